@@ -237,21 +237,33 @@ def test_modules_that_are_missing_are_named_with_the_command_that_fetches_them(p
     assert "acme/other" in place.lock_file.read_text()
 
 
-def test_what_routes_elsewhere_is_refused_and_never_ignored(place: Place, run: Run) -> None:
-    folder = place.root / f"terraform.d/plugins/{HOST}/acme/demo"
-    folder.mkdir(parents=True)
-    status, _, err = run("init")
-    assert status == 1
-    assert "not supported yet" in err
-    assert run("lock")[0] == 0
-    folder.rmdir()
+def test_an_oci_mirror_is_refused_and_never_ignored(place: Place, run: Run) -> None:
     config = Path(place.environ["TF_CLI_CONFIG_FILE"])
     before = config.read_text()
-    config.write_text(before + "provider_installation {\n  direct {}\n}\n")
-    status, _, err = run("init")
+    template = f'oci_mirror {{\n    repository_template = "x.test/${{type}}"\n    include = ["{HOST}/acme/*"]\n  }}'
+    config.write_text(before + f"provider_installation {{\n  {template}\n  direct {{}}\n}}\n")
+    place.require((f"{HOST}/acme/demo", ""))
+    status, _, err = run("init", "--tool", "opentofu")
     assert status == 1
-    assert "provider_installation" in err
-    config.write_text(before + 'plugin_cache_dir = "/nowhere"\n')
+    assert "would be installed from an oci_mirror, which is not supported yet" in err
+
+
+def test_development_overrides_are_named(place: Place, run: Run) -> None:
+    config = Path(place.environ["TF_CLI_CONFIG_FILE"])
+    config.write_text(
+        config.read_text() + 'provider_installation {\n  dev_overrides {\n    "acme/demo" = "/x"\n  }\n  direct {}\n}\n'
+    )
     status, _, err = run("init")
     assert status == 0
-    assert "plugin_cache_dir" in err
+    assert "Provider development overrides are in effect" in err
+    assert "acme/demo in /x" in err
+
+
+def test_the_variables_for_arguments_count(place: Place, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_CLI_ARGS", "-no-color")
+    monkeypatch.setenv("TF_CLI_ARGS_providers_lock", "-platform='darwin_arm64'")
+    assert "darwin_arm64" in run("providers", "lock", "-platform=linux_amd64")[2]
+    monkeypatch.setenv("TF_CLI_ARGS_init", "'")
+    status, _, err = run("init")
+    assert status == 2
+    assert "TF_CLI_ARGS_init cannot be read" in err

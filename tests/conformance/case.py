@@ -8,6 +8,7 @@ A case is written once for both tools. Its texts (files, paths, arguments, envir
 | `@OTHER@` | the other tool's default registry |
 | `@COMMAND@` | `terraform` or `tofu` |
 | `@PORT@` | the port of the case's registry, where that is `localhost:@PORT@` with TLS |
+| `@MIRROR@` | the base URL of the case's network mirror, with TLS: it serves the files in `@WORK@/served` |
 | `@WORK@` | the absolute folder that the case's files are in |
 """
 
@@ -81,6 +82,11 @@ class Theme(StrEnum):
     LEGACY = "legacy"
     MIGRATION = "migration"
     ODD_PACKAGES = "odd-packages"
+    CLI_CONFIGURATION = "cli-configuration"
+    FILESYSTEM_MIRROR = "filesystem-mirror"
+    NETWORK_MIRROR = "network-mirror"
+    SEVERAL_SOURCES = "several-sources"
+    PLUGIN_CACHE = "plugin-cache"
 
 
 class Deviation(StrEnum):
@@ -97,6 +103,7 @@ class Deviation(StrEnum):
     UNJUDGED = "what says nothing of providers, modules or the state is not judged"
     LOCAL_MODULES = "local modules are read without modules.json"
     SAFE_ZIP = "nothing of a refused package stays on disk, and a zip carries no link or name out"
+    ZH_ONLY_CACHE = "a cached package that no locked hash can be compared with is fetched, where Terraform refuses it"
     REGISTRY_HASHES = "hashes of a registry's `packages` are not recorded yet"
 
 
@@ -149,13 +156,42 @@ class Unpacked(Struct, frozen=True):
     edition: str = ""
 
 
+class Packed(Struct, frozen=True):
+    """A package's zip file."""
+
+    source: str
+    version: str
+    platform: str = HERE
+    edition: str = ""
+
+
+class Archives(Struct, frozen=True):
+    """The document of one version in a network mirror.
+
+    Attributes:
+        source: [HOST/]NAMESPACE/TYPE.
+        version: Of the packages.
+        platforms: Those that are listed.
+        schemes: Of the hashes of each package that are listed.
+        more: Further hashes of each package.
+        url: Of each package; `PLATFORM` stands for its platform. "" for the usual file name.
+    """
+
+    source: str
+    version: str
+    platforms: tuple[str, ...] = PLATFORMS
+    schemes: tuple[str, ...] = ("h1", "zh")
+    more: tuple[str, ...] = ()
+    url: str = ""
+
+
 class Link(Struct, frozen=True):
     """A symbolic link."""
 
     target: str
 
 
-Content = str | bytes | Lock | Unpacked | Link | None
+Content = str | bytes | Lock | Unpacked | Packed | Archives | Link | None
 """What is at a path; None where what is there is removed."""
 
 Files = dict[str, Content]
@@ -217,6 +253,7 @@ class Case(Struct, frozen=True, kw_only=True):
         folder: Where the tool is started.
         root: Where the lock file is.
         data: The data folder.
+        cache: The plugin cache, whose packages are observed too; "" for none.
         deviation: Where locklens is better on purpose.
         tools: Names of those that it makes sense for.
     """
@@ -236,6 +273,7 @@ class Case(Struct, frozen=True, kw_only=True):
     folder: str = "."
     root: str = "."
     data: str = ".terraform"
+    cache: str = ""
     deviation: Deviation = Deviation.NONE
     tools: tuple[str, ...] = tuple(TOOLS)
 

@@ -11,6 +11,7 @@ from conformance.table import (
     locking,
     locks,
     migration,
+    mirrors,
     modules,
     registries,
     requirements,
@@ -27,4 +28,5 @@ CASES: tuple[Case, ...] = (
     *broken_lock.CASES,
     *folders.CASES,
     *migration.CASES,
+    *mirrors.CASES,
 )

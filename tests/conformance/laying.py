@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import ssl
 import threading
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from zipfile import ZipFile
 
 import trustme
-from conformance.case import PLATFORMS, Case, Content, Entry, Files, Link, Lock, Tool, Unpacked
+from conformance.case import PLATFORMS, Archives, Case, Content, Entry, Files, Link, Lock, Packed, Tool, Unpacked
 from msgspec import Struct
 
 from locklens.demo.faults import Faults
@@ -30,6 +34,7 @@ class Names(Struct, frozen=True):
     tool: Tool
     port: int
     work: Path
+    mirror_port: int = 0
 
     def put_in(self, text: str) -> str:
         """Returns the text with every mark replaced."""
@@ -38,6 +43,7 @@ class Names(Struct, frozen=True):
             "@OTHER@": self.tool.other_host,
             "@COMMAND@": self.tool.command,
             "@PORT@": str(self.port),
+            "@MIRROR@": f"https://{LOCAL}:{self.mirror_port}/",
             "@WORK@": str(self.work),
         }.items():
             text = text.replace(mark, value)
@@ -70,6 +76,30 @@ def registry(case: Case, tool: Tool, folder: Path) -> DemoRegistry:
         warnings={names.served(source): said for source, said in case.warnings.items()},
         tells_packages=case.tells_packages,
     )
+
+
+class _Files(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def network_mirror(case: Case, folder: Path) -> Iterator[int]:
+    """Serves a folder's files over TLS where the case asks for it; yields the port, 0 for none."""
+    if "@MIRROR@" not in repr((case.cli, case.turns, case.environment)):
+        yield 0
+        return
+    folder.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(folder)))
+    server.daemon_threads = True
+    server.socket = _authority()[1].wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    serving.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 _making = threading.Lock()
@@ -112,7 +142,7 @@ def environment(case: Case, running: DemoRegistry, names: Names, home: Path) -> 
         "HTTPS_PROXY": "http://127.0.0.1:9",
         "NO_PROXY": "localhost,127.0.0.1",
     }
-    if case.tls:
+    if case.tls or names.mirror_port:
         _authority()[0].cert_pem.write_to_path(str(certificate))
         found["SSL_CERT_FILE"] = str(certificate)
     return found | {name: names.put_in(value) for name, value in case.environment.items()}
@@ -143,10 +173,23 @@ def _remove(path: Path) -> None:
 def _bytes(content: Content, names: Names) -> bytes:
     if isinstance(content, str):
         return names.put_in(content).encode()
+    if isinstance(content, Packed):
+        return package_bytes(names.served(content.source), content.version, content.platform, content.edition)
+    if isinstance(content, Archives):
+        return json.dumps({"archives": {one: _archive(content, one, names) for one in content.platforms}}).encode()
     if isinstance(content, Lock):
         return lock_text(content, names).encode()
     assert isinstance(content, bytes)
     return content
+
+
+def _archive(content: Archives, platform: str, names: Names) -> dict[str, object]:
+    release = names.served(content.source), content.version, platform
+    known = {"h1": h1(*release), "zh": zh(*release)}
+    usual = f"terraform-provider-{content.source.rpartition('/')[2]}_{content.version}_{platform}.zip"
+    url = names.put_in(content.url).replace("PLATFORM", platform) or usual
+    hashes = [*(known[scheme] for scheme in content.schemes), *content.more]
+    return {"url": url} | ({"hashes": hashes} if hashes else {})
 
 
 def _unpack(content: Unpacked, path: Path, names: Names) -> None:

@@ -77,7 +77,14 @@ def differences(expected: Outcome, found: Outcome, parts: Iterable[str] = DEEDS)
 
 
 def observe(
-    status: int, output: str, *, root: Path, data: Path, requests: Iterable[Request], places: dict[str, str]
+    status: int,
+    output: str,
+    *,
+    root: Path,
+    data: Path,
+    requests: Iterable[Request],
+    places: dict[str, str],
+    cache: Path | None = None,
 ) -> Outcome:
     """Returns what a command led to.
 
@@ -86,6 +93,7 @@ def observe(
         output: Everything that it printed.
         root: The folder of the lock file.
         data: The data folder.
+        cache: The plugin cache, whose packages are observed as `cache: PACKAGE`.
         requests: What the registry was asked meanwhile.
         places: Texts that depend on the machine, and what stands for them.
     """
@@ -100,7 +108,8 @@ def observe(
     return Outcome(
         status=_status(status, said),
         lock=_lock(path, placeless),
-        installed=_installed(data / "providers", placeless),
+        installed=_installed(data / "providers", placeless)
+        | {f"cache: {name}": files for name, files in (_installed(cache, placeless) if cache else {}).items()},
         titles=tuple(sorted({": ".join(title.split(": ")[:_TITLE_PARTS]) for title in _TITLE.findall(said)})),
         lines=tuple(sorted(set(_LINE.findall(said)))),
         phrases=tuple(phrase for phrase in PHRASES if phrase in _flowing(said)),
@@ -225,5 +234,14 @@ PHRASES = (
     "Terraform 0.13 upgrade process",
     "automatically rewrote some entries",
     "Additional provider information from registry",
+    "does not have archive index",
+    "any of the expected checksums",
+    "does not support any of the checksum formats",
+    "Invalid URL for provider installation source",
+    "cannot search",
+    "from the shared cache directory",
+    "(unauthenticated)",
+    "(verified checksum)",
+    "Provider development overrides",
 )
 """What the tools say that tells one outcome from another, as far as it names nobody."""

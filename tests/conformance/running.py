@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from conformance.case import Case, Tool
-from conformance.laying import Names, environment, lay, registry
+from conformance.laying import Names, environment, lay, network_mirror, registry
 from conformance.outcome import Outcome, observe
 from msgspec import Struct
 
@@ -76,11 +76,11 @@ def run_case(case: Case, tool: Tool, run: Run) -> tuple[Outcome, ...]:
         work, home = Path(place).resolve() / "work", Path(place).resolve() / "home"
         work.mkdir()
         home.mkdir()
-        with registry(case, tool, work) as running:
-            names = Names(tool, running.port, work)
+        with registry(case, tool, work) as running, network_mirror(case, work / "served") as mirror_port:
+            names = Names(tool, running.port, work, mirror_port)
             variables = environment(case, running, names, home)
-            places = {f"localhost:{running.port}": "localhost:PORT", str(work): "WORK"}
-            places |= {f"127.0.0.1:{running.port}": "localhost:PORT"}
+            places = {f"localhost:{running.port}": "localhost:PORT", str(work): "WORK", str(home): "HOME"}
+            places |= {f"127.0.0.1:{running.port}": "localhost:PORT", f"localhost:{mirror_port}": "localhost:MIRROR"}
             lay(case.files, names)
             for turn in case.turns:
                 lay(turn.files, names)
@@ -92,7 +92,7 @@ def run_case(case: Case, tool: Tool, run: Run) -> tuple[Outcome, ...]:
                 found.append(
                     observe(
                         done.status, done.output, root=work / case.root, data=work / case.data,
-                        requests=running.requests[before:], places=places,
+                        cache=work / case.cache if case.cache else None, requests=running.requests[before:], places=places,
                     )
                 )  # fmt: skip
     return tuple(found)

@@ -29,13 +29,13 @@ both = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.nam
 
 DEVIATING = {
     "terraform": {
-        Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 4, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
-        Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 4, Deviation.REQUIRED_VERSION: 1,
-        Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 4, Deviation.UNJUDGED: 3,
+        Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 5, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
+        Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 8, Deviation.REQUIRED_VERSION: 1,
+        Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 5, Deviation.UNJUDGED: 3, Deviation.ZH_ONLY_CACHE: 1,
     },
     "opentofu": {
-        Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 9, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
-        Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 4, Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 4,
+        Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 11, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
+        Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 5, Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 5,
         Deviation.REGISTRY_HASHES: 3,
     },
 }  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.project.cliconfig import CliConfig, HelperBlock, RegistryProtocols, read_cli_config
 from locklens.project.clifiles import find_helper
+from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
 from locklens.project.tokens import Token
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the places are Unix's")
@@ -51,8 +52,14 @@ def test_everything_of_a_file(tmp_path: Path) -> None:
     assert found.credentials == {"app.terraform.io": Token("aA"), "b.test": None}
     assert found.helper == HelperBlock("vault", ("--x", "y"))
     assert found.plugin_cache_dir == "/c/s/x"
-    assert found.has_provider_installation
-    assert found.dev_overrides == (("hashicorp/aws", "/home/me/aws"),)
+    assert found.cache_may_break_lock is False
+    assert found.installation is not None
+    assert found.installation.dev_overrides == (("hashicorp/aws", "/home/me/aws"),)
+    everything = ProviderPattern("registry.terraform.io", "*", "*")
+    assert found.installation.methods == (
+        InstallationMethod(MethodKind.NETWORK, "https://m/", include=(everything,)),
+        InstallationMethod(MethodKind.DIRECT),
+    )
     assert found.files == (str(tmp_path / "cli.tfrc"),)
     assert "aA" not in repr(found)
 
@@ -93,6 +100,21 @@ def test_the_forms_of_a_block(tmp_path: Path, text: str) -> None:
         ("provider_installation {}\nprovider_installation {}", [":2: there is more than one provider_installation"]),
         ('provider_installation "x" {}', [":1: provider_installation must be a block without a label"]),
         ("plugin_cache_dir = true", [":1: plugin_cache_dir must be a string"]),
+        ('plugin_cache_may_break_dependency_lock_file = "x"', [":1: plugin_cache_may_break_dependency_lock_file must"]),
+        ("provider_installation = {}", [":1: provider_installation must be a block without a label"]),
+        ("provider_installation {\n direct = {}\n}", [":2: the items of provider_installation must all be blocks"]),
+        ('provider_installation {\n direct "x" {}\n}', [":2: a direct block of provider_installation takes no label"]),
+        ("provider_installation {\n oci_mirror {}\n}", [':2: unknown installation method "oci_mirror"']),
+        ("provider_installation {\n direct {}\n dev_overrides {}\n}", [":3: dev_overrides must stand before"]),
+        ("provider_installation {\n filesystem_mirror {}\n}", [":2: filesystem_mirror needs the argument path"]),
+        (
+            'provider_installation {\n network_mirror {\n url = "http://x/" }\n}',
+            [":3: the URL of a network mirror must"],
+        ),
+        ('provider_installation {\n direct {\n include = ["a/b*"] }\n}', [":3: invalid pattern 'a/b*' in include"]),
+        ('provider_installation {\n direct {\n exclude = ["*/b"] }\n}', [":3: invalid pattern '*/b' in exclude"]),
+        ("provider_installation {\n direct {\n exclude = [1] }\n}", [":3: invalid pattern 1.0 in exclude"]),
+        ('provider_installation {\n direct {\n exclude = "a/b" }\n}', [":3: exclude must be a list of strings"]),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, expected: list[str]) -> None:
@@ -210,3 +232,64 @@ def test_opentofus_registry_protocols(tmp_path: Path) -> None:
     beside = read_cli_config(OPENTOFU, {"HOME": str(tmp_path)})
     assert beside.files
     assert beside.protocols == RegistryProtocols()
+
+
+def test_opentofus_methods(tmp_path: Path) -> None:
+    (tmp_path / "cli.tfrc").write_text(
+        'provider_installation {\n dev_overrides { "a/b" = "$HOME/x" }\n direct { download_retry_count = 0 }\n'
+        ' network_mirror {\n url = "https://m/"\n trust_all_hashes = true\n }\n'
+        ' network_mirror {\n url = "https://n/"\n trust_all_hashes = "true"\n }\n'
+        ' oci_mirror {\n repository_template = "r.test/${type}"\n }\n}\n'
+    )
+    environ = {"TF_CLI_CONFIG_FILE": str(tmp_path / "cli.tfrc"), "HOME": "/h"}
+    found = read_cli_config(OPENTOFU, environ)
+    assert problems(found) == [":10: trust_all_hashes must be true or false"]
+    assert found.installation is not None
+    assert found.installation.methods == (
+        InstallationMethod(MethodKind.DIRECT, retries=0),
+        InstallationMethod(MethodKind.NETWORK, "https://m/", trusts_all_hashes=True),
+        InstallationMethod(MethodKind.OCI, "r.test/${type}"),
+    )
+    assert found.installation.dev_overrides == (("a/b", "$HOME/x"),)
+    other = read_cli_config(TERRAFORM, environ)
+    assert other.installation is not None
+    assert other.installation.dev_overrides == (("a/b", "/h/x"),)
+    assert [method.trusts_all_hashes for method in other.installation.methods] == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "accepted"),
+    [
+        ("*/*", "1,2"),
+        ("*/*/*", "1,2,3"),
+        ("acme/*", "1"),
+        ("Acme/demo", "1"),
+        ("Reg.Acme.test/*/*", "3"),
+        ("reg.acme.test:443/acme/*", "3"),
+        ("acme/other", ""),
+    ],
+)
+def test_patterns_match_as_the_tools_do(text: str, accepted: str) -> None:
+    hosts = {
+        "1": "registry.terraform.io/acme/demo",
+        "2": "registry.terraform.io/corp/x",
+        "3": "reg.acme.test/acme/demo",
+    }
+    pattern = ProviderPattern.parse(text, TERRAFORM)
+    addresses = {name: TERRAFORM.parse_source(address) for name, address in hosts.items()}
+    assert ",".join(name for name, address in addresses.items() if pattern.matches(address)) == accepted
+    assert not InstallationMethod(MethodKind.DIRECT, exclude=(pattern,), include=(pattern,)).accepts(
+        addresses["1"]
+    ) or ("1" not in accepted)
+
+
+def test_the_cache_may_break_the_lock_file(tmp_path: Path) -> None:
+    name = "plugin_cache_may_break_dependency_lock_file"
+    for text, value, expected in (
+        ("true", None, True),
+        ("false", "false", True),
+        ("false", "0", False),
+        ("true", "0", True),
+    ):
+        environ = {} if value is None else {name.upper().replace("PLUGIN", "TF_PLUGIN"): value}
+        assert config(tmp_path, f"{name} = {text}", **environ).cache_may_break_lock is expected

@@ -86,7 +86,7 @@ def split(argv: Sequence[str]) -> Invocation:
     if "--" in words:
         at = words.index("--")
         words, operands = words[:at], words[at + 1 :]
-    words = ["-" + word if _is_single_dash(word) else word for word in words]
+    words = [with_two_dashes(word) for word in words]
     folder, options, words = _leading_options(words)
     if words and (not options or words[0] in {*COMMANDS, *NOT_YET, "providers", "help"}):
         command = words.pop(0)
@@ -121,6 +121,11 @@ def _leading_options(words: list[str]) -> tuple[str, list[str], list[str]]:
         else:
             raise UsageError(f"{word} needs a folder")
     return folder, options, words
+
+
+def with_two_dashes(word: str) -> str:
+    """Return a word, with two dashes where it is a long option with one."""
+    return "-" + word if _is_single_dash(word) else word
 
 
 def _is_single_dash(word: str) -> bool:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 
-from locklens.cli.arguments import NotSupportedYetError, UsageError
+from locklens.cli.arguments import UsageError, with_two_dashes
 from locklens.cli.parser import Parser
 from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
 from locklens.dialect import DIALECTS
+from locklens.project.installation import check_mirror_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _OF_OTHERS = (
     "--backend", "--backend-config", "--compact-warnings", "--force-copy", "--get", "--input", "--lock",
@@ -20,15 +23,35 @@ _OF_OTHERS = (
 """Options of the real `init` that do not concern providers: accepted, and without effect."""
 
 
+_TOOLS_NAMES = {"lock": "providers_lock", "mirror": "providers_mirror"}
+"""Commands whose variable for arguments has another name."""
+
+
 def read_install_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     """Read the arguments of a command.
 
     Raises:
         UsageError: They are invalid, or contradict one another.
     """
-    options = (_init if command == "init" else _lock)(arguments)
+    options = (_init if command == "init" else _lock)([*environment_arguments(command, os.environ), *arguments])
     take_operands(options, operands)
     return options
+
+
+def environment_arguments(command: str, environ: Mapping[str, str]) -> list[str]:
+    """Return the arguments of TF_CLI_ARGS and of the command's own variable, which stand before those of the user.
+
+    Raises:
+        UsageError: One has a quotation mark without its counterpart.
+    """
+    found: list[str] = []
+    for name in ("TF_CLI_ARGS", f"TF_CLI_ARGS_{_TOOLS_NAMES.get(command, command)}"):
+        try:
+            words = shlex.split(environ.get(name, ""))
+        except ValueError as error:
+            raise UsageError(f"{name} cannot be read: {error}") from error
+        found += [with_two_dashes(word) for word in words]
+    return found
 
 
 def _init(arguments: Sequence[str]) -> argparse.Namespace:
@@ -49,14 +72,17 @@ def _init(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="MODE",
         help="readonly: exit 1 if the file would change; readonly-lenient: except for hashes alone (default: write)",
     )
-    add("--plugin-dir", action="append", metavar="DIR", help="folder to install from (not supported yet)")
+    add(
+        "--plugin-dir",
+        action="append",
+        metavar="DIR",
+        help="folder of a mirror to install from alone; may be repeated (default: as configured)",
+    )
     add("--test-directory", default="tests", metavar="DIR", help="folder of test files (default: tests)")
     for name in _OF_OTHERS:
         add(name, nargs="?", action="append", help=argparse.SUPPRESS)
     _add_shared(parser)
     options = parser.parse_args(arguments)
-    if options.plugin_dir:
-        raise NotSupportedYetError("--plugin-dir")
     if options.upgrade and options.lockfile in {"readonly", "readonly-lenient"}:
         raise UsageError(
             f"The -upgrade flag conflicts with -lockfile={options.lockfile}.", hint="leave out one of them"
@@ -83,15 +109,22 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
         action="store_true",
         help="add hashes even if a locked package is no longer in the signed release",
     )
-    add("--fs-mirror", metavar="DIR", help="use packages from a folder (not supported yet)")
-    add("--net-mirror", metavar="URL", help="use packages from a network mirror (not supported yet)")
-    add("--enable-plugin-cache", action="store_true", help=argparse.SUPPRESS)
+    add("--fs-mirror", metavar="DIR", help="use packages from a mirror in a folder (default: registries)")
+    add("--net-mirror", metavar="URL", help="use packages from a network mirror (default: registries)")
+    for name in ("--enable-plugin-cache", "--no-color"):
+        add(name, action="store_true", help=argparse.SUPPRESS)
+    for name in ("--var", "--var-file"):
+        add(name, action="append", help=argparse.SUPPRESS)
     _add_shared(parser)
     options = parser.parse_args(arguments)
     options.test_directory = "tests"
-    for name in ("fs_mirror", "net_mirror", "enable_plugin_cache"):
-        if getattr(options, name):
-            raise NotSupportedYetError("--" + name.replace("_", "-"))
+    if options.fs_mirror and options.net_mirror:
+        raise UsageError("--fs-mirror and --net-mirror cannot be used together", hint="leave out one of them")
+    if options.net_mirror:
+        try:
+            check_mirror_url(options.net_mirror)
+        except ValueError as error:
+            raise UsageError(f"invalid network mirror URL: {error}") from error
     return options
 
 

@@ -11,9 +11,11 @@ from locklens.cli.live import LiveLine
 from locklens.cli.output import put
 from locklens.install.events import (
     AlreadyInstalled,
+    CacheBusy,
     FetchStarted,
     FolderDiffers,
     HashesObtained,
+    LinkedFromCache,
     PackageArriving,
     PackageHashed,
     ProviderFailed,
@@ -158,6 +160,11 @@ def event_lines(event: InstallEvent, wording: Wording) -> list[str]:
             ]
         case AlreadyInstalled(provider, version):
             return [f"- Using previously-installed {provider} v{version}"]
+        case LinkedFromCache(provider, version):
+            lead = "Would use" if is_dry_run else "Using"
+            return [f"- {lead} {provider} v{version} from the shared cache directory"]
+        case CacheBusy(provider, version):
+            return [f"- Waiting for another process that is installing {provider} v{version} in the shared cache..."]
         case FetchStarted(provider, version, None):
             return [f"- {'Checking' if is_dry_run else 'Installing'} {provider} v{version}..."]
         case FetchStarted(provider, version, platform):

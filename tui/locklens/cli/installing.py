@@ -14,6 +14,7 @@ from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain,
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
 from locklens.operations.write.diagnostics import Readonly, RootOptions
+from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.storage.cache import Cache
 from locklens.text import page, visible
 
@@ -39,6 +40,7 @@ def run_init(options: Namespace) -> int:
         options.test_directory,
         allow_missing_modules=options.allow_missing_modules,
         dry_run=options.dry_run,
+        methods=_methods(MethodKind.FILESYSTEM, options.plugin_dir or ()),
     )
     roots = list(dict.fromkeys(options.root)) or [""]
     wording = Wording.DRY_RUN if options.dry_run else Wording.WRITE
@@ -69,6 +71,11 @@ def run_init(options: Namespace) -> int:
     return _exit_status(statuses)
 
 
+def _methods(kind: MethodKind, places: Sequence[str]) -> tuple[InstallationMethod, ...] | None:
+    """Return the methods of places that the command line names, None where it names none."""
+    return tuple(InstallationMethod(kind, place) for place in places) or None
+
+
 def run_lock(options: Namespace) -> int:
     """Add hashes to the lock files of all roots, concurrently."""
     from locklens.cli.planning import plan_operation, scope_of
@@ -85,7 +92,9 @@ def run_lock(options: Namespace) -> int:
     wording = Wording.DRY_RUN if options.dry_run or options.check else Wording.WRITE
     progress = JsonProgress() if options.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)
     progress.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
-    return _conclude(options, plan_operation(operation, options, progress), progress)
+    methods = _methods(MethodKind.FILESYSTEM, [options.fs_mirror] if options.fs_mirror else ())
+    methods = methods or _methods(MethodKind.NETWORK, [options.net_mirror] if options.net_mirror else ())
+    return _conclude(options, plan_operation(operation, options, progress, methods=methods), progress)
 
 
 def _required_platforms() -> tuple[Platform, ...]:

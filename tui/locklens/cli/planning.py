@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.write.operation import Operation
     from locklens.policy import Policy
+    from locklens.project.installation import InstallationMethod
     from locklens.review.model import Review
 
 
@@ -47,8 +48,16 @@ def writer_of(options: Namespace, asking: NetworkSettings | None = None) -> Lock
     return LockLens(ReviewRequest(opened, tool=DIALECTS.get(tool), test_directory=test_directory, asking=asking))
 
 
-def plan_operation(operation: Operation, options: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
+def plan_operation(
+    operation: Operation,
+    options: Namespace,
+    progress: InstallProgress | JsonProgress,
+    *,
+    methods: tuple[InstallationMethod, ...] | None = None,
+) -> Plan:
     """Plan an operation that needs registries: all that the roots require are asked, as the tools do.
+
+    `methods` are those that are used instead of registries.
 
     Raises:
         LockLensError: There is no plan for any root.
@@ -57,7 +66,7 @@ def plan_operation(operation: Operation, options: Namespace, progress: InstallPr
     from locklens.storage.cache import Cache
 
     with Cache.in_memory() if options.no_cache else Cache() as cache:
-        asking = NetworkSettings(os.environ, cache, asks_all=True)
+        asking = NetworkSettings(os.environ, cache, asks_all=True, methods=methods)
         return plan_with(writer_of(options, asking), operation, options, progress)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, TypeVar
 
+from locklens.install.plugin_cache import PluginCache
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -28,15 +30,27 @@ class InstallContext:
         session: Connections, verifier and threads; one that is made for installing.
         dialect: The tool.
         on_event: Called with events, from any thread, but never concurrently.
+        source: The source of every provider; None for the registries that the session asks.
     """
 
     def __init__(
-        self, session: ReleaseSession, dialect: Dialect, on_event: Callable[[InstallEvent], None] = lambda _: None
+        self,
+        session: ReleaseSession,
+        dialect: Dialect,
+        on_event: Callable[[InstallEvent], None] = lambda _: None,
+        *,
+        source: Source | None = None,
     ) -> None:
         self.session = session
         self.dialect = dialect
         self._on_event = on_event
+        self._source = source
         self._events = threading.Lock()
+
+    @property
+    def plugin_cache(self) -> PluginCache | None:
+        """The plugin cache of the user's settings, None where there is none."""
+        return PluginCache.of(self.config)
 
     @property
     def authenticator(self) -> ReleaseAuthenticator:
@@ -54,7 +68,7 @@ class InstallContext:
         Raises:
             SourceError: It may not be contacted.
         """
-        return self.session.source(address, self.dialect)
+        return self._source or self.session.source(address, self.dialect)
 
     def name(self, address: ProviderAddress) -> str:
         """The tool's name of a provider."""

@@ -41,6 +41,18 @@ class AlreadyInstalled(_Of, frozen=True):
     version: Version
 
 
+class LinkedFromCache(_Of, frozen=True):
+    """The plugin cache has the package, and the data folder has a link to it."""
+
+    version: Version
+
+
+class CacheBusy(_Of, frozen=True):
+    """Another process is installing the package in the plugin cache, and is waited for."""
+
+    version: Version
+
+
 class FetchStarted(_Of, frozen=True):
     """A download begins; `platform` is None where the package is to be installed."""
 
@@ -114,6 +126,8 @@ InstallEvent = (
     QueryStarted
     | RegistryWarned
     | AlreadyInstalled
+    | LinkedFromCache
+    | CacheBusy
     | FetchStarted
     | PackageArriving
     | FolderDiffers

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
-from locklens.errors import ConfigurationError, LockLensError, PackageError, TrustError
+from msgspec import Struct
+
+from locklens.errors import LockLensError, PackageError, TrustError
+from locklens.hashes import HashedPackage, Scheme, of_scheme
 from locklens.install.events import PackageArriving, ReleaseWarned
-from locklens.packages.limits import Limits
+from locklens.install.limits import LIMITS
+from locklens.packages.installed import h1_of_folder
 from locklens.sources.metadata import is_supported
 from locklens.versions.version import precedence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from concurrent.futures import Future
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.hashes import HashedPackage
     from locklens.install.context import InstallContext
+    from locklens.install.folders import Staging
     from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.packages.hashing import Passed
     from locklens.releases.authentication import AuthenticatedRelease
@@ -30,8 +35,6 @@ _EVENT_BYTES = 1 << 20
 
 _EVENT_SECONDS = 0.5
 """Seconds between two events about one package that arrives slowly."""
-
-LIMITS = Limits()
 
 
 def admitted(
@@ -59,7 +62,7 @@ def offered(context: InstallContext, address: ProviderAddress, version: Version,
 
 
 def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedRelease:
-    """Authenticate the signed release of a package; errors as of `admitted`."""
+    """Authenticate the release of a package; errors as of `admitted`."""
     if context.session.cache.package(metadata.zh) is None:
         # gpg reads the keys meanwhile. For a package that was hashed before, the signature was verified too.
         context.authenticator.prepare(metadata)
@@ -80,7 +83,19 @@ def warn_of_changes(
         context.tell(ReleaseWarned(context.name(wanted.address), version, words))
 
 
-def hashed(context: InstallContext, metadata: PackageMetadata) -> HashedPackage:
+class FetchedPackage(Struct, frozen=True):
+    """A package that was fetched.
+
+    Attributes:
+        package: Its hashes; of an unpacked package of a mirror, which has no zip file, `zh` is "".
+        recorded: Those of its hashes that are for the lock file beside the `h1` and the release's.
+    """
+
+    package: HashedPackage
+    recorded: frozenset[str] = frozenset()
+
+
+def hashed(context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease) -> FetchedPackage:
     """Hash a package while it is downloaded, and cache the hashes.
 
     Raises:
@@ -91,6 +106,9 @@ def hashed(context: InstallContext, metadata: PackageMetadata) -> HashedPackage:
     """
     from locklens.packages.hashing import hash_package
 
+    if metadata.is_folder:
+        return unpacked_in(context, metadata)
+    checked = _Check(metadata, lambda _: None)
     with context.source(metadata.address).open_package(metadata) as download:
         package = hash_package(
             download.chunks,
@@ -98,10 +116,26 @@ def hashed(context: InstallContext, metadata: PackageMetadata) -> HashedPackage:
             on_bytes=_teller(context, metadata, download.length),
             cancel=context.session.cancel,
             judge=lambda zh: _check_zh(metadata, zh),
-            check=lambda passed: check_program(passed.layout.files, metadata.address),
+            check=lambda passed: checked.check(passed, release),
         )
     context.session.cache.keep_package(package)
-    return package
+    return FetchedPackage(package, checked.recorded)
+
+
+def unpacked_in(context: InstallContext, metadata: PackageMetadata) -> FetchedPackage:
+    """Hash the unpacked package of a mirror.
+
+    Raises:
+        PackageError: It cannot be read, or has no program.
+    """
+    assert metadata.path is not None
+    try:
+        check_program((os.fsencode(name) for name in os.listdir(metadata.path)), metadata.address)  # noqa: PTH208
+        h1 = h1_of_folder(metadata.path, limit=LIMITS, cancel=context.session.cancel)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PackageError(f"the package in {metadata.path} cannot be read: {reason}") from error
+    return FetchedPackage(HashedPackage("", h1, 0, 0, 0))
 
 
 def unpacked(
@@ -111,7 +145,7 @@ def unpacked(
     *,
     release: Future[AuthenticatedRelease],
     check: Callable[[Passed], None],
-) -> HashedPackage:
+) -> FetchedPackage:
     """Unpack a package into a new folder while it is downloaded, and cache its hashes; errors as of `hashed`.
 
     Args:
@@ -124,13 +158,11 @@ def unpacked(
     """
     from locklens.packages.unpack import unpack
 
+    checked = _Check(metadata, check)
+
     def judge(zh: str) -> None:
         release.result()
         _check_zh(metadata, zh)
-
-    def check_all(package: Passed) -> None:
-        check(package)
-        check_program(package.layout.files, metadata.address)
 
     try:
         with context.source(metadata.address).open_package(metadata) as download:
@@ -148,28 +180,75 @@ def unpacked(
                 on_bytes=on_bytes,
                 cancel=context.session.cancel,
                 judge=judge,
-                check=check_all,
+                check=lambda passed: checked.check(passed, release.result()),
             )
     except LockLensError:
         release.result()
         raise
     context.session.cache.keep_package(hashed_package)
-    return hashed_package
+    return FetchedPackage(hashed_package, checked.recorded)
+
+
+def placed(
+    context: InstallContext,
+    metadata: PackageMetadata,
+    staging: Staging,
+    *,
+    release: Future[AuthenticatedRelease],
+    locked: Collection[str],
+    mismatch: TrustError,
+) -> FetchedPackage:
+    """Fetch a package into a staging folder, or link to it where it is unpacked already; errors as of `hashed`.
+
+    Args:
+        context: Receives progress events.
+        metadata: The package's.
+        staging: The folder.
+        release: The authentication of the release; see `unpacked`.
+        locked: The locked hashes of this version, of known schemes; empty for none.
+        mismatch: Raised for a package that has none of them.
+    """
+    if metadata.path is not None and metadata.is_folder:
+        release.result()
+        fetched = unpacked_in(context, metadata)
+        check_locked(fetched.package.h1, locked, mismatch)
+        staging.link(metadata.path)
+        return fetched
+
+    def check(package: Passed) -> None:
+        # The h1 of the folder differs where the zip file lists folders.
+        if locked and not {package.zh, package.archive_h1} & set(locked):
+            raise mismatch
+
+    return unpacked(context, metadata, staging.package, release=release, check=check)
+
+
+def check_locked(h1: str, locked: Collection[str], mismatch: TrustError) -> None:
+    """Require one of the locked `h1` of an unpacked package: there is no zip file for a `zh` to be compared with."""
+    h1s = of_scheme(locked, Scheme.H1)
+    if h1s and h1 not in h1s:
+        raise mismatch
+
+
+class _Check:
+    """The checks of a package once its contents are known."""
+
+    def __init__(self, metadata: PackageMetadata, check: Callable[[Passed], None]) -> None:
+        self.recorded: frozenset[str] = frozenset()
+        self._metadata = metadata
+        self._check = check
+
+    def check(self, package: Passed, release: AuthenticatedRelease) -> None:
+        self.recorded = release.check({package.zh, package.archive_h1})
+        self._check(package)
+        check_program(package.layout.files, self._metadata.address)
 
 
 def _check_zh(metadata: PackageMetadata, zh: str) -> None:
-    if zh != metadata.zh:
+    if metadata.zh and zh != metadata.zh:
         words = f"archive has incorrect checksum {zh} (expected zh:{metadata.shasum})"
         hint = "the package was tampered with, or republished without its checksums"
         raise TrustError(words, hint=hint)
-
-
-def unwritable(folder: Path, error: OSError) -> ConfigurationError:
-    """Return the error for a folder that packages cannot be written to."""
-    reason = error.strerror or str(error)
-    return ConfigurationError(
-        f"cannot be written: {reason}", path=str(folder), hint="free some space, or check the permissions"
-    )
 
 
 def check_program(names: Iterable[bytes], address: ProviderAddress) -> None:
@@ -183,6 +262,15 @@ def check_program(names: Iterable[bytes], address: ProviderAddress) -> None:
         if b"/" not in name and name.startswith(start) and name[len(start) : len(start) + 1] in {b"", b"_", b"."}:
             return
     raise PackageError(f"provider binary not found: could not find executable file starting with {start.decode()}")
+
+
+def has_program(folder: Path, address: ProviderAddress) -> bool:
+    """True if an unpacked package has a program."""
+    try:
+        check_program((os.fsencode(name) for name in os.listdir(folder)), address)  # noqa: PTH208
+    except (OSError, PackageError):
+        return False
+    return True
 
 
 def _teller(context: InstallContext, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:

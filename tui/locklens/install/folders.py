@@ -10,12 +10,14 @@ link in the place itself, as the tools make them into their plugin cache, is rep
 from __future__ import annotations
 
 import secrets
+import shutil
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
-from locklens.install.fetching import LIMITS, unwritable
+from locklens.install.limits import LIMITS, unwritable
 from locklens.packages.installed import h1_of_folder
 from locklens.storage.realfolders import Way, leads_through_link
 
@@ -34,17 +36,19 @@ _PACKAGE, _BEFORE = "package", "before"
 
 
 class DataFolder:
-    """The tools' data folder of one root, usually `.terraform`; for one process at a time.
+    """The tools' data folder of one root, usually `.terraform`, or their plugin cache.
 
     Args:
         trusted: The innermost folder on the way to it that the user named and not the repository: the root, or
             TF_DATA_DIR where that is not below the root.
         names: Names of the folders from there to it. Neither it nor they need exist.
+        packages: The folder in it that packages are in; "" for itself.
     """
 
-    def __init__(self, trusted: Path, names: tuple[str, ...]) -> None:
+    def __init__(self, trusted: Path, names: tuple[str, ...], packages: str = "providers") -> None:
         self._trusted = trusted
         self._names = names
+        self._packages = (packages,) if packages else ()
         self._lock = threading.Lock()
 
     @classmethod
@@ -53,6 +57,15 @@ class DataFolder:
         names = path.relative_to(root).parts if path.is_relative_to(root) else ("..",)
         return cls(path, ()) if ".." in names else cls(root, names)
 
+    @classmethod
+    def of_cache(cls, path: Path) -> DataFolder:
+        """Return the plugin cache at a path."""
+        return cls(path, (), packages="")
+
+    def turns_at(self, place: Path) -> tuple[Path, tuple[str, ...]]:
+        """The place of the lock that OpenTofu takes for a package of a plugin cache; as of `turns`."""
+        return self._trusted, (*self._way_to(place), f"{place.name}.lock")
+
     @property
     def turns(self) -> tuple[Path, tuple[str, ...]]:
         """The place of the lock that processes wait for; see `locklens.storage.folder_lock`."""
@@ -60,7 +73,7 @@ class DataFolder:
 
     def place(self, address: ProviderAddress, version: Version, platform: Platform) -> Path:
         """Return the place of a package."""
-        names = (*self._names, "providers", *str(address).split("/"), str(version), str(platform))
+        names = (*self._names, *self._packages, *str(address).split("/"), str(version), str(platform))
         return self._trusted.joinpath(*names)
 
     def has(self, place: Path, hashes: Collection[str], cancel: threading.Event | None = None) -> bool:
@@ -70,9 +83,11 @@ class DataFolder:
             RunCancelledError: `cancel` was set.
         """
         h1s = hashes_of_files(hashes)
-        if not h1s or leads_through_link(self._trusted, self._way_to(place)):
-            return False
-        return h1_at(place, cancel) in h1s
+        return bool(h1s) and self.h1(place, cancel) in h1s
+
+    def h1(self, place: Path, cancel: threading.Event | None = None) -> str:
+        """Return the `h1` of the package at a place, "" where there is none; errors as of `has`."""
+        return "" if leads_through_link(self._trusted, self._way_to(place)) else h1_at(place, cancel)
 
     @contextmanager
     def staging(self, place: Path) -> Iterator[Staging]:
@@ -119,8 +134,26 @@ class Staging:
         self._place = place
         self.package = own.path / _PACKAGE
 
+    def link(self, target: Path) -> None:
+        """Make the package a link to an unpacked one elsewhere, or its copy where there are no links.
+
+        Raises:
+            ConfigurationError: It can be neither, or is that package already.
+        """
+        try:
+            if self._place.is_dir() and not self._place.is_symlink() and self._place.samefile(target):
+                hint = "name another folder: the packages of a mirror cannot be installed in their own place"
+                raise ConfigurationError("is the mirror's own package", path=str(self._place), hint=hint)
+            try:
+                self._own.link(_PACKAGE, target)
+            except OSError:
+                shutil.copytree(target, self.package)
+        except (OSError, shutil.Error) as error:
+            reason = OSError(0, str(error)) if isinstance(error, shutil.Error) else error
+            raise unwritable(self._place, reason) from error
+
     def put(self) -> None:
-        """Move the unpacked package to its place; the earlier contents are removed with the staging folder.
+        """Move the package to its place; the earlier contents are removed with the staging folder.
 
         Raises:
             ConfigurationError: The move failed; the earlier contents are back in place.

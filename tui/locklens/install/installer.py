@@ -6,23 +6,36 @@ another. A failure is a value; the others continue, and remain installed.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, NotFoundError, TrustError
-from locklens.hashes import is_known_scheme
+from locklens.hashes import Scheme, of_scheme
 from locklens.install.events import (
     AlreadyInstalled,
+    CacheBusy,
     FetchStarted,
     FolderDiffers,
+    LinkedFromCache,
     ProviderFailed,
     ProviderInstalled,
     QueryStarted,
     RegistryWarned,
 )
-from locklens.install.fetching import hashed, judged, offered, unpacked, warn, warn_of_changes
+from locklens.install.fetching import (
+    FetchedPackage,
+    check_locked,
+    has_program,
+    hashed,
+    judged,
+    offered,
+    placed,
+    warn,
+    warn_of_changes,
+)
 from locklens.install.folders import h1_at
 from locklens.install.model import Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
@@ -33,6 +46,7 @@ from locklens.text import shell_word
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
@@ -40,7 +54,6 @@ if TYPE_CHECKING:
     from locklens.install.folders import DataFolder
     from locklens.install.model import ProviderRequirement
     from locklens.lockfile.model import LockEntry
-    from locklens.packages.hashing import Passed
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
@@ -131,6 +144,7 @@ class _Installer:
         self._upgrade = upgrade
         self._for_real = for_real
         self._root = root
+        self._cache = context.plugin_cache
 
     def settle(self, requirement: ProviderRequirement) -> _Done | Diagnostic:
         """Select, fetch and install one provider."""
@@ -174,6 +188,8 @@ class _Installer:
             self.emit_installed(requirement)
             return done
         self._context.tell(QueryStarted(name, str(combined(requirement.requirements)), is_locked))
+        if refused is None and is_locked and version is not None and (done := self._from_cache(requirement, version)):
+            return done
         selection = refused or self._asked(requirement, version)
         if isinstance(selection, Unselectable):
             words = f"{self._lead} {name}: {selection.words(requirement.address, self._context.dialect)}"
@@ -196,13 +212,45 @@ class _Installer:
             self._context.tell(RegistryWarned(self._context.name(requirement.address), known.warnings))
         return select(requirement.requirements, known.versions, locked, upgrade=self._upgrade)
 
+    def _from_cache(self, requirement: ProviderRequirement, version: Version) -> _Done | None:
+        """Install a provider from the plugin cache; None where it does not have what is locked."""
+        cache, address = self._cache, requirement.address
+        if cache is None:
+            return None
+        locked, prior = requirement.locked_hashes(version), requirement.prior
+        place = cache.folder.place(address, version, self._here)
+        if not (of_scheme(locked, Scheme.H1) or (cache.may_break_lock and not locked)):
+            return None
+        h1 = cache.folder.h1(place, self._context.session.cancel)
+        if h1 not in locked and (locked or not h1 or not has_program(place, address)):
+            return None
+        self._link(address, version, place, h1)
+        self._context.tell(LinkedFromCache(self._context.name(address), version))
+        constraints = combined(requirement.requirements)
+        if locked and prior is not None and not self._is_terraform:
+            return _Done(reused(prior, constraints, self._context.dialect))
+        entry = fetched(prior, address=address, version=version, constraints=constraints, hashes={h1})
+        return _Done(entry, is_incomplete({h1}, (), prior, version))
+
+    def _link(self, address: ProviderAddress, version: Version, package: Path, h1: str) -> None:
+        """Make the data folder's package a link to the plugin cache's."""
+        if not self._for_real:
+            return
+        place = self._place(address, version)
+        with self._into.staging(place) as staging:
+            self._report_difference(address, version, place, h1)
+            staging.link(package)
+            staging.put()
+
     def _install(self, requirement: ProviderRequirement, version: Version) -> _Done:
         name = self._context.name(requirement.address)
+        if (done := self._from_cache(requirement, version)) is not None:
+            return done
         self._context.tell(FetchStarted(name, version, None))
         metadata = offered(self._context, requirement.address, version, self._here)
         release = self._context.session.spawn(lambda: judged(self._context, metadata))
-        h1, size = self._obtained(requirement, metadata, release)
-        vouched = release.result()
+        obtained = self._obtained(requirement, metadata, release)
+        vouched, h1, size = release.result(), obtained.package.h1, obtained.package.size
         warn(self._context, metadata, vouched)
         warn_of_changes(self._context, requirement, version, vouched)
         self._context.tell(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
@@ -212,49 +260,54 @@ class _Installer:
             address=requirement.address,
             version=version,
             constraints=constraints,
-            hashes={h1, *vouched.hashes},
+            hashes={h1, *obtained.recorded, *vouched.hashes},
         )
-        return _Done(entry, is_incomplete({h1}, vouched.hashes, requirement.prior, version))
+        return _Done(entry, is_incomplete({h1, *obtained.recorded}, vouched.hashes, requirement.prior, version))
 
     def _obtained(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
-    ) -> tuple[str, int]:
-        """Return the package's `h1`, of the folder where it was installed, and its bytes."""
-        prior = requirement.prior
-        same = prior is not None and prior.version == metadata.version
-        locked = {text for text in prior.hashes if is_known_scheme(text)} if prior is not None and same else set()
-        place = self._place(metadata.address, metadata.version)
+    ) -> FetchedPackage:
+        """Return the hashes of the package, of the folder where it was installed."""
+        address, version = metadata.address, metadata.version
+        locked, mismatch = requirement.locked_hashes(version), self._mismatch(metadata)
         if not self._for_real:
-            release.result()
-            package = self._context.session.cache.package(metadata.zh) or hashed(self._context, metadata)
-            if locked and not {package.zh, package.h1} & locked:
-                raise self._mismatch(metadata)
-            self._report_difference(metadata, place, package.h1)
-            return package.h1, package.size
-
-        def check(package: Passed) -> None:
-            # The h1 of the folder differs where the zip file lists folders.
-            if locked and not {package.zh, package.archive_h1} & locked:
-                raise self._mismatch(metadata)
-
-        with self._into.staging(place) as staging:
-            package = unpacked(self._context, metadata, staging.package, release=release, check=check)
-            self._report_difference(metadata, place, package.h1)
+            vouched, known = release.result(), self._context.session.cache.package(metadata.zh)
+            package = FetchedPackage(known) if known is not None else hashed(self._context, metadata, vouched)
+            if metadata.is_folder:
+                check_locked(package.package.h1, locked, mismatch)
+            elif locked and not {package.package.zh, package.package.h1} & locked:
+                raise mismatch
+            self._report_difference(address, version, self._place(address, version), package.package.h1)
+            return package
+        into = self._cache.folder if self._cache is not None else self._into
+        place = into.place(address, version, self._here)
+        with self._turn(metadata, place), into.staging(place) as staging:
+            package = placed(self._context, metadata, staging, release=release, locked=locked, mismatch=mismatch)
+            self._report_difference(address, version, place, package.package.h1)
             stop_if(self._context.session.cancel)
             staging.put()
-        return package.h1, package.size
+        if self._cache is not None:
+            self._link(address, version, place, package.package.h1)
+        return package
 
-    def _report_difference(self, metadata: PackageMetadata, place: Path, h1: str) -> None:
+    def _turn(self, metadata: PackageMetadata, place: Path) -> AbstractContextManager[None]:
+        """Keep other processes from installing the same package in the plugin cache."""
+        if self._cache is None:
+            return nullcontext()
+        busy = CacheBusy(self._context.name(metadata.address), metadata.version)
+        cancel = self._context.session.cancel
+        return self._cache.turn(place, cancel=cancel, on_waiting=lambda: self._context.tell(busy))
+
+    def _report_difference(self, address: ProviderAddress, version: Version, place: Path, h1: str) -> None:
         """Report an installed folder that is not the package, with its hash, before it is replaced."""
         before = h1_at(place, self._context.session.cancel)
         if (place.exists() or place.is_symlink()) and before != h1:
-            name = self._context.name(metadata.address)
-            self._context.tell(FolderDiffers(name, metadata.version, str(place), before))
+            self._context.tell(FolderDiffers(self._context.name(address), version, str(place), before))
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:
         words = (
-            f"the current package for {metadata.address} {metadata.version} doesn't match any of the checksums "
-            "previously recorded in the dependency lock file"
+            f"the {'local' if metadata.is_folder else 'current'} package for {metadata.address} {metadata.version} "
+            "doesn't match any of the checksums previously recorded in the dependency lock file"
         )
         hint = f"`{hashes_command(self._root)}` compares the locked hashes with the signed release"
         return TrustError(words, hint=hint)

@@ -21,7 +21,7 @@ from locklens.install.events import (
     QueryStarted,
     RegistryWarned,
 )
-from locklens.install.fetching import admitted, hashed, warn, warn_of_changes
+from locklens.install.fetching import FetchedPackage, admitted, hashed, warn, warn_of_changes
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection import Unselectable, combined, select
 from locklens.trust.continuity import Origin
@@ -45,11 +45,17 @@ SUMMARY = "Could not retrieve providers for locking"
 
 
 class _Obtained(Struct, frozen=True):
-    """The release and package of one platform; `package` is None where every request refuses the release."""
+    """The release and package of one platform.
+
+    Attributes:
+        package: None where every request refuses the release.
+        recorded: As of `FetchedPackage`.
+    """
 
     platform: Platform
     vouched: AuthenticatedRelease
     package: HashedPackage | None
+    recorded: frozenset[str] = frozenset()
 
 
 class Locker:
@@ -181,7 +187,7 @@ class Locker:
             if all(_is_refused(request, vouched) for request in requests):
                 return _Obtained(platform, vouched, None)
             known = context.session.cache.package(metadata.zh)
-            package = known or hashed(context, metadata)
+            fetched = FetchedPackage(known) if known is not None else hashed(context, metadata, vouched)
         except PlatformNotSupportedError:
             return _failed(
                 context, request.address, f"provider {name} {request.version} is not available for {platform}"
@@ -190,7 +196,7 @@ class Locker:
             return _failed(context, request.address, f"{name} {request.version} for {platform}: {error}", error.hint)
         signed = context.authenticator.words(vouched)
         context.tell(PackageHashed(name, request.version, platform, signed, known is not None))
-        return _Obtained(platform, vouched, package)
+        return _Obtained(platform, vouched, fetched.package, fetched.recorded)
 
     def _entry(self, request: LockRequest) -> LockEntry | Diagnostic:
         """Combine the platforms' hashes to an entry, and emit their events."""
@@ -206,7 +212,9 @@ class Locker:
             if _is_refused(request, outcome.vouched):
                 return self._refused(request, outcome)
             assert outcome.package is not None
-            obtained.append((outcome.platform, frozenset({outcome.package.h1, *outcome.vouched.hashes})))
+            obtained.append(
+                (outcome.platform, frozenset({outcome.package.h1, *outcome.recorded, *outcome.vouched.hashes}))
+            )
             hashes |= obtained[-1][1]
         if outcomes and isinstance(outcomes[0], _Obtained):
             warn_of_changes(context, request, request.version, outcomes[0].vouched)

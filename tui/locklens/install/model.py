@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from locklens.hashes import is_known_scheme
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -34,6 +36,11 @@ class ProviderRequirement(Struct, frozen=True):
     def locked(self) -> Version | None:
         """The version in the lock file."""
         return self.prior.version if self.prior is not None else None
+
+    def locked_hashes(self, version: Version) -> frozenset[str]:
+        """The locked hashes that the tools compare, if it is the locked version; empty otherwise."""
+        prior = self.prior
+        return frozenset(filter(is_known_scheme, prior.hashes)) if prior and prior.version == version else frozenset()
 
     @property
     def pinned(self) -> Version | None:

@@ -357,7 +357,9 @@ class LockLens:
 
         vouched = frozenset(asking.hosts) | (review.base_hosts if review is not None else frozenset())
         hosts = None if asking.asks_all else vouched
-        with RegistrySource(asking.environ, asking.cache, hosts=hosts, on_event=on_event, cancel=cancel) as source:
+        with RegistrySource(
+            asking.environ, asking.cache, hosts=hosts, methods=asking.methods, on_event=on_event, cancel=cancel
+        ) as source:
             try:
                 return operation.plan(source, on_root=begin)
             finally:

@@ -16,6 +16,8 @@ from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.project import cliformat
 from locklens.project.clifiles import CliFiles, find_files, read_file
+from locklens.project.cliformat import last, objects
+from locklens.project.installation import read_installation
 from locklens.project.tokens import Token
 
 if TYPE_CHECKING:
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.dialect import Dialect
-    from locklens.project.cliformat import ObjectMember, Value
+    from locklens.project.cliformat import ObjectMember
+    from locklens.project.installation import Installation
 
+_MAY_BREAK = "plugin_cache_may_break_dependency_lock_file"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _Objects = tuple["ObjectMember", ...]
 
@@ -62,8 +66,8 @@ class CliConfig(Struct, frozen=True):
         helper: The credentials helper.
         protocols: How long and how often registries are asked.
         plugin_cache_dir: "" for none.
-        has_provider_installation: True if there is a block of that name: then the user says where to install from.
-        dev_overrides: Providers that are replaced by a folder, as written, with the folder.
+        cache_may_break_lock: True if a cached package counts for a provider without locked hashes.
+        installation: Where packages are installed from; None where no block says so.
         files: That were read.
         problems: What could not be used, each with its file and line.
     """
@@ -73,8 +77,8 @@ class CliConfig(Struct, frozen=True):
     helper: HelperBlock | None
     protocols: RegistryProtocols
     plugin_cache_dir: str
-    has_provider_installation: bool
-    dev_overrides: tuple[tuple[str, str], ...]
+    cache_may_break_lock: bool
+    installation: Installation | None
     files: tuple[str, ...]
     problems: tuple[ConfigurationError, ...]
 
@@ -95,10 +99,12 @@ class _Reading:
         self._helper: HelperBlock | None = None
         self._protocols = RegistryProtocols()
         self._cache = ""
-        self._installation: _Objects | None = None
+        self._may_break = False
+        self._installation: Installation | None = None
         self._files: list[str] = []
         self._problems: list[ConfigurationError] = []
         self._path = ""
+        self._is_json = False
 
     def read(self, found: CliFiles) -> CliConfig:
         if found.missing:
@@ -112,8 +118,8 @@ class _Reading:
             helper=self._helper,
             protocols=self._protocols,
             plugin_cache_dir=self._environ.get("TF_PLUGIN_CACHE_DIR") or self._cache,
-            has_provider_installation=self._installation is not None,
-            dev_overrides=tuple(self._overrides(self._installation or ())),
+            cache_may_break_lock=self._may_break or self._environ.get(f"TF_{_MAY_BREAK.upper()}", "") not in {"", "0"},
+            installation=self._installation,
             files=tuple(self._files),
             problems=tuple(self._problems),
         )
@@ -121,13 +127,15 @@ class _Reading:
     def _file(self, path: Path, *, is_main: bool) -> None:
         self._path = str(path)
         try:
-            entries = cliformat.parse_cli_configuration(read_file(path))
+            data = read_file(path)
+            entries = cliformat.parse_cli_configuration(data)
         except cliformat.FormatError as error:
             self._problem(str(error), error.line)
             return
         except OSError as error:
             self._problem(f"the file cannot be read: {error.strerror or error}", None)
             return
+        self._is_json = data.lstrip().startswith(b"{")
         self._files.append(self._path)
         self._hosts(entries)
         self._tokens(entries)
@@ -135,11 +143,16 @@ class _Reading:
         self._installations(entries)
         if is_main and self._dialect is OPENTOFU:  # in the folder's files it has no effect
             self._asking(entries)
-        cache = _last(entries, "plugin_cache_dir")
+        cache = last(entries, "plugin_cache_dir")
         if cache is not None and not isinstance(cache.value, str):
             self._problem("plugin_cache_dir must be a string", cache.line)
         elif cache is not None and not self._cache:
             self._cache = self._expanded(str(cache.value))
+        may_break = last(entries, _MAY_BREAK)
+        if may_break is not None and not isinstance(may_break.value, bool):
+            self._problem(f"{_MAY_BREAK} must be true or false", may_break.line)
+        elif may_break is not None:
+            self._may_break = self._may_break or may_break.value is True
 
     def _problem(self, words: str, line: int | None) -> None:
         self._problems.append(ConfigurationError(words, path=self._path, line=line))
@@ -154,8 +167,8 @@ class _Reading:
     def _hosts(self, entries: _Objects) -> None:
         for label, body, line in _labelled(entries, "host"):
             host = self._host(label, "host", line)
-            services = _last(body, "services")
-            maps = _objects(services.value) if services else []
+            services = last(body, "services")
+            maps = objects(services.value) if services else []
             if services is not None and not maps:
                 self._problem("services must be a map", services.line)
             elif host:
@@ -167,7 +180,7 @@ class _Reading:
     def _tokens(self, entries: _Objects) -> None:
         for label, body, line in _labelled(entries, "credentials"):
             host = self._host(label, "credentials", line)
-            token = _last(body, "token")
+            token = last(body, "token")
             if token is not None and not isinstance(token.value, str):
                 self._problem("token must be a string", token.line)
             elif host:
@@ -178,7 +191,7 @@ class _Reading:
         for _, _, line in blocks[1:]:
             self._problem("there is more than one credentials_helper block; the first counts here", line)
         for label, body, line in blocks[:1]:
-            arguments = _last(body, "args")
+            arguments = last(body, "args")
             value = [] if arguments is None else arguments.value
             if not re.fullmatch(r"[\w.-]+", label):
                 self._problem("the label of a credentials_helper block is not a program name", line)
@@ -192,7 +205,7 @@ class _Reading:
         for entry in blocks[1:]:
             self._problem("there is more than one registry_protocols block; the first counts", entry.line)
         for entry in blocks[:1]:
-            for body in _objects(entry.value)[:1]:
+            for body in objects(entry.value)[:1]:
                 retries = self._number(body, "retry_count")
                 seconds = self._number(body, "request_timeout_seconds")
                 self._protocols = RegistryProtocols(
@@ -200,7 +213,7 @@ class _Reading:
                 )
 
     def _number(self, body: _Objects, name: str) -> int | None:
-        found = _last(body, name)
+        found = last(body, name)
         if found is None:
             return None
         if isinstance(found.value, bool) or not isinstance(found.value, int | float) or found.value % 1:
@@ -212,37 +225,21 @@ class _Reading:
         for entry in entries:
             if entry.keys[0] != "provider_installation":
                 continue
-            bodies = _objects(entry.value)
+            bodies = objects(entry.value)
+            if entry.is_assigned and isinstance(entry.value, tuple) and not self._is_json:
+                bodies = []
             if not bodies or len(entry.keys) > 1:
                 self._problem("provider_installation must be a block without a label", entry.line)
             elif self._installation is not None:
                 self._problem("there is more than one provider_installation block; the first counts", entry.line)
             else:
-                self._installation = bodies[0]
-
-    def _overrides(self, installation: _Objects) -> Iterator[tuple[str, str]]:
-        for entry in installation:
-            if entry.keys == ("dev_overrides",):
-                for body in _objects(entry.value):
-                    for member in body:
-                        if isinstance(member.value, str):
-                            yield member.keys[0], member.value
+                self._installation = read_installation(
+                    bodies[0], self._dialect, expand=self._expanded, on_problem=self._problem
+                )
 
     def _expanded(self, text: str) -> str:
         """Put in variables; one that is not set is the empty text."""
         return _VARIABLE.sub(lambda match: self._environ.get(match[1] or match[2], ""), text)
-
-
-def _objects(value: Value) -> list[_Objects]:
-    """A block's bodies: JSON may write one as an object or as a list of objects."""
-    if isinstance(value, tuple):
-        return [value]
-    return [item for item in value if isinstance(item, tuple)] if isinstance(value, list) else []
-
-
-def _last(entries: _Objects, name: str) -> ObjectMember | None:
-    """The argument of a name; of several the last counts."""
-    return next((entry for entry in reversed(entries) if entry.keys == (name,)), None)
 
 
 def _labelled(entries: _Objects, kind: str) -> Iterator[tuple[str, _Objects, int]]:
@@ -251,10 +248,10 @@ def _labelled(entries: _Objects, kind: str) -> Iterator[tuple[str, _Objects, int
         if entry.keys[0] != kind:
             continue
         if len(entry.keys) == 2:
-            for body in _objects(entry.value):
+            for body in objects(entry.value):
                 yield entry.keys[1], body, entry.line
         elif len(entry.keys) == 1:
-            for outer in _objects(entry.value):
+            for outer in objects(entry.value):
                 for member in outer:
-                    for body in _objects(member.value):
+                    for body in objects(member.value):
                         yield member.keys[0], body, member.line

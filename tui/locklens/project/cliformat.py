@@ -35,11 +35,13 @@ class ObjectMember(Struct, frozen=True):
         keys: The name, and labels behind it.
         value: A constant, a list of values, or an object as a tuple of entries; None for what JSON calls null.
         line: Of the name.
+        is_assigned: True if an equals sign, or JSON's colon, stands before the value.
     """
 
     keys: tuple[str, ...]
     value: Value
     line: int
+    is_assigned: bool = False
 
 
 Value = str | float | bool | list["Value"] | tuple[ObjectMember, ...] | None
@@ -123,8 +125,9 @@ class _Native:
                 token = self._next()
             if not keys or token.text not in {"=", "{"} or (token.text == "=" and len(keys) > 1):
                 raise FormatError("this is neither an argument nor a block", line)
-            value = self._object("}", depth + 1) if token.text == "{" else self._value(self._next(), depth + 1)
-            entries.append(ObjectMember(tuple(keys), value, line))
+            is_assigned = token.text == "="
+            value = self._value(self._next(), depth + 1) if is_assigned else self._object("}", depth + 1)
+            entries.append(ObjectMember(tuple(keys), value, line, is_assigned))
 
     def _value(self, token: _Token, depth: int) -> Value:
         if token.kind in {"string", "heredoc"}:
@@ -168,7 +171,7 @@ def _parse_json(data: bytes) -> tuple[ObjectMember, ...]:
         problem = parsed.problems[0] if parsed.problems else None
         raise FormatError("the file is malformed JSON", problem.line if problem else 1)
     return tuple(
-        ObjectMember((name,), _constant(attribute.value), attribute.place.line)
+        ObjectMember((name,), _constant(attribute.value), attribute.place.line, is_assigned=True)
         for name, attribute in parsed.body.attributes.items()
     )
 
@@ -180,8 +183,20 @@ def _constant(value: hcl.Expression) -> Value:
         return [_constant(item) for item in value.items]
     if isinstance(value, hcl.ObjectExpr):
         return tuple(
-            ObjectMember((str(key.value),), _constant(member), key.place.line)
+            ObjectMember((str(key.value),), _constant(member), key.place.line, is_assigned=True)
             for key, member in value.items
             if isinstance(key, hcl.Literal)
         )
     return None  # A template: nothing that is read here may hold one.
+
+
+def objects(value: Value) -> list[tuple[ObjectMember, ...]]:
+    """Return the bodies of a block: JSON may write one as an object or as a list of objects."""
+    if isinstance(value, tuple):
+        return [value]
+    return [item for item in value if isinstance(item, tuple)] if isinstance(value, list) else []
+
+
+def last(entries: tuple[ObjectMember, ...], name: str) -> ObjectMember | None:
+    """Return the argument of a name, None where there is none; of several the last counts."""
+    return next((entry for entry in reversed(entries) if entry.keys == (name,)), None)

@@ -16,8 +16,15 @@ from msgspec.structs import replace
 from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU
 from locklens.errors import TrustError
-from locklens.hashes import digest_of, packages_of
-from locklens.trust.authentication import AuthenticationOutcome, Lenience, Refusal, Release, authenticate
+from locklens.hashes import digest_of, is_known_scheme, packages_of
+from locklens.trust.authentication import (
+    Authentication,
+    AuthenticationOutcome,
+    Lenience,
+    Refusal,
+    Release,
+    authenticate,
+)
 from locklens.trust.belonging import Build, foreign_words
 from locklens.trust.checksums import Match, Oddity, read_checksums
 from locklens.trust.continuity import Origin, judge_packages
@@ -26,11 +33,13 @@ from locklens.trust.remembered import verification_key
 from locklens.trust.tiers import PublishedKey
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import PackageMetadata, SignedChecksums
-    from locklens.trust.authentication import Authentication, Enforcement
+    from locklens.trust.authentication import Enforcement
     from locklens.trust.checksums import Checksums
     from locklens.trust.continuity import PackageHashes
     from locklens.trust.model import Verification
@@ -74,14 +83,30 @@ class AuthenticatedRelease(Struct, frozen=True):
     Attributes:
         authentication: The tool's judgement.
         checksums: Its SHA256SUMS.
-        hashes: The hashes for the lock file.
+        hashes: The hashes for the lock file, of all platforms.
         warnings: What is odd about it, in sentences without their full stops.
+        expected: Hashes of which the package must have one; empty for any package.
+        records_matches: True if those that it has are for the lock file too.
     """
 
     authentication: Authentication
     checksums: Checksums
     hashes: frozenset[str]
     warnings: tuple[str, ...] = ()
+    expected: frozenset[str] = frozenset()
+    records_matches: bool = False
+
+    def check(self, found: Collection[str]) -> frozenset[str]:
+        """Return the hashes of a package that are for the lock file beside `hashes`; `found` are its own.
+
+        Raises:
+            TrustError: It has none of the expected ones.
+        """
+        matches = self.expected.intersection(found)
+        if self.expected and not matches:
+            words = "the provider package doesn't match any of the expected checksums that the mirror lists"
+            raise TrustError(words, hint="the mirror's package or its document is damaged: mirror the version again")
+        return matches if self.records_matches else frozenset()
 
     @property
     def signed(self) -> frozenset[str]:
@@ -106,6 +131,8 @@ class AuthenticatedRelease(Struct, frozen=True):
     def added_to(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> PackageHashes:
         """Judge, as a review does, what comes of adding these hashes to a lock entry, which may be of any version."""
         had = prior.hashes if prior is not None and prior.version == version else ()
+        if self.authentication.outcome is AuthenticationOutcome.UNSIGNED:
+            return judge_packages((), (), None, (address.type, str(version)))
         return judge_packages(had, (*had, *self.hashes), self.checksums, (address.type, str(version)))
 
     def change_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
@@ -151,12 +178,14 @@ class ReleaseAuthenticator:
         wanted = Build(metadata.address.type, metadata.version, metadata.platform)
         return JudgedRelease(release, judged, checksums, foreign_words(checksums, metadata.filename, wanted))
 
-    def admit(self, metadata: PackageMetadata, signed: SignedChecksums) -> AuthenticatedRelease:
-        """Authenticate the release of one package, to be installed or locked.
+    def admit(self, metadata: PackageMetadata, signed: SignedChecksums | None) -> AuthenticatedRelease:
+        """Authenticate the release of one package, to be installed or locked; `signed` is None for a mirror's.
 
         Raises:
             TrustError: The tool would refuse it, or its signature could not be verified.
         """
+        if signed is None:
+            return self._unsigned(metadata)
         found = self.judge(metadata, signed)
         judged, checksums = found.authentication, found.checksums
         # A blank line alone makes the tool crash after all else was found good.
@@ -176,9 +205,29 @@ class ReleaseAuthenticator:
         warnings = _warnings(judged, checksums, metadata, is_recording=is_recording)
         return AuthenticatedRelease(judged, checksums, hashes, tuple(warnings))
 
+    def _unsigned(self, metadata: PackageMetadata) -> AuthenticatedRelease:
+        """Judge a mirror's package by the hashes that the mirror lists (`packageHashAuthentication`)."""
+        expected = frozenset(filter(is_known_scheme, metadata.hashes))
+        if metadata.hashes and not expected:
+            words = f"{self._dialect.product} does not support any of the checksum formats that the mirror lists"
+            raise TrustError(words, hint="mirror the version again with this tool")
+        is_tofu = self._dialect is OPENTOFU
+        is_own = is_tofu and metadata.address.host == OPENTOFU.default_host
+        trusts = metadata.trusts_hashes and is_own and not self._enforcement.validation
+        return AuthenticatedRelease(
+            Authentication(AuthenticationOutcome.UNSIGNED, Tier.UNSIGNED),
+            read_checksums(b""),
+            expected if trusts else frozenset(),
+            expected=expected,
+            records_matches=is_tofu,
+        )
+
     def words(self, vouched: AuthenticatedRelease) -> str:
         """The tool's verdict on the signature."""
         judged = vouched.authentication
+        if judged.outcome is AuthenticationOutcome.UNSIGNED:
+            said = "verified checksum" if vouched.expected else "unauthenticated"
+            return "signing skipped" if vouched.hashes else said
         if judged.outcome is AuthenticationOutcome.REFUSED:
             judged = replace(
                 judged, outcome=AuthenticationOutcome.ACCEPTED if judged.key else AuthenticationOutcome.SKIPPED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.addresses import Platform, display_host
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
-from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError
+from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError, UnavailableError
 from locklens.hashes import is_of_zip
 from locklens.releases.facts import Listing, ListingId, LookupFailure, ReleaseFacts
 from locklens.sources.asked import NotAsked
@@ -97,6 +97,8 @@ class ReleaseLookup:
     def _authenticated(self, source: Source, request: ReleaseId, *, is_fresh: bool = False) -> ReleaseFacts:
         metadata = _some_package(source, request, is_fresh=is_fresh)
         signed = source.checksums(metadata, is_fresh=is_fresh)
+        if signed is None:
+            raise UnavailableError(f"no signed checksums of {request.address} {request.version} can be had")
         judged = self._session.authenticator(DIALECTS[request.tool]).judge(metadata, signed)
         reported = {str(one.platform): frozenset(one.hashes) for one in metadata.packages}
         released = source.release_dates(request.address).of(request.version) if self._asks_ages else None

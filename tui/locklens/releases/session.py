@@ -17,6 +17,7 @@ from locklens.trust.signature import Verifier, unavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
+    from pathlib import Path
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
@@ -129,6 +130,10 @@ class ReleaseSession:
         """Return the source of a provider, or why it may not be contacted."""
         registries = self.registries(tool)
         return registries.registry(address.host) if self._asks_all else registries.of(address.host)
+
+    def installation(self, tool: Dialect, root: Path) -> Source:
+        """Return what the tool would install the providers of a root from; `root` is its folder."""
+        return self.registries(tool).installation(root, self._settings.methods)
 
     def source(self, address: ProviderAddress, tool: Dialect) -> Source:
         """Return the source of a provider.

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from locklens.project.installation import InstallationMethod
     from locklens.storage.cache import Cache
 
 
@@ -20,6 +21,7 @@ class NetworkSettings(Struct, frozen=True):
         hosts: Given on the command line, comparison form.
         is_offline: No request is sent; cached answers count, however old.
         is_fresh: Answers that were cached before the run do not count.
+        methods: Where packages are installed from, as the command line says; None for where the tool would.
         asks_all: Plans may ask every registry that the roots require, as the tools do on the user's own roots.
     """
 
@@ -29,3 +31,4 @@ class NetworkSettings(Struct, frozen=True):
     is_offline: bool = False
     is_fresh: bool = False
     asks_all: bool = False
+    methods: tuple[InstallationMethod, ...] | None = None

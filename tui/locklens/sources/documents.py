@@ -94,6 +94,27 @@ def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
         return texts
 
 
+def member_names(data: bytes, name: str, most: int) -> tuple[str, ...]:
+    """Return the names in one object of a document, as spelled; () where it is absent.
+
+    Args:
+        data: As of `opened`.
+        name: Of the object, in lower case.
+        most: Names that are read.
+
+    Raises:
+        ShapeError: The document is no JSON object, or the member none, or it has more names.
+    """
+    with _reading:
+        data = _whole(data)
+        found = _read(_members, Raw(data), "JSON that is not an object") or {}
+        value = next((member for key, member in found.items() if key.lower() == name), _NULL)
+        names = tuple(_read(_members, value, f'JSON in which "{name}" is not an object') or {})
+    if len(names) > most:
+        raise ShapeError(f'JSON with more than {most} members in "{name}"')
+    return names
+
+
 def _whole(data: bytes) -> bytes:
     """Return a document in which no character is broken: neither its bytes nor its escaped pairs."""
     if not data.isascii():

@@ -17,6 +17,7 @@ from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from locklens.dialect import Dialect
     from locklens.sources.http import Response
@@ -90,13 +91,18 @@ class SignedChecksums(Struct, frozen=True):
 
 
 class PackageMetadata(Struct, frozen=True):
-    """A registry's answer about one package, unchecked.
+    """A source's answer about one package, unchecked. A mirror fills in where the package is, and `hashes` at most.
 
     Attributes:
         filename: As SHA256SUMS should have it; any text, so no path to write to.
-        shasum: 64 hex digits in lower case.
+        download_url: "" where `path` says where the package is.
+        shasum: 64 hex digits in lower case; "" where the source claims none.
         packages: OpenTofu's hashes and sizes of every platform, () where the registry sends none.
         as_of: When the registry said so, ISO 8601 in UTC.
+        path: The package on this machine.
+        is_folder: True if that is an unpacked package, to be linked to.
+        hashes: That a mirror lists: the package must have one of those whose scheme is known.
+        trusts_hashes: True if the user has all of them recorded, also those of other platforms.
     """
 
     address: ProviderAddress
@@ -111,6 +117,10 @@ class PackageMetadata(Struct, frozen=True):
     signing_keys: tuple[ListedKey, ...]
     packages: tuple[PlatformPackage, ...]
     as_of: str = ""
+    path: Path | None = None
+    is_folder: bool = False
+    hashes: tuple[str, ...] = ()
+    trusts_hashes: bool = False
 
     @property
     def has_supported_protocol(self) -> bool:
@@ -119,8 +129,8 @@ class PackageMetadata(Struct, frozen=True):
 
     @property
     def zh(self) -> str:
-        """The claimed hash of the package."""
-        return zh_of(self.shasum)
+        """The claimed hash of the package; "" where the source claims none."""
+        return zh_of(self.shasum) if self.shasum else ""
 
     @property
     def reported_h1s(self) -> dict[str, Platform]:

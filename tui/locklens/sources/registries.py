@@ -1,30 +1,41 @@
-"""The registries of a run, put together from the user's settings: one client, one discovery, one memory of answers."""
+"""The registries and mirrors of a run, put together from the user's settings: one client, one memory of answers."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
+from locklens.errors import UnavailableError
 from locklens.project.cliconfig import read_cli_config
-from locklens.project.clifiles import find_helper
+from locklens.project.clifiles import find_helper, implied_folders
+from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
 from locklens.project.netrcfile import netrc_tokens
 from locklens.sources.asked import NotAsked, asked_hosts
 from locklens.sources.credentials import Credentials, Helper
 from locklens.sources.discovery import Discovery
+from locklens.sources.filesystem_mirror import FilesystemMirror
 from locklens.sources.http import Kinds, open_client
+from locklens.sources.network_mirror import NetworkMirror
 from locklens.sources.registry import Registry
+from locklens.sources.selection import Route, SourceSelection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.errors import ConfigurationError
     from locklens.sources.http import Exchange
     from locklens.sources.http.client import Client
     from locklens.sources.http.memory import AnswerCache
+    from locklens.sources.source import Source
 
 
 class Registries:
@@ -79,6 +90,7 @@ class Registries:
         self._pause = pause
         self._lock = threading.Lock()
         self._asking: tuple[Client, Kinds, Discovery] | None = None
+        self._folders: dict[str, FilesystemMirror] = {}
 
     def of(self, host: str) -> Registry | NotAsked:
         """Return a host's registry, or that the host is not asked.
@@ -91,15 +103,68 @@ class Registries:
             return verdict
         return self.registry(host)
 
-    def registry(self, host: str) -> Registry:
-        """Return a host's registry, even for a host without a voucher; arguments as of `of`."""
+    def registry(self, host: str, *, retries: int | None = None) -> Registry:
+        """Return a host's registry, even for a host without a voucher; arguments as of `of`.
+
+        `retries` are attempts to download a package after the first; None for the usual number.
+        """
         client, kinds, discovery = self._open()
+        kinds = kinds if retries is None else replace(kinds, package_retries=retries)
         return Registry(
             host,
             client=client,
             kinds=kinds,
             dialect=self._dialect,
             discovery=discovery,
+            credentials=self._credentials,
+            package_token=self._package_token,
+        )
+
+    def installation(self, root: Path, methods: Sequence[InstallationMethod] | None = None) -> Source:
+        """Return what the tool would install the providers of a root from.
+
+        Args:
+            root: The root's folder.
+            methods: Those of the command line; None for the CLI configuration's, or else for registries behind the
+                folders that the tool searches by itself.
+        """
+        if methods is None and self.config.installation is not None:
+            methods = self.config.installation.methods
+        if methods is None:
+            methods = self._implied(root)
+        return SourceSelection([Route(method, self._source_of(method)) for method in methods])
+
+    def _implied(self, root: Path) -> list[InstallationMethod]:
+        """Return the methods without a block: a provider of any of the folders is not installed from its registry."""
+        local: list[InstallationMethod] = []
+        found: set[ProviderAddress] = set()
+        for folder in implied_folders(self._dialect, self._environ, root):
+            with suppress(UnavailableError):  # The tools pass over what they cannot search.
+                found |= self._folder(str(folder)).packages.keys()
+                local.append(InstallationMethod(MethodKind.FILESYSTEM, str(folder)))
+        own = tuple(ProviderPattern(address.host, address.namespace, address.type) for address in sorted(found))
+        return [*local, InstallationMethod(MethodKind.DIRECT, exclude=own)]
+
+    def _source_of(self, method: InstallationMethod) -> Callable[[ProviderAddress], Source]:
+        """Return what has the source of each provider under a method."""
+        if method.kind is MethodKind.DIRECT:
+            return lambda address: self.registry(address.host, retries=method.retries)
+        if method.kind is MethodKind.OCI:
+            return _refuse_oci
+        source = self._folder(method.place) if method.kind is MethodKind.FILESYSTEM else self._network(method)
+        return lambda _: source
+
+    def _folder(self, place: str) -> FilesystemMirror:
+        with self._lock:
+            return self._folders.setdefault(place, FilesystemMirror(Path(place).absolute(), place))
+
+    def _network(self, method: InstallationMethod) -> NetworkMirror:
+        client, kinds, _ = self._open()
+        return NetworkMirror(
+            method,
+            client=client,
+            kinds=kinds,
+            dialect=self._dialect,
             credentials=self._credentials,
             package_token=self._package_token,
         )
@@ -148,3 +213,9 @@ class Registries:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _refuse_oci(address: ProviderAddress) -> NoReturn:
+    words = f"{address} would be installed from an oci_mirror, which is not supported yet"
+    hint = "use `tofu init`, or exclude the provider from the oci_mirror block"
+    raise UnavailableError(words, address=str(address), hint=hint)

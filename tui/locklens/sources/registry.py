@@ -65,6 +65,9 @@ class Registry:
         self._credentials = credentials
         self._package_token = package_token
 
+    def __str__(self) -> str:
+        return f"registry {self._name}"
+
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         """Return the versions that the registry offers, in its order.
 

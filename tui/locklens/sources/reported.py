@@ -60,6 +60,11 @@ def _package(key: str, value: Fields) -> PlatformPackage:
     except ValueError as error:
         raise ShapeError('an invalid platform in "packages"') from error
     hashes = value.texts("hashes", _MAX_HASHES, _MAX_HASH)
-    if not all(map(_HASH.match, hashes)):
+    if not all(map(is_hash, hashes)):
         raise ShapeError('an invalid hash in "packages"')
     return PlatformPackage(platform, hashes, max(value.number("package_size"), 0))
+
+
+def is_hash(text: str) -> bool:
+    """True if a text is a hash with its scheme, known or not."""
+    return _HASH.match(text) is not None

@@ -1,4 +1,4 @@
-"""The interface of a provider's source for installs and reviews. A registry is one; a mirror can be another.
+"""The interface of a provider's source for installs and reviews: a registry, a mirror, or several of them as one.
 
 (`Source` in OpenTofu's internal/getproviders/source.go has the first two; the rest is what authenticates a package.)
 """
@@ -47,8 +47,8 @@ class Source(Protocol):
     def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
         """Start to fetch what `checksums` returns, without waiting for it."""
 
-    def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums:
-        """Return the publisher's SHA256SUMS and its detached signature, unverified.
+    def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums | None:
+        """Return the publisher's SHA256SUMS and its detached signature, unverified; None for a source without such.
 
         Raises:
             UnavailableError: One of the two cannot be had.

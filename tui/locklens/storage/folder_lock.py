@@ -29,6 +29,7 @@ def turn(
     *,
     cancel: threading.Event | None = None,
     on_waiting: Callable[[], None] = lambda: None,
+    is_tofus: bool = False,
 ) -> Iterator[None]:
     """Wait until no other process has its turn, and keep others waiting until the block ends.
 
@@ -38,6 +39,8 @@ def turn(
             missing is made, and stays.
         cancel: Ends the waiting.
         on_waiting: Called once, when the waiting has become long.
+        is_tofus: True for a lock that OpenTofu takes too (internal/flock): one process at a time has it, and the
+            threads of a process do not exclude each other.
 
     Raises:
         ConfigurationError: The file cannot be made, or it or a folder on the way to it is a link.
@@ -53,7 +56,7 @@ def turn(
         raise ConfigurationError(f"cannot be written: {error.strerror}", path=place, hint=hint) from error
     try:
         start, has_said = time.monotonic(), False
-        while not _taken(descriptor):
+        while not (_taken_as_tofu if is_tofus else _taken)(descriptor):
             if cancel is not None and cancel.is_set():
                 raise RunCancelledError("the run was cancelled")
             if not has_said and time.monotonic() - start > _SAY_AFTER:
@@ -97,7 +100,18 @@ if sys.platform == "win32":
             return False
         return True
 
+    _taken_as_tofu = _taken
+
 else:
+
+    def _taken_as_tofu(descriptor: int) -> bool:
+        import fcntl
+
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
 
     def _taken(descriptor: int) -> bool:
         import fcntl

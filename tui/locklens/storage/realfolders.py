@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _HAS_DESCRIPTORS = (
-    {os.open, os.mkdir, os.rename, os.rmdir, os.stat, os.unlink} <= os.supports_dir_fd
+    {os.open, os.mkdir, os.rename, os.rmdir, os.stat, os.symlink, os.unlink} <= os.supports_dir_fd
     and os.listdir in os.supports_fd
     and hasattr(os, "O_NOFOLLOW")
 )
@@ -79,6 +79,10 @@ class RealFolder:
     def make(self, name: str, mode: int = 0o777) -> None:
         """Make a folder."""
         os.mkdir(self._at(name), mode, dir_fd=self._descriptor)
+
+    def link(self, name: str, target: Path) -> None:
+        """Make a link to a folder elsewhere."""
+        os.symlink(target, self._at(name), target_is_directory=True, dir_fd=self._descriptor)
 
     def move(self, name: str, into: RealFolder, new_name: str) -> None:
         """Rename whatever has a name, links themselves, into this or another folder."""

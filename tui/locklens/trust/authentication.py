@@ -55,6 +55,8 @@ class AuthenticationOutcome(StrEnum):
     SKIPPED = "skipped"
     REFUSED = "refused"
     UNKNOWN = "unknown"
+    UNSIGNED = "unsigned"
+    """The source has no signed checksums: a mirror."""
 
 
 class Refusal(StrEnum):

@@ -15,7 +15,6 @@ from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.lockfile.update import Difference
 from locklens.operations.plan.model import RootResult
-from locklens.project.clifiles import implied_folders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from locklens.install.model import ProviderRequirement, Settled
     from locklens.lockfile.model import LockEntry
     from locklens.operations.root_modules import Root
+    from locklens.project.installation import InstallationMethod
 
 
 ERROR, WARNING = DiagnosticSeverity.ERROR, DiagnosticSeverity.WARNING
@@ -50,6 +50,7 @@ class RootOptions(Struct, frozen=True):
         test_directory: Folder of a root's test files, relative to the root.
         allow_missing_modules: True to continue without modules that cannot be read.
         dry_run: True to write nothing.
+        methods: Where packages are installed from; None for where the tool would.
     """
 
     folder: Path
@@ -58,6 +59,7 @@ class RootOptions(Struct, frozen=True):
     test_directory: str = "tests"
     allow_missing_modules: bool = False
     dry_run: bool = False
+    methods: tuple[InstallationMethod, ...] | None = None
 
 
 def untouched(root: Root, diagnostics: Sequence[Diagnostic] = ()) -> RootResult:
@@ -124,21 +126,6 @@ def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
 _MARKERS = "resolve the conflict in the file first"
 
 
-def routed(root: Root, context: InstallContext, options: RootOptions) -> list[Diagnostic]:
-    """Return errors for packages that the tool would install from elsewhere than registries."""
-    from locklens.install.installer import hashes_command
-
-    hint = f"use `{root.tool.command} init`; `{hashes_command(root.name)}` compares the locked hashes with the registry"
-    errors = []
-    if context.config.has_provider_installation:
-        words = "provider_installation in the CLI configuration is not supported yet"
-        errors.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
-    for folder in implied_folders(root.tool, options.environ, options.folder / root.path):
-        words = f"{root.tool.command} would install from providers in {folder}, which is not supported yet"
-        errors.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
-    return errors
-
-
 def look_alikes(root: Root) -> list[Diagnostic]:
     """Return OpenTofu's warning of providers of one type that are required under several addresses."""
     by_type: dict[str, list[str]] = {}
@@ -157,13 +144,14 @@ def look_alikes(root: Root) -> list[Diagnostic]:
     ]
 
 
-def unused_cache(context: InstallContext) -> list[Diagnostic]:
-    """Return a warning of a plugin cache that is configured and not used."""
-    folder = context.config.plugin_cache_dir
-    if not folder:
+def overridden(context: InstallContext) -> list[Diagnostic]:
+    """Return the tools' warning of `dev_overrides`, which concern neither the installation nor the lock file."""
+    installation = context.config.installation
+    if installation is None or not installation.dev_overrides:
         return []
-    words = f"plugin_cache_dir ({folder}) is not supported yet: packages are installed without it"
-    return [Diagnostic(WARNING, "Plugin cache not used", words)]
+    names = ", ".join(f"{name} in {folder}" for name, folder in installation.dev_overrides)
+    words = f"the CLI configuration replaces, when {context.dialect.product} runs: {names}"
+    return [Diagnostic(WARNING, "Provider development overrides are in effect", words)]
 
 
 def named(

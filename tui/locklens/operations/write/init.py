@@ -17,13 +17,12 @@ from locklens.operations.write.diagnostics import (
     look_alikes,
     no_root_here,
     orphans_kept,
+    overridden,
     refused_change,
     removed,
-    routed,
     unmanaged,
     unreadable,
     untouched,
-    unused_cache,
     warnings,
 )
 from locklens.project.clifiles import this_platform
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.install.events import InstallEvent
     from locklens.install.model import Settled
     from locklens.lockfile.model import LockEntry
@@ -73,9 +71,9 @@ class Init:
         self._on_event = on_event
         self._on_waiting = on_waiting
         self._cancel = cancel
-        self._session = ReleaseSession(NetworkSettings(options.environ, cache), None, cancel, is_installing=True)
+        settings = NetworkSettings(options.environ, cache, methods=options.methods)
+        self._session = ReleaseSession(settings, None, cancel, is_installing=True)
         self._reader = RootReader(options.tool, options.test_directory, environ=options.environ)
-        self._contexts: dict[str, InstallContext] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -85,10 +83,9 @@ class Init:
     ) -> None:
         self._session.__exit__(kind, error, trace)
 
-    def _context(self, tool: Dialect) -> InstallContext:
-        if tool.name not in self._contexts:
-            self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event)
-        return self._contexts[tool.name]
+    def _context(self, root: Root) -> InstallContext:
+        source = self._session.installation(root.tool, self._options.folder / root.path)
+        return InstallContext(self._session, root.tool, self._on_event, source=source)
 
     @property
     def log(self) -> tuple[str, ...]:
@@ -109,10 +106,9 @@ class Init:
             notes = tuple(no_root_here(root, self._options.folder))
             return RootResult(root.name, root.lock.path, root.tool, is_empty=True, notes=notes)
         diagnostics = unreadable(root, allows_missing=self._options.allow_missing_modules)
-        diagnostics = diagnostics or routed(root, self._context(root.tool), self._options)
         if diagnostics:
             return untouched(root, diagnostics)
-        initialising = _Initialising(self._context(root.tool), self._options, upgrade=upgrade, readonly=readonly)
+        initialising = _Initialising(self._context(root), self._options, upgrade=upgrade, readonly=readonly)
         outcome = None if upgrade else initialising.without_asking(root)
         if outcome is not None:
             return outcome
@@ -179,7 +175,7 @@ class _Initialising:
         after = self._after(root, settled.entries)
         change = difference(root.migration.entries, after)
         data = rewritten(root.lock, after, root.tool) if change is not Difference.NONE else root.lock.data
-        diagnostics = [*warnings(root), *look_alikes(root), *unused_cache(self._context)]
+        diagnostics = [*warnings(root), *look_alikes(root), *overridden(self._context)]
         notices: tuple[str, ...] = ()
         is_written = False
         top, planned = self._planned(root, data) if data != root.lock.data else (None, None)

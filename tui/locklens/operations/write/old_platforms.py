@@ -116,7 +116,7 @@ def _hash(release: _Release, platform: Platform, context: InstallContext) -> Non
     context.tell(FetchStarted(name, release.version, platform))
     try:
         metadata, vouched = admitted(context, release.address, release.version, platform)
-        package = hashed(context, metadata)
+        package = hashed(context, metadata, vouched).package
     except LockLensError:
         return
     signed = context.authenticator.words(vouched)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import Platform
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from locklens.install.events import InstallEvent
     from locklens.lockfile.model import LockEntry
     from locklens.operations.write.source import EntryPlatforms
+    from locklens.project.installation import InstallationMethod
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache
     from locklens.versions import Version
@@ -38,6 +40,7 @@ class RegistrySource:
         cache: Cached verifications and packages.
         hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
             roots require, as the tools ask them.
+        methods: Where packages are from instead of registries, as `--fs-mirror` and `--net-mirror` say.
         on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
     """
@@ -48,11 +51,14 @@ class RegistrySource:
         cache: Cache,
         *,
         hosts: frozenset[str] | None = None,
+        methods: tuple[InstallationMethod, ...] | None = None,
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> None:
         self._on_event = on_event
-        self._session = ReleaseSession(NetworkSettings(environ, cache), hosts, cancel, is_installing=True)
+        self._has_methods = methods is not None
+        settings = NetworkSettings(environ, cache, methods=methods)
+        self._session = ReleaseSession(settings, hosts, cancel, is_installing=True)
         self._contexts: dict[str, InstallContext] = {}
         self._lockers: dict[str, Locker] = {}
         self._ages: dict[str, dict[ProviderAddress, Mapping[Version, int]]] = {}
@@ -131,5 +137,7 @@ class RegistrySource:
 
     def _context(self, tool: Dialect) -> InstallContext:
         if tool.name not in self._contexts:
-            self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event)
+            # Like `providers lock`, plans ask registries whatever provider_installation says.
+            source = self._session.installation(tool, Path()) if self._has_methods else None
+            self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event, source=source)
         return self._contexts[tool.name]

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, assert_never
 
 from locklens.install.events import (
     AlreadyInstalled,
+    CacheBusy,
     FetchStarted,
     FolderDiffers,
     HashesObtained,
+    LinkedFromCache,
     PackageArriving,
     PackageHashed,
     ProviderFailed,
@@ -47,6 +49,8 @@ def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
             | QueryStarted()
             | RegistryWarned()
             | AlreadyInstalled()
+            | LinkedFromCache()
+            | CacheBusy()
             | FolderDiffers()
             | ProviderInstalled()
             | HashesObtained()

@@ -1,0 +1,232 @@
+"""`provider_installation` of the CLI configuration as values: where packages are installed from, and which ones.
+
+A method that cannot be used is dropped with a problem, and the others count, as with the tools
+(internal/command/cliconfig/provider_installation.go; patterns: `ParseMultiSourceMatchingPatterns` in
+internal/getproviders/multi_source.go).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from locklens.addresses import normalise_host, normalise_part
+from locklens.dialect import OPENTOFU
+from locklens.project.cliformat import last, objects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.project.cliformat import ObjectMember
+
+    _Objects = tuple[ObjectMember, ...]
+
+_ANY = "*"
+_MOST_RETRIES = 100
+
+
+class MethodKind(StrEnum):
+    """The kinds of installation methods; the value is the block's name."""
+
+    DIRECT = "direct"
+    FILESYSTEM = "filesystem_mirror"
+    NETWORK = "network_mirror"
+    OCI = "oci_mirror"
+
+
+_PLACES = {MethodKind.FILESYSTEM: "path", MethodKind.NETWORK: "url", MethodKind.OCI: "repository_template"}
+
+
+class ProviderPattern(Struct, frozen=True):
+    """A pattern of `include` or `exclude`; each part is a normalised name or `*`."""
+
+    host: str
+    namespace: str
+    type: str
+
+    @classmethod
+    def parse(cls, text: str, dialect: Dialect) -> ProviderPattern:
+        """Read `[HOST/]NAMESPACE/TYPE`, in which outer parts may be `*` where all inner ones are.
+
+        Raises:
+            ValueError: It is malformed.
+        """
+        parts = text.split("/")
+        if len(parts) not in {2, 3}:
+            raise ValueError("a pattern is [HOST/]NAMESPACE/TYPE")
+        host = dialect.default_host
+        if len(parts) == 3:
+            host = _ANY if parts[0] == _ANY else normalise_host(parts[0])
+        namespace, kind = (_ANY if part == _ANY else normalise_part(part) for part in parts[-2:])
+        if (namespace == _ANY and kind != _ANY) or (host == _ANY and namespace != _ANY):
+            raise ValueError("a part before one that is no wildcard cannot be a wildcard")
+        return cls(host, namespace, kind)
+
+    def matches(self, address: ProviderAddress) -> bool:
+        """True if the pattern stands for a provider."""
+        pairs = (self.host, address.host), (self.namespace, address.namespace), (self.type, address.type)
+        return all(pattern in {_ANY, name} for pattern, name in pairs)
+
+
+class InstallationMethod(Struct, frozen=True):
+    """One place to install from.
+
+    Attributes:
+        kind: What the place is.
+        place: The folder, or the base URL; "" for `direct`.
+        include: Providers that are installed from there; none stands for all.
+        exclude: Those that are not; more important than `include`.
+        retries: Attempts to download a package after the first; None where the block does not say.
+        trusts_all_hashes: True if hashes that a network mirror lists for other platforms are recorded.
+    """
+
+    kind: MethodKind
+    place: str = ""
+    include: tuple[ProviderPattern, ...] = ()
+    exclude: tuple[ProviderPattern, ...] = ()
+    retries: int | None = None
+    trusts_all_hashes: bool = False
+
+    def accepts(self, address: ProviderAddress) -> bool:
+        """True if a provider may be installed from there."""
+        if any(pattern.matches(address) for pattern in self.exclude):
+            return False
+        return not self.include or any(pattern.matches(address) for pattern in self.include)
+
+
+class Installation(Struct, frozen=True):
+    """A `provider_installation` block.
+
+    Attributes:
+        methods: In the block's order.
+        dev_overrides: Providers, as written, that another folder replaces when the tool runs them.
+    """
+
+    methods: tuple[InstallationMethod, ...] = ()
+    dev_overrides: tuple[tuple[str, str], ...] = ()
+
+
+class MethodError(ValueError):
+    """A method cannot be used; `line` is its line."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def read_installation(
+    body: _Objects, dialect: Dialect, *, expand: Callable[[str], str], on_problem: Callable[[str, int], None]
+) -> Installation:
+    """Read a block.
+
+    Args:
+        body: Its content.
+        dialect: The tool.
+        expand: Replaces the variables of a text.
+        on_problem: Called with what cannot be used, and its line.
+    """
+    methods: list[InstallationMethod] = []
+    overrides: dict[str, str] = {}
+    for entry in body:
+        try:
+            if len(entry.keys) > 1:
+                on_problem(f"a {entry.keys[0]} block of provider_installation takes no label", entry.line)
+            content = _content(entry)
+            if entry.keys[0] == "dev_overrides":
+                if methods:
+                    raise MethodError("dev_overrides must stand before all other methods", entry.line)
+                overrides |= _overrides(content, expand if dialect is not OPENTOFU else str)
+            else:
+                methods.append(_method(entry, content, dialect))
+        except MethodError as error:
+            on_problem(str(error), error.line)
+    return Installation(tuple(methods), tuple(overrides.items()))
+
+
+def _content(entry: ObjectMember) -> _Objects:
+    bodies = objects(entry.value)
+    if not bodies or (entry.is_assigned and isinstance(entry.value, tuple)):
+        raise MethodError(f"the items of provider_installation must all be blocks: {entry.keys[0]}", entry.line)
+    return bodies[0]
+
+
+def _overrides(content: _Objects, expand: Callable[[str], str]) -> dict[str, str]:
+    return {member.keys[0]: expand(member.value) for member in content if isinstance(member.value, str)}
+
+
+def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> InstallationMethod:
+    name, line = entry.keys[0], entry.line
+    if name not in set(MethodKind) or (name == MethodKind.OCI and dialect is not OPENTOFU):
+        raise MethodError(f'unknown installation method "{name}"', line)
+    kind = MethodKind(name)
+    is_tofu = dialect is OPENTOFU
+    retries = _number(content, "download_retry_count", line) if is_tofu else None
+    trusts = last(content, "trust_all_hashes") if is_tofu and kind is MethodKind.NETWORK else None
+    if trusts is not None and not isinstance(trusts.value, bool):
+        raise MethodError("trust_all_hashes must be true or false", trusts.line)
+    return InstallationMethod(
+        kind,
+        _place(content, kind, line),
+        _patterns(content, "include", dialect),
+        _patterns(content, "exclude", dialect),
+        retries,
+        trusts is not None and trusts.value is True,
+    )
+
+
+def _place(content: _Objects, kind: MethodKind, line: int) -> str:
+    name = _PLACES.get(kind)
+    if name is None:
+        return ""
+    found = last(content, name)
+    if found is None or not isinstance(found.value, str) or not found.value:
+        raise MethodError(f"{kind} needs the argument {name}, a string", line)
+    if kind is MethodKind.NETWORK:
+        check_mirror_url(found.value, found.line)
+    return found.value
+
+
+def check_mirror_url(text: str, line: int = 0) -> None:
+    """Require the URL of a network mirror: https, with a host.
+
+    Raises:
+        MethodError: It is another.
+    """
+    try:
+        parts = urlsplit(text)
+        is_valid = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise MethodError("the URL of a network mirror must begin with https:// and a host", line)
+
+
+def _patterns(content: _Objects, name: str, dialect: Dialect) -> tuple[ProviderPattern, ...]:
+    found = last(content, name)
+    if found is None:
+        return ()
+    if not isinstance(found.value, list):
+        raise MethodError(f"{name} must be a list of strings", found.line)
+    patterns = []
+    for item in found.value:
+        try:
+            if not isinstance(item, str):
+                raise TypeError("it is not a string")
+            patterns.append(ProviderPattern.parse(item, dialect))
+        except (TypeError, ValueError) as error:
+            raise MethodError(f"invalid pattern {item!r} in {name}: {error}", found.line) from error
+    return tuple(patterns)
+
+
+def _number(content: _Objects, name: str, line: int) -> int | None:
+    found = last(content, name)
+    if found is None:
+        return None
+    if isinstance(found.value, bool) or not isinstance(found.value, int | float) or found.value % 1:
+        raise MethodError(f"{name} must be a whole number", line)
+    return max(0, min(int(found.value), _MOST_RETRIES))
