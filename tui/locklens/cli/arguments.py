@@ -19,6 +19,7 @@ COMMANDS = {
     "why": "modules that require a provider, and what holds it back",
     "init": "install providers, and update the lock file",
     "lock": "add the hashes of several platforms to the lock file; also: providers lock",
+    "mirror": "download the required packages into a folder that serves as a mirror",
     "upgrade": "upgrade selected providers, and edit the constraints that hold them back",
     "prune": "remove orphans from the lock file: providers that nothing requires",
     "restore": "restore providers from the lock file of a revision",
@@ -38,7 +39,6 @@ NOT_YET = {
     "health": "all lock files of the repository",
     "verify": "check locked packages",
     "doctor": "diagnose an error of init",
-    "mirror": "download packages into a folder",
 }
 
 

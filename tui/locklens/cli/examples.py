@@ -38,6 +38,10 @@ EXAMPLES = {
         ("locklens lock -platform=linux_amd64 -platform=darwin_arm64", "two platforms"),
         ("locklens lock --check --platform linux_amd64 --all-roots", "check in CI, write nothing"),
     ),
+    "mirror": (
+        ("locklens mirror -platform=linux_amd64 -platform=darwin_arm64 mirror", "two platforms"),
+        ("locklens mirror --all-roots --prune /srv/mirror", "what all roots require, and nothing else"),
+    ),
     "upgrade": (
         ("locklens upgrade aws --root 'live/*'", "the newest version in range, in several roots"),
         ("locklens upgrade aws=6.2.0 --edit-constraints", "a version that the constraints exclude"),

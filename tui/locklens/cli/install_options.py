@@ -1,4 +1,4 @@
-"""The options of `init` and `lock`: those of the real tools that concern providers, and further ones."""
+"""The options of `init`, `lock` and `mirror`: those of the real tools that concern providers, and further ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def read_install_options(command: str, arguments: Sequence[str], operands: Seque
     Raises:
         UsageError: They are invalid, or contradict one another.
     """
-    options = (_init if command == "init" else _lock)([*environment_arguments(command, os.environ), *arguments])
+    parse = {"init": _init, "lock": _lock, "mirror": _mirror}[command]
+    options = parse([*environment_arguments(command, os.environ), *arguments])
     take_operands(options, operands)
     return options
 
@@ -128,12 +129,37 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def _add_shared(parser: argparse.ArgumentParser) -> None:
+def _mirror(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = Parser("mirror", "Download the packages of the required providers into a folder that serves as a mirror.")
+    parser.usage = f"locklens mirror [OPTION...] DIR {ROOTS_USAGE}"
+    parser.add_argument("folder", metavar="DIR", help="the mirror's folder")
+    add = parser.add_argument_group("operation").add_argument
+    add(
+        "--platform",
+        action="append",
+        default=[],
+        type=_platform,
+        metavar="OS_ARCH",
+        help="platform of the packages; may be repeated (default: this machine's)",
+    )
+    add("--prune", action="store_true", help="remove packages that no root requires for these platforms")
+    for name in ("--var", "--var-file"):
+        add(name, action="append", help=argparse.SUPPRESS)
+    for name in ("--no-color", "--lock-file"):
+        add(name, nargs="?", action="append", help=argparse.SUPPRESS)
+    _add_shared(parser, has_dry_run=False)
+    options = parser.parse_args(arguments)
+    options.test_directory = "tests"
+    return options
+
+
+def _add_shared(parser: argparse.ArgumentParser, *, has_dry_run: bool = True) -> None:
     add = parser.add_argument_group("scope and output").add_argument
     add_root_options(add, ".")
     add("--tool", choices=sorted(DIALECTS), help="tool whose rules apply (default: detected from the files)")
     add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")
-    add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
+    if has_dry_run:
+        add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
     add("--json", action="store_true", help="print events as JSON, one per line")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
     add("--verbose", action="store_true", help="list each request")

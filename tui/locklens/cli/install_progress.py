@@ -18,6 +18,7 @@ from locklens.install.events import (
     LinkedFromCache,
     PackageArriving,
     PackageHashed,
+    PackageMirrored,
     ProviderFailed,
     ProviderInstalled,
     QueryStarted,
@@ -28,6 +29,9 @@ from locklens.lockfile.update import Tracking
 from locklens.text import json_text, size_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from locklens.diagnostics import Diagnostic
     from locklens.install.events import InstallEvent
     from locklens.operations.plan.model import RootResult
 
@@ -91,7 +95,11 @@ class InstallProgress:
         self.end()
         for note in outcome.notes:
             self._say(f"- {note}")
-        for diagnostic in outcome.diagnostics:
+        self.report(outcome.diagnostics)
+
+    def report(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report errors and warnings."""
+        for diagnostic in diagnostics:
             lead = "Error" if diagnostic.is_error else "Warning"
             self._say(
                 "",
@@ -106,7 +114,7 @@ class InstallProgress:
         if isinstance(event, PackageArriving):
             self._arrive(event)
             return
-        if isinstance(event, ProviderInstalled | PackageHashed | ProviderFailed):
+        if isinstance(event, ProviderInstalled | PackageHashed | PackageMirrored | ProviderFailed):
             for label in [label for label in self._arriving if label.startswith(f"{event.provider} ")]:
                 del self._arriving[label]
         lines = event_lines(event, self._wording)
@@ -181,6 +189,9 @@ def event_lines(event: InstallEvent, wording: Wording) -> list[str]:
         case PackageHashed(provider, version, platform, signed, was_remembered):
             remembered = "; hashed in an earlier run" if was_remembered else ""
             return [f"- Retrieved {provider} {version} for {platform} ({signed}){remembered}"]
+        case PackageMirrored(provider, version, platform, signed, was_there):
+            there = "; already there" if was_there else ""
+            return [f"- Mirrored {provider} {version} for {platform} ({signed}){there}"]
         case HashesObtained(provider, platform, tracking):
             if wording is Wording.PLAN:
                 return [f"- Obtained {provider} checksums for {platform}"]
@@ -218,14 +229,7 @@ class JsonProgress:
 
     def conclude(self, outcome: RootResult) -> None:
         """Report the result of a root."""
-        for diagnostic in outcome.diagnostics:
-            fields = {
-                "summary": diagnostic.summary,
-                "words": diagnostic.words,
-                "hint": diagnostic.hint,
-                "is_warning": not diagnostic.is_error,
-            }
-            self._put("error" if diagnostic.is_error else "warning", fields)
+        self.report(outcome.diagnostics)
         self._put(
             "outcome",
             {
@@ -238,6 +242,17 @@ class JsonProgress:
                 "notes": list(outcome.notes),
             },
         )
+
+    def report(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report errors and warnings."""
+        for diagnostic in diagnostics:
+            fields = {
+                "summary": diagnostic.summary,
+                "words": diagnostic.words,
+                "hint": diagnostic.hint,
+                "is_warning": not diagnostic.is_error,
+            }
+            self._put("error" if diagnostic.is_error else "warning", fields)
 
     def _put(self, name: str, fields: dict[str, Any]) -> None:
         put(json_text({"type": name, "root": self._root, **fields}, indent=None))

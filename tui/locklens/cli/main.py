@@ -101,6 +101,10 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
             if command == "review"
             else reading.run_locked(options, command, open_ui)
         )
+    if command == "mirror":
+        from locklens.cli import mirroring
+
+        return mirroring.run_mirror(options)
     _recover(getattr(options, "root", []))
     if command in {"init", "lock"}:
         from locklens.cli import installing

@@ -94,6 +94,15 @@ class PackageHashed(_Of, frozen=True):
     was_remembered: bool
 
 
+class PackageMirrored(_Of, frozen=True):
+    """A package is in the mirror's folder; `was_there` is True for one that was before."""
+
+    version: Version
+    platform: Platform
+    signed: str
+    was_there: bool
+
+
 class HashesObtained(_Of, frozen=True):
     """The hashes of one platform, and whether they are new to the lock file."""
 
@@ -133,6 +142,7 @@ InstallEvent = (
     | FolderDiffers
     | ProviderInstalled
     | PackageHashed
+    | PackageMirrored
     | HashesObtained
     | ReleaseWarned
     | ProviderFailed

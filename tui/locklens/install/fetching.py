@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from concurrent.futures import Future
     from pathlib import Path
+    from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.context import InstallContext
@@ -120,6 +121,37 @@ def hashed(context: InstallContext, metadata: PackageMetadata, release: Authenti
         )
     context.session.cache.keep_package(package)
     return FetchedPackage(package, checked.recorded)
+
+
+def downloaded(
+    context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease, file: BinaryIO
+) -> Passed:
+    """Store a package while it is downloaded, and cache its hashes; errors as of `hashed`.
+
+    Args:
+        context: Receives progress events.
+        metadata: The package's.
+        release: Its release.
+        file: An empty file, which has the package's bytes afterwards.
+    """
+    from locklens.packages.hashing import hash_arriving_package
+
+    checked = _Check(metadata, lambda _: None)
+    with context.source(metadata.address).open_package(metadata) as download:
+        try:
+            passed = hash_arriving_package(
+                download.chunks,
+                file,
+                limit=LIMITS,
+                on_bytes=_teller(context, metadata, download.length),
+                cancel=context.session.cancel,
+                judge=lambda zh: _check_zh(metadata, zh),
+                check=lambda package: checked.check(package, release),
+            )
+        except OSError as error:
+            raise PackageError(f"the package cannot be stored: {error.strerror or error}") from error
+    context.session.cache.keep_package(passed.hashed)
+    return passed
 
 
 def unpacked_in(context: InstallContext, metadata: PackageMetadata) -> FetchedPackage:

@@ -84,6 +84,15 @@ class RealFolder:
         """Make a link to a folder elsewhere."""
         os.symlink(target, self._at(name), target_is_directory=True, dir_fd=self._descriptor)
 
+    def replace(self, name: str, new_name: str) -> None:
+        """Rename a file within this folder; a file or link of the new name is replaced."""
+        os.replace(self._at(name), self._at(new_name), src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def remove(self, name: str) -> None:
+        """Remove a file or link, if there is one."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._at(name), dir_fd=self._descriptor)
+
     def move(self, name: str, into: RealFolder, new_name: str) -> None:
         """Rename whatever has a name, links themselves, into this or another folder."""
         os.rename(self._at(name), into._at(new_name), src_dir_fd=self._descriptor, dst_dir_fd=into._descriptor)

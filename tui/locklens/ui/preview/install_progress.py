@@ -13,6 +13,7 @@ from locklens.install.events import (
     LinkedFromCache,
     PackageArriving,
     PackageHashed,
+    PackageMirrored,
     ProviderFailed,
     ProviderInstalled,
     QueryStarted,
@@ -51,6 +52,7 @@ def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
             | AlreadyInstalled()
             | LinkedFromCache()
             | CacheBusy()
+            | PackageMirrored()
             | FolderDiffers()
             | ProviderInstalled()
             | HashesObtained()

@@ -1,0 +1,196 @@
+"""A mirror that locklens fills: the bytes of `providers mirror`, served to both real tools, resumed and pruned."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from conformance.case import STOCK, TERRAFORM, TOOLS, Case, Files, Theme, Tool, requires
+from conformance.laying import Names, environment, lay, network_mirror, registry
+from conformance.running import is_here
+from msgspec.structs import replace
+
+from locklens.cli.main import main
+from locklens.demo.faults import Fault, FaultRule, Faults, Step
+from locklens.demo.registry import DemoRegistry
+
+both = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+BOTH = requires(("acme/demo", "~> 1.0"), ("reg.acme.test/a/other", ""))
+CASE = Case(
+    theme=Theme.LOCKING, name="mirror", files={"main.tf": BOTH}, catalog=STOCK | {"reg.acme.test/a/other": ("1.0.0",)}
+)
+PLATFORMS = ("-platform=linux_amd64", "-platform=darwin_arm64")
+
+
+class Bench:
+    """A root, its registry, and what to run there."""
+
+    def __init__(self, case: Case, tool: Tool, names: Names, home: Path, running: DemoRegistry) -> None:
+        self.case, self.tool, self.names, self.home, self.registry = case, tool, names, home, running
+        self.work = names.work
+        self.environ = environment(case, running, names, home)
+
+    def real(self, *words: str) -> str:
+        done = subprocess.run(
+            [self.tool.command, *words], cwd=self.work, env=self.environ, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def configure(self, text: str) -> None:
+        path = Path(self.environ["TF_CLI_CONFIG_FILE"])
+        path.write_text(path.read_text() + text)
+
+    def steps(self) -> list[str]:
+        found = [str(request.step) for request in self.registry.requests[self._seen :] if request.method == "GET"]
+        self._seen = len(self.registry.requests)
+        return found
+
+    _seen = 0
+
+
+@contextmanager
+def bench(tool: Tool, monkeypatch: pytest.MonkeyPatch, case: Case = CASE) -> Iterator[Bench]:
+    with tempfile.TemporaryDirectory(prefix="mirror-") as place:
+        work, home = Path(place).resolve() / "work", Path(place).resolve() / "home"
+        work.mkdir()
+        home.mkdir()
+        with registry(case, tool, work) as running, network_mirror(case, work / "served") as port:
+            names = Names(tool, running.port, work, port)
+            lay(case.files, names)
+            found = Bench(case, tool, names, home, running)
+            for name in [name for name in os.environ if name.startswith(("TF_", "XDG_"))]:
+                monkeypatch.delenv(name)
+            for name, value in found.environ.items():
+                monkeypatch.setenv(name, value)
+            monkeypatch.chdir(work)
+            yield found
+
+
+def run(*words: str) -> int:
+    return main(words, lambda *_: 0)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    hidden = {".locklens.lock"}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in hidden
+    }
+
+
+@both
+@pytest.mark.parametrize("tells_packages", [False, True])
+def test_every_byte_is_as_the_tool_writes_it(tool: Tool, tells_packages: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not is_here(tool):
+        pytest.skip(f"needs {tool.command} {tool.version} on PATH")
+    with bench(tool, monkeypatch, replace(CASE, tells_packages=tells_packages)) as place:
+        place.real("providers", "mirror", *PLATFORMS, "theirs")
+        assert run("providers", "mirror", "-no-color", *PLATFORMS, "--tool", tool.name, "ours") == 0
+        ours, theirs = files(place.work / "ours"), files(place.work / "theirs")
+        assert ours == theirs
+        assert sorted(name.rpartition("/")[2] for name in ours if "acme/demo" in name) == [
+            "1.2.0.json", "index.json", "terraform-provider-demo_1.2.0_darwin_arm64.zip",
+            "terraform-provider-demo_1.2.0_linux_amd64.zip",
+        ]  # fmt: skip
+
+
+@both
+def test_it_serves_the_real_tools_as_a_folder_and_over_the_network(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not is_here(tool):
+        pytest.skip(f"needs {tool.command} {tool.version} on PATH")
+    with bench(tool, monkeypatch, replace(CASE, cli="# @MIRROR@\n")) as place:
+        assert run("mirror", "--tool", tool.name, "served") == 0
+        place.steps()
+        folder = 'provider_installation {\n  filesystem_mirror {\n    path = "served"\n  }\n}\n'
+        network = (
+            f'provider_installation {{\n  network_mirror {{\n    url = "{place.names.put_in("@MIRROR@")}"\n  }}\n}}\n'
+        )
+        config = Path(place.environ["TF_CLI_CONFIG_FILE"])
+        before = config.read_text()
+        for method in (folder, network):
+            config.write_text(before + method)
+            said = place.real("init", "-no-color")
+            assert ("verified checksum" if method is network else "unauthenticated") in said
+            (place.work / ".terraform.lock.hcl").unlink()
+            assert run("init", "--tool", tool.name) == 0
+            (place.work / ".terraform.lock.hcl").unlink()
+        assert place.steps() == []
+
+
+def test_what_is_there_is_not_fetched_again(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        place.registry.faults = Faults((FaultRule(Fault.NOT_FOUND, "reg.acme.test/a/other", step=Step.PACKAGE),))
+        assert run("mirror", "out") == 1
+        assert "Could not mirror providers" in capfd.readouterr().err
+        assert {name.partition("/")[0] for name in files(place.work / "out")} == {"registry.terraform.io"}
+        place.steps()
+        place.registry.faults = Faults()
+        assert run("mirror", "out") == 0
+        assert place.steps().count("package") == 1
+        whole = files(place.work / "out")
+        assert run("mirror", "out") == 0
+        assert place.steps().count("package") == 0
+        assert "already there" in capfd.readouterr().err
+        damaged = place.work / "out" / next(name for name in whole if name.endswith("demo_1.2.0_linux_amd64.zip"))
+        damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
+        assert run("mirror", "out") == 0
+        assert place.steps().count("package") == 1
+        assert files(place.work / "out") == whole
+
+
+def test_versions_that_are_there_stay_listed_and_prune_removes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        (place.work / "main.tf").write_text(requires(("acme/demo", "1.0.0"), ("acme/third", "")))
+        assert run("mirror", *PLATFORMS, "out") == 0
+        (place.work / "main.tf").write_text(requires(("acme/demo", "1.1.0")))
+        (place.work / "out/notes.txt").write_text("mine")
+        assert run("mirror", "out") == 0
+        top = place.work / "out/registry.terraform.io/acme"
+        assert json.loads((top / "demo/index.json").read_text()) == {"versions": {"1.0.0": {}, "1.1.0": {}}}
+        assert run("mirror", "--prune", "out") == 0
+        assert sorted(files(place.work / "out")) == [
+            "notes.txt",
+            *(f"registry.terraform.io/acme/demo/{name}" for name in (
+                "1.1.0.json", "index.json", "terraform-provider-demo_1.1.0_linux_amd64.zip")),
+        ]  # fmt: skip
+        assert json.loads((top / "demo/index.json").read_text()) == {"versions": {"1.1.0": {}}}
+        assert not (top / "third").exists()
+
+
+def test_nothing_is_removed_where_something_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        assert run("mirror", "out") == 0
+        before = files(place.work / "out")
+        place.registry.faults = Faults((FaultRule(Fault.NOT_FOUND, "reg.acme.test/a/other", step=Step.VERSIONS),))
+        (place.work / "main.tf").write_text(BOTH.replace("~> 1.0", "1.0.0"))
+        assert run("mirror", "--prune", "out") == 1
+        assert (
+            before.items()
+            <= {name: data for name, data in files(place.work / "out").items() if "acme/demo/index" not in name}.items()
+            | {name: data for name, data in before.items() if "acme/demo/index" in name}.items()
+        )
+
+
+def test_links_below_the_folder_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        (place.work / "elsewhere").mkdir()
+        (place.work / "out").mkdir()
+        (place.work / "out/registry.terraform.io").symlink_to(place.work / "elsewhere")
+        assert run("mirror", "out") in {1, 2}
+        assert list((place.work / "elsewhere").iterdir()) == []
+
+
+def test_a_package_that_is_not_the_signed_one_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    more: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
+    with bench(TERRAFORM, monkeypatch, replace(CASE, files=more)) as place:
+        place.registry.faults = Faults((FaultRule(Fault.TAMPERED_PACKAGE),))
+        assert run("mirror", "out") == 1
+        assert files(place.work / "out") == {}

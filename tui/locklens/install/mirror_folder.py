@@ -1,0 +1,200 @@
+"""A folder that `mirror` fills: packages and JSON documents, in the layout and the bytes of `providers mirror`.
+
+It serves as a filesystem mirror, and behind any web server for static files as a network mirror
+(internal/command/providers_mirror.go). Files are made beside their place and moved there; links below the folder are
+not followed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from locklens.errors import PackageError
+from locklens.hashes import zh_of
+from locklens.install.limits import unwritable
+from locklens.install.stored import read_package
+from locklens.sources.filesystem_mirror import search
+from locklens.storage.folder_lock import turn
+from locklens.storage.realfolders import Way
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.sources.filesystem_mirror import MirroredPackage
+    from locklens.storage.realfolders import RealFolder
+    from locklens.versions import Version
+
+    Build = tuple[ProviderAddress, Version, Platform]
+
+_NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_LOCK = ".locklens.lock"
+
+
+class MirrorFolder:
+    """A mirror's folder; neither it nor what is below it need exist. Thread-safe.
+
+    Args:
+        path: The folder.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(self, path: Path, cancel: threading.Event | None = None) -> None:
+        self.path = path
+        self._cancel = cancel
+
+    def turn(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
+        """Wait until no other process fills the folder; errors as of `locklens.storage.folder_lock.turn`."""
+        return turn(self.path, (_LOCK,), cancel=self._cancel, on_waiting=on_waiting)
+
+    def place(self, build: Build) -> Path:
+        """Return the place of a package's zip file."""
+        return self.path.joinpath(*_names(build[0]), file_name(build))
+
+    def zh(self, build: Build) -> str:
+        """Return the hash of a package's zip file that is there, "" where none is or it cannot be read."""
+        import hashlib
+
+        place = self.place(build)
+        try:
+            if place.is_symlink() or not place.is_file():
+                return ""
+            with place.open("rb") as file:
+                return zh_of(hashlib.file_digest(file, "sha256").hexdigest())
+        except OSError:
+            return ""
+
+    @contextmanager
+    def writing(self, build: Build) -> Iterator[BinaryIO]:
+        """Open a new file that becomes the package's zip file at the end of the block, and vanishes on an error.
+
+        Raises:
+            ConfigurationError: It cannot be written, or a link is on the way to it.
+        """
+        with self._way(build[0]) as folder, _written(folder, file_name(build)) as file:
+            yield file
+
+    def packages(self) -> Mapping[ProviderAddress, tuple[MirroredPackage, ...]]:
+        """Return the zip files that are there, by provider.
+
+        Raises:
+            ConfigurationError: The folder cannot be searched.
+        """
+        try:
+            found = search(self.path)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        packed = {address: tuple(one for one in each if not one.is_folder) for address, each in found.items()}
+        return {address: each for address, each in packed.items() if each}
+
+    def document(self, address: ProviderAddress, hashes: Mapping[tuple[Version, Platform], Iterable[str]]) -> None:
+        """Write the documents of a provider for the zip files of which the hashes are given; unchanged ones stay.
+
+        Raises:
+            ConfigurationError: They cannot be written.
+        """
+        versions = sorted({str(version) for version, _ in hashes})
+        files: dict[str, dict[str, object]] = {"index.json": {"versions": {version: {} for version in versions}}}
+        for name in versions:
+            archives = {
+                str(platform): {"hashes": sorted(texts), "url": file_name((address, version, platform))}
+                for (version, platform), texts in hashes.items()
+                if str(version) == name
+            }
+            files[f"{name}.json"] = {"archives": archives}
+        with self._way(address) as folder:
+            for name, content in files.items():
+                data = json.dumps(content, indent=2, sort_keys=True).encode()
+                if not _holds(folder.path / name, data):
+                    with _written(folder, name) as file:
+                        file.write(data)
+
+    def prune(self, kept: frozenset[Build]) -> tuple[str, ...]:
+        """Remove the zip files of other packages and the documents of versions without any; return their names.
+
+        Raises:
+            ConfigurationError: One cannot be removed.
+        """
+        removed = []
+        for address, packages in self.packages().items():
+            left = {str(one.version) for one in packages if (address, one.version, one.platform) in kept}
+            gone = {one.path.name for one in packages if (address, one.version, one.platform) not in kept}
+            gone |= {f"{one.version}.json" for one in packages if str(one.version) not in left}
+            gone |= set() if left else {"index.json"}
+            for folder in sorted({one.path.parent for one in packages}):
+                for name in sorted(gone):
+                    path = folder / name
+                    try:
+                        path.unlink()
+                    except FileNotFoundError:
+                        continue
+                    except OSError as error:
+                        raise unwritable(path, error) from error
+                    removed.append(str(path.relative_to(self.path.resolve())))
+                for empty in (folder, folder.parent, folder.parent.parent):
+                    with suppress(OSError):
+                        empty.rmdir()
+        return tuple(removed)
+
+    @contextmanager
+    def _way(self, address: ProviderAddress) -> Iterator[RealFolder]:
+        names = _names(address)
+        try:
+            with Way(self.path, names) as way:
+                yield way.end
+        except OSError as error:
+            raise unwritable(self.path.joinpath(*names), error) from error
+
+
+def archive_hash(package: MirroredPackage, cancel: threading.Event | None = None) -> str:
+    """Return the `h1` of a zip file as the tools list it, of its entries as they are stored.
+
+    Raises:
+        PackageError: It cannot be read, or has none.
+    """
+    found = read_package(package.path, cancel).archive_h1
+    if not found:
+        raise PackageError(f"{package.path} has no h1: a folder of it has contents")
+    return found
+
+
+def file_name(build: Build) -> str:
+    """Return the name of a package's zip file."""
+    address, version, platform = build
+    return f"terraform-provider-{address.type}_{version}_{platform}.zip"
+
+
+def _names(address: ProviderAddress) -> tuple[str, ...]:
+    return tuple(str(address).split("/"))
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return not path.is_symlink() and path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False
+
+
+@contextmanager
+def _written(folder: RealFolder, name: str) -> Iterator[BinaryIO]:
+    """Open a hidden file beside a name, and move it there where the block ends without an error."""
+    hidden = f".{name}"
+    folder.remove(hidden)
+    with open(folder.open(hidden, _NEW | os.O_EXCL, 0o644), "w+b") as file:  # noqa: PTH123
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            folder.remove(hidden)
+            raise
+    folder.replace(hidden, name)

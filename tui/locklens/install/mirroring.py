@@ -1,0 +1,137 @@
+"""Fills a mirror's folder with signed packages, as `providers mirror` does, but for those that are there already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.errors import LockLensError, PlatformNotSupportedError
+from locklens.install.events import FetchStarted, PackageMirrored, ProviderFailed
+from locklens.install.fetching import admitted, downloaded, warn
+from locklens.install.mirror_folder import archive_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.install.context import InstallContext
+    from locklens.install.mirror_folder import Build, MirrorFolder
+    from locklens.sources.filesystem_mirror import MirroredPackage
+    from locklens.sources.metadata import PackageMetadata
+    from locklens.versions import Version
+
+SUMMARY = "Could not mirror providers"
+
+
+class Mirrored(Struct, frozen=True):
+    """What became of the packages.
+
+    Attributes:
+        hashes: Of each package that is in the folder now, as documents list them.
+        failures: Errors of the others.
+    """
+
+    hashes: Mapping[Build, tuple[str, ...]]
+    failures: tuple[Diagnostic, ...]
+
+
+def mirror(builds: Sequence[Build], context: InstallContext, *, into: MirrorFolder) -> Mirrored:
+    """Fetch packages into a folder, concurrently; one that fails does not stop the others.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
+    """
+    outcomes = dict(zip(builds, context.map(lambda build: _mirrored(build, context, into), builds), strict=True))
+    return Mirrored(
+        {build: outcome for build, outcome in outcomes.items() if not isinstance(outcome, Diagnostic)},
+        tuple(outcome for outcome in outcomes.values() if isinstance(outcome, Diagnostic)),
+    )
+
+
+def document(
+    providers: Sequence[ProviderAddress],
+    known: Mapping[Build, tuple[str, ...]],
+    context: InstallContext,
+    *,
+    into: MirrorFolder,
+) -> tuple[Diagnostic, ...]:
+    """Write the documents of providers, for all of their zip files that are in a folder; return what failed.
+
+    Args:
+        providers: Those whose documents are written.
+        known: Hashes of the packages of this run; of the others the `h1` is computed, as the tools do.
+        context: Its threads compute.
+        into: The folder.
+
+    Raises:
+        ConfigurationError: A document cannot be written.
+        RunCancelledError: The run was cancelled.
+    """
+    found = into.packages()
+    packages = [one for address in providers for one in found.get(address, ())]
+    hashes: dict[ProviderAddress, dict[tuple[Version, Platform], tuple[str, ...]]] = {}
+    failures = []
+    for one, outcome in zip(packages, context.map(lambda one: _hashes(one, known, context), packages), strict=True):
+        if isinstance(outcome, LockLensError):
+            failures.append(_failed(context, one.address, str(outcome), outcome.hint))
+        else:
+            hashes.setdefault(one.address, {})[one.version, one.platform] = outcome
+    for address, each in hashes.items():
+        into.document(address, each)
+    return tuple(failures)
+
+
+def _hashes(
+    package: MirroredPackage, known: Mapping[Build, tuple[str, ...]], context: InstallContext
+) -> tuple[str, ...] | LockLensError:
+    build = package.address, package.version, package.platform
+    try:
+        return known[build] if build in known else (archive_hash(package, context.session.cancel),)
+    except LockLensError as error:
+        return error
+
+
+def _mirrored(build: Build, context: InstallContext, into: MirrorFolder) -> tuple[str, ...] | Diagnostic:
+    address, version, platform = build
+    name = context.name(address)
+    context.tell(FetchStarted(name, version, platform))
+    try:
+        metadata, release = admitted(context, address, version, platform)
+        warn(context, metadata, release)
+        was_there = into.zh(build) == metadata.zh
+        if was_there:
+            h1 = "" if _lists_zh(context) else archive_hash(_at(build, into), context.session.cancel)
+        else:
+            with into.writing(build) as file:
+                h1 = downloaded(context, metadata, release, file).archive_h1
+    except PlatformNotSupportedError:
+        return _failed(context, address, f"provider {name} {version} is not available for {platform}")
+    except LockLensError as error:
+        return _failed(context, address, f"{name} {version} for {platform}: {error}", error.hint)
+    signed = context.authenticator.words(release)
+    context.tell(PackageMirrored(name, version, platform, signed, was_there))
+    return _listed(metadata) if _lists_zh(context) else (h1,)
+
+
+def _at(build: Build, into: MirrorFolder) -> MirroredPackage:
+    from locklens.sources.filesystem_mirror import MirroredPackage
+
+    return MirroredPackage(*build, into.place(build), is_folder=False)
+
+
+def _lists_zh(context: InstallContext) -> bool:
+    """True if the tool lists the hashes that it authenticated, as OpenTofu does; Terraform lists the `h1`."""
+    return context.dialect.name == "opentofu"
+
+
+def _listed(metadata: PackageMetadata) -> tuple[str, ...]:
+    reported = (one.hashes for one in metadata.packages if one.platform == metadata.platform)
+    return tuple(sorted({metadata.zh, *(text for hashes in reported for text in hashes)}))
+
+
+def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> Diagnostic:
+    name = context.name(address)
+    context.tell(ProviderFailed(name, SUMMARY, words, hint))
+    return Diagnostic(DiagnosticSeverity.ERROR, SUMMARY, words, name, hint=hint)

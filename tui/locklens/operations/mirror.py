@@ -1,0 +1,144 @@
+"""`mirror` as a use case: the packages of the providers that roots require, in a folder that serves as a mirror.
+
+Versions are the locked ones, or else the newest that satisfy the constraints. Packages come from their registries,
+whatever provider_installation says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.addresses import Platform
+from locklens.diagnostics import Diagnostic
+from locklens.install.context import InstallContext
+from locklens.install.lock import choose
+from locklens.install.mirror_folder import MirrorFolder
+from locklens.install.mirroring import document, mirror
+from locklens.operations.root_modules import RootReader, require_folder
+from locklens.operations.write.diagnostics import unreadable
+from locklens.project.clifiles import this_platform
+from locklens.project.tree import FileSystem
+from locklens.releases.session import ReleaseSession
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from locklens.dialect import Dialect
+    from locklens.install.events import InstallEvent
+    from locklens.install.mirror_folder import Build
+    from locklens.install.mirroring import Mirrored
+    from locklens.install.model import ProviderRequirement
+    from locklens.operations.plan.model import Scope
+    from locklens.releases.settings import NetworkSettings
+
+
+class MirrorRequest(Struct, frozen=True):
+    """A mirror to fill.
+
+    Attributes:
+        where: The roots.
+        folder: The mirror's folder.
+        platforms: Of the packages; () for this machine's.
+        prunes: True to remove the packages that no root requires for these platforms.
+        allows_missing: True if modules may be missing, whose requirements are then ignored.
+    """
+
+    where: Scope
+    folder: Path
+    platforms: tuple[Platform, ...] = ()
+    prunes: bool = False
+    allows_missing: bool = False
+
+
+class MirrorResult(Struct, frozen=True):
+    """The filled mirror.
+
+    Attributes:
+        packages: Number of the required packages that it has now.
+        removed: Files that were removed, relative to the folder.
+        failures: Errors; with any, nothing is removed.
+        log: The requests.
+    """
+
+    packages: int
+    removed: tuple[str, ...] = ()
+    failures: tuple[Diagnostic, ...] = ()
+    log: tuple[str, ...] = ()
+
+
+def fill_mirror(
+    request: MirrorRequest,
+    settings: NetworkSettings,
+    *,
+    on_event: Callable[[InstallEvent], None] = lambda _: None,
+    on_waiting: Callable[[], None] = lambda: None,
+    cancel: threading.Event | None = None,
+) -> MirrorResult:
+    """Fill a mirror.
+
+    Args:
+        request: What to fill it with.
+        settings: The network settings.
+        on_event: Called with events, from any thread, but never concurrently.
+        on_waiting: Called where another process fills the folder for a while.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        LockLensError: A root cannot be read, or the folder cannot be written to.
+        RunCancelledError: The run was cancelled.
+    """
+    required = _required(request)
+    failures = [one for one in required if isinstance(one, Diagnostic)]
+    wanted = [one for one in required if not isinstance(one, Diagnostic)]
+    into = MirrorFolder(request.folder, cancel)
+    with ReleaseSession(settings, None, cancel, is_installing=True) as session, into.turn(on_waiting):
+        runs: list[tuple[InstallContext, Mirrored]] = []
+        for tool in {tool.name: tool for tool, _ in wanted}.values():
+            context = InstallContext(session, tool, on_event)
+            builds = _builds([one for other, one in wanted if other is tool], context, request.platforms, failures)
+            runs.append((context, mirror(builds, context, into=into)))
+            failures += runs[-1][1].failures
+        kept = frozenset(build for _, mirrored in runs for build in mirrored.hashes)
+        # What is to remain is not known where a version could not be selected, or a package not be had.
+        removed = into.prune(kept) if request.prunes and not failures else ()
+        for context, mirrored in runs:
+            providers = sorted({address for address, _, _ in mirrored.hashes})
+            failures += document(providers, mirrored.hashes, context, into=into)
+        return MirrorResult(len(kept), removed, tuple(failures), session.log)
+
+
+def _required(request: MirrorRequest) -> list[tuple[Dialect, ProviderRequirement] | Diagnostic]:
+    """Return what the roots require, each question once, and errors."""
+    where = request.where
+    reader, tree = RootReader(where.tool, where.test_directory), FileSystem(where.folder)
+    found: dict[object, tuple[Dialect, ProviderRequirement] | Diagnostic] = {}
+    for name in tuple(dict.fromkeys(where.roots)) or ("",):
+        root = reader.read_folder(tree, require_folder(tree, name))
+        found |= {problem: problem for problem in unreadable(root, allows_missing=request.allows_missing)}
+        for one in root.wanted():
+            constraints = tuple(str(requirement.constraints) for requirement in one.requirements)
+            found[root.tool.name, one.address, one.locked, constraints] = root.tool, one
+    return list(found.values())
+
+
+def _builds(
+    wanted: list[ProviderRequirement],
+    context: InstallContext,
+    platforms: tuple[Platform, ...],
+    failures: list[Diagnostic],
+) -> list[Build]:
+    """Return the packages of the selected versions; a provider without one adds to the failures."""
+    platforms = platforms or (Platform.parse(this_platform()),)
+    asked = [replace(one, first=platforms[0]) for one in wanted]
+    builds: dict[Build, None] = {}
+    for one, selected in zip(asked, choose(asked, context), strict=True):
+        if isinstance(selected, Diagnostic):
+            failures.append(selected)
+        else:
+            builds.update(((one.address, selected, platform), None) for platform in platforms)
+    return list(builds)
