@@ -20,6 +20,7 @@ COMMANDS = {
     "init": "install providers, and update the lock file",
     "lock": "add the hashes of several platforms to the lock file; also: providers lock",
     "mirror": "download the required packages into a folder that serves as a mirror",
+    "verify": "verify that installed, cached and mirrored packages are what the lock file says",
     "upgrade": "upgrade selected providers, and edit the constraints that hold them back",
     "prune": "remove orphans from the lock file: providers that nothing requires",
     "restore": "restore providers from the lock file of a revision",
@@ -37,7 +38,6 @@ COMMANDS = {
 
 NOT_YET = {
     "health": "all lock files of the repository",
-    "verify": "check locked packages",
     "doctor": "diagnose an error of init",
 }
 

@@ -42,6 +42,10 @@ EXAMPLES = {
         ("locklens mirror -platform=linux_amd64 -platform=darwin_arm64 mirror", "two platforms"),
         ("locklens mirror --all-roots --prune /srv/mirror", "what all roots require, and nothing else"),
     ),
+    "verify": (
+        ("locklens verify", "the packages of this root, of the plugin cache, and of mirrors"),
+        ("locklens verify --offline --all-roots --format json", "for CI, without a request"),
+    ),
     "upgrade": (
         ("locklens upgrade aws --root 'live/*'", "the newest version in range, in several roots"),
         ("locklens upgrade aws=6.2.0 --edit-constraints", "a version that the constraints exclude"),

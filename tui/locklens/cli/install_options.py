@@ -1,4 +1,4 @@
-"""The options of `init`, `lock` and `mirror`: those of the real tools that concern providers, and further ones."""
+"""The options of `init`, `lock`, `mirror` and `verify`: those of the real tools that concern providers, and others."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OF_OTHERS = (
 """Options of the real `init` that do not concern providers: accepted, and without effect."""
 
 
-_TOOLS_NAMES = {"lock": "providers_lock", "mirror": "providers_mirror"}
-"""Commands whose variable for arguments has another name."""
+_TOOLS_NAMES = {"init": "init", "lock": "providers_lock", "mirror": "providers_mirror"}
+"""The real tools' commands, as the variables for their arguments name them."""
 
 
 def read_install_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
@@ -33,7 +33,7 @@ def read_install_options(command: str, arguments: Sequence[str], operands: Seque
     Raises:
         UsageError: They are invalid, or contradict one another.
     """
-    parse = {"init": _init, "lock": _lock, "mirror": _mirror}[command]
+    parse = {"init": _init, "lock": _lock, "mirror": _mirror, "verify": _verify}[command]
     options = parse([*environment_arguments(command, os.environ), *arguments])
     take_operands(options, operands)
     return options
@@ -46,7 +46,9 @@ def environment_arguments(command: str, environ: Mapping[str, str]) -> list[str]
         UsageError: One has a quotation mark without its counterpart.
     """
     found: list[str] = []
-    for name in ("TF_CLI_ARGS", f"TF_CLI_ARGS_{_TOOLS_NAMES.get(command, command)}"):
+    if command not in _TOOLS_NAMES:
+        return []
+    for name in ("TF_CLI_ARGS", f"TF_CLI_ARGS_{_TOOLS_NAMES[command]}"):
         try:
             words = shlex.split(environ.get(name, ""))
         except ValueError as error:
@@ -151,6 +153,40 @@ def _mirror(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     options.test_directory = "tests"
     return options
+
+
+def _verify(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = Parser("verify", "Verify that installed, cached and mirrored packages are what the lock files say.")
+    parser.usage = f"locklens verify [OPTION...] {ROOTS_USAGE}"
+    add = parser.add_argument_group("scope and output").add_argument
+    add_root_options(add, ".")
+    add("--tool", choices=sorted(DIALECTS), help="tool whose rules apply (default: detected from the files)")
+    add("--format", choices=["text", "json"], default="text", help="format of the result (default: text)")
+    add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
+    add("--all", action="store_true", help="list the packages that are as locked, and those that are not locked, too")
+    add("--offline", action="store_true", help="download no signed package to compare with")
+    add(
+        "--ask-host",
+        metavar="HOST",
+        action="append",
+        default=[],
+        type=_host,
+        help="another registry that may be asked; may be repeated (default: those of the settings)",
+    )
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add("--verbose", action="store_true", help="list each request")
+    options = parser.parse_args(arguments)
+    options.test_directory = "tests"
+    return options
+
+
+def _host(text: str) -> str:
+    from locklens.addresses import read_host
+
+    try:
+        return read_host(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"invalid host {text!r}: {error}") from None
 
 
 def _add_shared(parser: argparse.ArgumentParser, *, has_dry_run: bool = True) -> None:

@@ -105,6 +105,10 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import mirroring
 
         return mirroring.run_mirror(options)
+    if command == "verify":
+        from locklens.cli import verifying
+
+        return verifying.run_verify(options)
     _recover(getattr(options, "root", []))
     if command in {"init", "lock"}:
         from locklens.cli import installing

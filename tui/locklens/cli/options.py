@@ -25,7 +25,7 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
     Raises:
         UsageError: They are invalid, or contradict one another.
     """
-    if command in {"init", "lock", "mirror"}:
+    if command in {"init", "lock", "mirror", "verify"}:
         from locklens.cli import install_options
 
         return install_options.read_install_options(command, arguments, operands)

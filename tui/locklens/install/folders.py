@@ -67,6 +67,11 @@ class DataFolder:
         return self._trusted, (*self._way_to(place), f"{place.name}.lock")
 
     @property
+    def packages(self) -> Path:
+        """The folder that packages are in."""
+        return self._trusted.joinpath(*self._names, *self._packages)
+
+    @property
     def turns(self) -> tuple[Path, tuple[str, ...]]:
         """The place of the lock that processes wait for; see `locklens.storage.folder_lock`."""
         return self._trusted, (*self._names, ".locklens.lock")

@@ -32,7 +32,17 @@ _READ = (
 
 
 def h1_of_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None = None) -> str:
-    """Compute the `h1` of an unpacked package: every file below it, under the names of links the files they lead to.
+    """Compute the `h1` of an unpacked package; arguments and errors as of `file_digests`."""
+    return h1_of_digests(file_digests(folder, limit=limit, cancel=cancel))
+
+
+def file_digests(
+    folder: Path, *, limit: Limits, cancel: threading.Event | None = None
+) -> tuple[tuple[bytes, str], ...]:
+    """Digest the files of an unpacked package: every file below it, under the names of links the files they lead to.
+
+    Returns:
+        Slash-separated names, and the SHA-256 of each in hex, in no order.
 
     Args:
         folder: The package; a link to it is followed.
@@ -61,7 +71,7 @@ def h1_of_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None 
                 if folders > limit.entries:
                     raise ValueError(f"it has more than {limit.entries} folders")
                 waiting.append(name)
-    return h1_of_digests(reading.digests)
+    return tuple(reading.digests)
 
 
 class _Reading:

@@ -1,0 +1,152 @@
+"""Packages that are on this machine, beside the lock files: what is wrong is named, file by file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from conformance.case import HERE, TERRAFORM, Files, Unpacked, requires
+from conformance.laying import lay
+from msgspec.structs import replace
+from operations.benches import CASE, Bench, bench, run
+
+from locklens.demo.faults import Fault, FaultRule, Faults
+from locklens.operations.verification.report import verify_schema
+
+ROOT: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
+PINNED = replace(CASE, files=ROOT)
+PACKAGE = f"registry.terraform.io/acme/demo/1.0.0/{HERE}"
+PROGRAM = "terraform-provider-demo_v1.0.0"
+
+Capture = pytest.CaptureFixture[str]
+
+
+def verified(capfd: Capture, *words: str) -> tuple[int, dict[str, Any]]:
+    capfd.readouterr()
+    status = run("verify", "--format", "json", *words)
+    found = json.loads(capfd.readouterr().out)
+    jsonschema.validate(found, verify_schema())
+    return status, found
+
+
+def verdicts(found: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(one["where"], one["verdict"]) for one in found["packages"]]
+
+
+def package(place: Bench) -> Path:
+    return place.work / ".terraform/providers" / PACKAGE
+
+
+def test_what_init_installed_is_as_locked(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        assert run("verify") == 0
+        assert "nothing is installed" in capfd.readouterr().err
+        assert run("init") == 0
+        place.steps()
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (0, [("installed", "matches")])
+        assert found["packages"][0]["h1"] in (place.work / ".terraform.lock.hcl").read_text()
+        assert run("verify") == 0
+        assert capfd.readouterr().out == "1 package verified: 1 as locked\n"
+        assert place.steps() == []
+
+
+def test_files_that_are_not_as_signed_are_named(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        (package(place) / PROGRAM).write_text("evil")
+        (package(place) / "LICENSE").unlink()
+        (package(place) / "more\x1b[31m").write_text("x")
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (1, [("installed", "differs")])
+        assert found["packages"][0]["files"] == [
+            {"name": "LICENSE", "state": "missing"},
+            {"name": "more\x1b[31m", "state": "added"},
+            {"name": PROGRAM, "state": "changed"},
+        ]
+        capfd.readouterr()
+        assert run("verify") == 1
+        text = capfd.readouterr().out
+        assert "\x1b" not in text
+        assert f"changed   {PROGRAM}" in text
+        assert "1 package verified: 1 not as locked" in text
+
+
+def test_offline_asks_nobody_and_compares_with_a_mirror(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        run("mirror", "mirror")
+        (package(place) / PROGRAM).write_text("evil")
+        place.steps()
+        status, found = verified(capfd, "--offline", "--no-cache")
+        assert status == 1
+        assert "cannot be compared with the signed package" in found["packages"][0]["reason"]
+        place.configure('provider_installation {\n  filesystem_mirror {\n    path = "mirror"\n  }\n}\n')
+        status, found = verified(capfd, "--offline", "--no-cache")
+        assert verdicts(found) == [("installed", "differs"), ("mirror", "matches")]
+        assert found["packages"][0]["files"] == [{"name": PROGRAM, "state": "changed"}]
+        assert place.steps() == []
+
+
+def test_the_plugin_cache_and_mirrors_are_verified(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        place.configure(
+            'plugin_cache_dir = "cache"\nprovider_installation {\n  filesystem_mirror {\n    path = "mirror"\n  }\n}\n'
+        )
+        run("mirror", "-platform=darwin_arm64", f"-platform={HERE}", "mirror")
+        run("init")
+        lay({f"cache/registry.terraform.io/acme/demo/1.1.0/{HERE}": Unpacked("acme/demo", "1.1.0")}, place.names)
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (
+            0,
+            [("installed", "matches"), ("plugin-cache", "matches"), ("plugin-cache", "unlocked"),
+             ("mirror", "unlocked"), ("mirror", "matches")],
+        )  # fmt: skip
+        run("lock", "-platform=darwin_arm64")
+        assert verdicts(verified(capfd)[1])[-2:] == [("mirror", "matches"), ("mirror", "matches")]
+        for name in place.work.glob("mirror/*/acme/demo/*darwin*.zip"):
+            name.write_bytes(name.read_bytes().replace(b"#!/bin/sh", b"#!/bin/no"))
+        status, found = verified(capfd)
+        assert (status, verdicts(found)[-2:]) == (1, [("mirror", "unreadable"), ("mirror", "matches")])
+
+
+def test_what_is_missing_or_broken_fails(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        shutil.rmtree(package(place))
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (1, [("installed", "missing")])
+        package(place).mkdir()
+        (package(place) / "pipe").symlink_to("/dev/zero")
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (1, [("installed", "unreadable")])
+        (place.work / ".terraform.lock.hcl").write_text("provider {")
+        status, found = verified(capfd)
+        assert (status, len(found["failures"])) == (1, 1)
+
+
+def test_a_republished_package_is_no_measure(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        (package(place) / PROGRAM).write_text("evil")
+        place.registry.faults = Faults((FaultRule(Fault.REPUBLISHED),))
+        status, found = verified(capfd, "--no-cache")
+        assert status == 1
+        assert found["packages"][0]["reason"] == "the signed package of today is not as locked either"
+
+
+def test_a_host_that_only_the_lock_file_names_is_not_asked(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        lock = place.work / ".terraform.lock.hcl"
+        lock.write_text(lock.read_text().replace("registry.terraform.io/", "evil.test/"))
+        target = place.work / ".terraform/providers/evil.test/acme/demo/1.0.0"
+        shutil.copytree(package(place).parent, target)
+        (target / HERE / PROGRAM).write_text("evil")
+        status, found = verified(capfd)
+        assert status == 1
+        assert "evil.test was not asked" in found["packages"][0]["reason"]

@@ -1,0 +1,34 @@
+"""`verify` as a command: options to a request, and its result to a report and an exit status."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.cli.output import DONE, FINDINGS, deliver, tell
+from locklens.dialect import DIALECTS
+from locklens.operations.verification import report
+from locklens.operations.verification.verify import verify
+from locklens.operations.write.diagnostics import RootOptions
+from locklens.releases.settings import NetworkSettings
+from locklens.storage.cache import Cache
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def run_verify(options: Namespace) -> int:
+    """Verify the packages of all roots, and return the exit status."""
+    root_options = RootOptions(Path.cwd(), os.environ, DIALECTS.get(options.tool), options.test_directory)
+    with Cache.in_memory() if options.no_cache else Cache() as cache:
+        settings = NetworkSettings(os.environ, cache, tuple(options.ask_host), is_offline=options.offline)
+        found = verify(tuple(options.root), root_options, settings)
+        notices = cache.take_notices()
+    tell(f"note: {words}" for words in (*found.notes, *notices))
+    tell(f"error: {failure.sentence}" for failure in found.failures)
+    if options.verbose:
+        tell(found.log)
+    is_json = options.format == "json"
+    deliver(report.as_json(found) if is_json else report.as_text(found, lists_all=options.all), options.output)
+    return FINDINGS if found.has_failed else DONE

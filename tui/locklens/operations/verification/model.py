@@ -1,0 +1,111 @@
+"""Packages on this machine, and how they compare with lock files, as values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.diagnostics import Diagnostic
+    from locklens.versions import Version
+
+
+class Where(StrEnum):
+    """The kinds of places that packages are in."""
+
+    INSTALLED = "installed"
+    PLUGIN_CACHE = "plugin-cache"
+    MIRROR = "mirror"
+
+
+class Verdict(StrEnum):
+    """The comparison of a package with the lock files."""
+
+    MATCHES = "matches"
+    DIFFERS = "differs"
+    UNLOCKED = "unlocked"
+    """No lock file has a hash that could be compared with it."""
+    MISSING = "missing"
+    UNREADABLE = "unreadable"
+
+
+FAILING = frozenset({Verdict.DIFFERS, Verdict.MISSING, Verdict.UNREADABLE})
+
+
+class FileState(StrEnum):
+    """The state of a file, compared with the signed package."""
+
+    ADDED = "added"
+    MISSING = "missing"
+    CHANGED = "changed"
+
+
+class FileDifference(Struct, frozen=True, order=True):
+    """A file that is not as the publisher signed it; `name` is slash-separated."""
+
+    name: str
+    state: FileState
+
+
+class PackagePlace(Struct, frozen=True):
+    """A place where a package is, or should be.
+
+    Attributes:
+        path: A folder, or a zip file.
+        shown: The path as the user would name it.
+        is_folder: True for an unpacked package.
+    """
+
+    address: ProviderAddress
+    version: Version
+    platform: Platform
+    where: Where
+    path: Path
+    shown: str
+    is_folder: bool
+
+
+class VerifiedPackage(Struct, frozen=True):
+    """A package, compared with the lock files.
+
+    Attributes:
+        h1: Its hash; "" where none was computed.
+        files: What differs from the signed package, as far as that could be had.
+        reason: Of the verdict, or why the files could not be compared; "" for none.
+    """
+
+    place: PackagePlace
+    verdict: Verdict
+    h1: str = ""
+    files: tuple[FileDifference, ...] = ()
+    reason: str = ""
+
+
+class Verification(Struct, frozen=True):
+    """The result of a run.
+
+    Attributes:
+        packages: By place and provider.
+        failures: Roots that could not be read.
+        at: When it was made, ISO 8601 in UTC.
+        is_offline: True if no registry was to be asked.
+        notes: The limits of the run, in sentences.
+        log: The requests.
+    """
+
+    packages: tuple[VerifiedPackage, ...]
+    failures: tuple[Diagnostic, ...]
+    at: str
+    is_offline: bool
+    notes: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """True if a package is not as locked, or a root could not be read."""
+        return bool(self.failures) or any(package.verdict in FAILING for package in self.packages)

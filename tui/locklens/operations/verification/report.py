@@ -1,0 +1,90 @@
+"""A verification as lines of text, and as a JSON document whose JSON Schema ships beside this module."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from locklens.operations.verification.model import FAILING, Verdict
+from locklens.review.reports.envelope import run_facts
+from locklens.text import counted, json_text, page, visible
+
+if TYPE_CHECKING:
+    from locklens.operations.verification.model import Verification, VerifiedPackage
+    from locklens.text import Printable
+
+VerifyJson = dict[str, Any]
+VERIFY_SCHEMA = 1
+
+
+def verify_schema() -> VerifyJson:
+    """Return the JSON Schema of the document."""
+    from pathlib import Path
+
+    loaded: VerifyJson = json.loads(Path(__file__).with_name("verify.schema.json").read_text("utf-8"))
+    return loaded
+
+
+def as_json(found: Verification) -> Printable:
+    """Return the document as indented text."""
+    return json_text(document(found))
+
+
+def document(found: Verification) -> VerifyJson:
+    """Return the document as plain values."""
+    return {
+        "schema": VERIFY_SCHEMA,
+        "run": run_facts(at=found.at, offline=found.is_offline, notes=found.notes),
+        "packages": [_package(package) for package in found.packages],
+        "failures": [failure.sentence for failure in found.failures],
+        "summary": {str(verdict): count for verdict, count in _counts(found).items()},
+    }
+
+
+def _package(package: VerifiedPackage) -> VerifyJson:
+    place = package.place
+    return {
+        "provider": str(place.address),
+        "version": str(place.version),
+        "platform": str(place.platform),
+        "where": str(place.where),
+        "path": place.shown,
+        "h1": package.h1 or None,
+        "verdict": str(package.verdict),
+        "reason": package.reason or None,
+        "files": [{"name": one.name, "state": str(one.state)} for one in package.files],
+    }
+
+
+def _counts(found: Verification) -> dict[Verdict, int]:
+    counts = Counter(package.verdict for package in found.packages)
+    return {verdict: counts[verdict] for verdict in Verdict}
+
+
+def as_text(found: Verification, *, lists_all: bool) -> Printable:
+    """Return the packages that are not as locked, or all of them, and a summary."""
+    lines = []
+    for package in found.packages:
+        if lists_all or package.verdict in FAILING:
+            place = package.place
+            name = f"{place.address} {place.version} {place.platform}"
+            lines.append(f"{package.verdict:10}  {place.where:12}  {visible(name)}  {visible(place.shown)}")
+            lines += [f"            {visible(package.reason)}"] if package.reason else []
+            if package.verdict is Verdict.DIFFERS:
+                lines.append(f"            {package.h1} is not locked")
+            lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
+    counts = _counts(found)
+    checked = len(found.packages) - counts[Verdict.UNLOCKED]
+    parts = [f"{counts[verdict]} {_WORDS[verdict]}" for verdict in _WORDS if counts[verdict]]
+    unlocked = f"; {counts[Verdict.UNLOCKED]} not locked" if counts[Verdict.UNLOCKED] else ""
+    lines.append(f"{counted(checked, 'package')} verified: {', '.join(parts) or 'none'}{unlocked}")
+    return page(lines)
+
+
+_WORDS = {
+    Verdict.MATCHES: "as locked",
+    Verdict.DIFFERS: "not as locked",
+    Verdict.MISSING: "missing",
+    Verdict.UNREADABLE: "unreadable",
+}

@@ -1,0 +1,232 @@
+"""Verifies packages: hashes them now, on all processors, and names the files that are not as signed."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.addresses import Platform
+from locklens.dialect import DIALECTS
+from locklens.errors import LockLensError
+from locklens.hashes import Scheme, h1_of_digests, is_known_scheme, of_scheme
+from locklens.install.context import InstallContext
+from locklens.install.fetching import admitted, downloaded
+from locklens.install.limits import LIMITS
+from locklens.install.stored import read_package
+from locklens.operations.root_modules import RootReader, require_folder
+from locklens.operations.verification.model import (
+    FileDifference,
+    FileState,
+    PackagePlace,
+    Verdict,
+    Verification,
+    VerifiedPackage,
+    Where,
+)
+from locklens.operations.verification.places import PlaceFinder
+from locklens.operations.write.diagnostics import unreadable
+from locklens.packages.installed import file_digests
+from locklens.project.clifiles import this_platform
+from locklens.project.tree import FileSystem
+from locklens.releases.session import ReleaseSession
+from locklens.sources.http import moment
+from locklens.text import reason_of
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Mapping, Sequence
+    from typing import BinaryIO
+
+    from locklens.addresses import ProviderAddress
+    from locklens.diagnostics import Diagnostic
+    from locklens.operations.root_modules import Root
+    from locklens.operations.write.diagnostics import RootOptions
+    from locklens.packages.hashing import Passed
+    from locklens.releases.settings import NetworkSettings
+    from locklens.versions import Version
+
+    _Build = tuple[ProviderAddress, Version, Platform]
+    _Locked = Mapping[tuple[ProviderAddress, Version], Sequence[frozenset[str]]]
+
+_ORDER = {where: place for place, where in enumerate(Where)}
+_IN_MEMORY = 1 << 20
+
+
+class _Contents(Struct, frozen=True):
+    """The contents of a package.
+
+    Attributes:
+        hashes: Those that can be compared with locked ones.
+        h1: Of the unpacked files.
+        files: The SHA-256 of each, by name.
+    """
+
+    hashes: frozenset[str]
+    h1: str
+    files: Mapping[bytes, str]
+
+
+def verify(
+    roots: Sequence[str],
+    options: RootOptions,
+    settings: NetworkSettings,
+    *,
+    cancel: threading.Event | None = None,
+) -> Verification:
+    """Verify the packages of roots.
+
+    Args:
+        roots: Their folders; () for the current one.
+        options: Options of every root.
+        settings: Whom to ask for signed packages to compare with: hosts that the settings vouch for.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        ConfigurationError: There is no such folder.
+        RunCancelledError: The run was cancelled.
+    """
+    reader, tree = RootReader(options.tool, options.test_directory, environ=options.environ), FileSystem(options.folder)
+    read = [reader.read_folder(tree, require_folder(tree, name)) for name in dict.fromkeys(roots or [""])]
+    failures = [one for root in read if root.lock.problems for one in unreadable(root, allows_missing=True)]
+    with ReleaseSession(settings, (), cancel) as session:
+        verifying = _Verifying(session, [root for root in read if not root.lock.problems], options)
+        packages = verifying.run()
+        notes = (*session.notes, *dict.fromkeys(verifying.notes))
+        return Verification(packages, _errors(failures), moment(), settings.is_offline, notes, session.log)
+
+
+def _errors(failures: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(one for one in failures if one.is_error)
+
+
+class _Verifying:
+    def __init__(self, session: ReleaseSession, roots: list[Root], options: RootOptions) -> None:
+        self._session = session
+        self._roots = roots
+        self._finder = PlaceFinder(options, Platform.parse(this_platform()))
+        self._contexts = {name: InstallContext(session, tool) for name, tool in DIALECTS.items()}
+
+    @property
+    def notes(self) -> list[str]:
+        return self._finder.notes
+
+    def run(self) -> tuple[VerifiedPackage, ...]:
+        """Verify all packages, concurrently."""
+        works: list[tuple[PackagePlace, _Locked, str]] = []
+        for root in self._roots:
+            locked = _locked([root])
+            works += [(place, locked, root.tool.name) for place in self._finder.installed(root)]
+        for name in {root.tool.name: None for root in self._roots}:
+            same = [root for root in self._roots if root.tool.name == name]
+            config = self._session.registries(DIALECTS[name]).config
+            works += [(place, _locked(same), name) for place in self._finder.shared(config, same)]
+        works = list({place: (place, locked, tool) for place, locked, tool in works}.values())
+        verified = list(self._session.map(lambda work: self._judged(*work[:2]), works))
+        differing = [
+            (package, works[number][1], works[number][2], self._spare(package, verified))
+            for number, package in enumerate(verified)
+            if package.verdict is Verdict.DIFFERS
+        ]
+        compared = dict(
+            zip(
+                (package.place for package, *_ in differing),
+                self._session.map(lambda one: self._compared(*one), differing),
+                strict=True,
+            )
+        )
+        found = [compared.get(package.place, package) for package in verified]
+        return tuple(sorted(found, key=lambda one: (_ORDER[one.place.where], one.place.address, one.place.shown)))
+
+    def _judged(self, place: PackagePlace, locked: _Locked) -> VerifiedPackage:
+        """Compare one package with the hashes of every root that locks its version."""
+        groups = locked.get((place.address, place.version), ())
+        if not groups:
+            return VerifiedPackage(place, Verdict.UNLOCKED, reason="no lock file has this version")
+        if not place.path.exists():
+            return VerifiedPackage(place, Verdict.MISSING, reason="it is locked, and not installed")
+        try:
+            contents = self._contents(place)
+        except LockLensError as error:
+            return VerifiedPackage(place, Verdict.UNREADABLE, reason=str(error))
+        except (OSError, ValueError) as error:
+            reason = reason_of(error) if isinstance(error, OSError) else str(error)
+            return VerifiedPackage(place, Verdict.UNREADABLE, reason=f"it cannot be read: {reason}")
+        verdicts = [self._verdict(place, contents, group) for group in groups]
+        for verdict in (Verdict.DIFFERS, Verdict.MATCHES):
+            if verdict in verdicts:
+                return VerifiedPackage(place, verdict, contents.h1)
+        words = "the lock file has no hash that can be compared with an unpacked package of this platform"
+        return VerifiedPackage(place, Verdict.UNLOCKED, contents.h1, reason=words)
+
+    def _verdict(self, place: PackagePlace, contents: _Contents, locked: frozenset[str]) -> Verdict:
+        if contents.hashes & locked:
+            return Verdict.MATCHES
+        # Which platform a locked h1 is of is not written anywhere: only for an installed one it must be this one.
+        comparable = of_scheme(locked, Scheme.H1 if place.is_folder else Scheme.ZH)
+        is_known = place.where is not Where.MIRROR or not place.is_folder
+        return Verdict.DIFFERS if comparable and is_known else Verdict.UNLOCKED
+
+    def _contents(self, place: PackagePlace) -> _Contents:
+        cancel = self._session.cancel
+        if not place.is_folder:
+            return _of_zip(read_package(place.path, cancel))
+        digests = file_digests(place.path, limit=LIMITS, cancel=cancel)
+        h1 = h1_of_digests(digests)
+        return _Contents(frozenset({h1}), h1, dict(digests))
+
+    def _spare(self, package: VerifiedPackage, others: Sequence[VerifiedPackage]) -> PackagePlace | None:
+        """Return another place with the same package, as locked."""
+        build = _build(package.place)
+        return next(
+            (one.place for one in others if one.verdict is Verdict.MATCHES and _build(one.place) == build), None
+        )
+
+    def _compared(
+        self, package: VerifiedPackage, locked: _Locked, tool: str, spare: PackagePlace | None
+    ) -> VerifiedPackage:
+        """Name the files of a package that are not as signed; the signed package is on this machine, or downloaded."""
+        place = package.place
+        try:
+            signed = self._contents(spare) if spare is not None else self._downloaded(place, tool)
+            found = self._contents(place).files
+        except (LockLensError, OSError, ValueError) as error:
+            return replace(package, reason=f"its files cannot be compared with the signed package: {error}")
+        if not any(signed.hashes & group for group in locked[place.address, place.version]):
+            return replace(package, reason="the signed package of today is not as locked either")
+        return replace(package, files=_differences(signed.files, found))
+
+    def _downloaded(self, place: PackagePlace, tool: str) -> _Contents:
+        context = self._contexts[tool]
+        metadata, release = admitted(context, place.address, place.version, place.platform)
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="locklens-") as spool:
+            return _of_zip(downloaded(context, metadata, release, cast("BinaryIO", spool)))
+
+
+def _locked(roots: Sequence[Root]) -> _Locked:
+    """Return the comparable hashes of each locked version, one set for each root that locks it."""
+    found: dict[tuple[ProviderAddress, Version], list[frozenset[str]]] = {}
+    for root in roots:
+        for entry in root.lock.entries:
+            hashes = frozenset(filter(is_known_scheme, entry.hashes))
+            found.setdefault((entry.address, entry.version), []).append(hashes)
+    return found
+
+
+def _build(place: PackagePlace) -> _Build:
+    return place.address, place.version, place.platform
+
+
+def _of_zip(package: Passed) -> _Contents:
+    files = {name: digest.hex() for name, digest in package.digests.items()}
+    h1 = h1_of_digests(files.items())
+    return _Contents(frozenset({package.zh, package.archive_h1, h1} - {""}), h1, files)
+
+
+def _differences(signed: Mapping[bytes, str], found: Mapping[bytes, str]) -> tuple[FileDifference, ...]:
+    states = dict.fromkeys(found.keys() - signed.keys(), FileState.ADDED)
+    states |= dict.fromkeys(signed.keys() - found.keys(), FileState.MISSING)
+    states |= {name: FileState.CHANGED for name in signed.keys() & found.keys() if signed[name] != found[name]}
+    return tuple(sorted(FileDifference(name.decode("utf-8", "replace"), state) for name, state in states.items()))
