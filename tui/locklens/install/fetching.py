@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import LockLensError, PackageError, TrustError
-from locklens.hashes import HashedPackage, Scheme, of_scheme
+from locklens.hashes import HashedPackage, hashes_of_files
 from locklens.install.events import PackageArriving, ReleaseWarned
 from locklens.install.limits import LIMITS
 from locklens.packages.installed import h1_of_folder
@@ -257,7 +257,7 @@ def placed(
 
 def check_locked(h1: str, locked: Collection[str], mismatch: TrustError) -> None:
     """Require one of the locked `h1` of an unpacked package: there is no zip file for a `zh` to be compared with."""
-    h1s = of_scheme(locked, Scheme.H1)
+    h1s = hashes_of_files(locked)
     if h1s and h1 not in h1s:
         raise mismatch
 

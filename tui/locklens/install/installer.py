@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, NotFoundError, TrustError
-from locklens.hashes import Scheme, of_scheme
+from locklens.hashes import hashes_of_files
 from locklens.install.events import (
     AlreadyInstalled,
     CacheBusy,
@@ -219,7 +219,7 @@ class _Installer:
             return None
         locked, prior = requirement.locked_hashes(version), requirement.prior
         place = cache.folder.place(address, version, self._here)
-        if not (of_scheme(locked, Scheme.H1) or (cache.may_break_lock and not locked)):
+        if not (hashes_of_files(locked) or (cache.may_break_lock and not locked)):
             return None
         h1 = cache.folder.h1(place, self._context.session.cancel)
         if h1 not in locked and (locked or not h1 or not has_program(place, address)):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from locklens.addresses import Platform
 from locklens.diagnostics import Diagnostic
 from locklens.install.context import InstallContext
-from locklens.install.lock import choose
+from locklens.install.lock import Locker
 from locklens.install.mirror_folder import MirrorFolder
 from locklens.install.mirroring import document, mirror
 from locklens.operations.root_modules import RootReader, require_folder
@@ -136,7 +136,7 @@ def _builds(
     platforms = platforms or (Platform.parse(this_platform()),)
     asked = [replace(one, first=platforms[0]) for one in wanted]
     builds: dict[Build, None] = {}
-    for one, selected in zip(asked, choose(asked, context), strict=True):
+    for one, selected in zip(asked, Locker(context).choose(asked), strict=True):
         if isinstance(selected, Diagnostic):
             failures.append(selected)
         else:

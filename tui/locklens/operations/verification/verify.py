@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from locklens.addresses import Platform
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
-from locklens.hashes import Scheme, h1_of_digests, is_known_scheme, of_scheme
+from locklens.hashes import h1_of_digests, hashes_of_files, hashes_of_zips, is_known_scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.limits import LIMITS
@@ -165,7 +165,7 @@ class _Verifying:
         if contents.hashes & locked:
             return Verdict.MATCHES
         # Which platform a locked h1 is of is not written anywhere: only for an installed one it must be this one.
-        comparable = of_scheme(locked, Scheme.H1 if place.is_folder else Scheme.ZH)
+        comparable = hashes_of_files(locked) if place.is_folder else hashes_of_zips(locked)
         is_known = place.where is not Where.MIRROR or not place.is_folder
         return Verdict.DIFFERS if comparable and is_known else Verdict.UNLOCKED
 
