@@ -9,7 +9,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from locklens.cli.arguments import COMMANDS
-from locklens.cli.parser import parser_of
+from locklens.cli.options import read_options
+from locklens.cli.parser import BUILD_ONLY, Parser, ParserBuiltError
 from locklens.text import script_text
 
 if TYPE_CHECKING:
@@ -38,11 +39,20 @@ def _whole_parser() -> argparse.ArgumentParser:
     _mark("", whole.add_argument("-C", metavar="DIR", help="work in another folder"))
     commands = whole.add_subparsers()
     for name, about in COMMANDS.items():
-        parser = parser_of(name)
+        parser = _parser_of(name)
         for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list them
             _mark(name, action)
         commands.add_parser(name, parents=[parser], help=about, add_help=False)
     return whole
+
+
+def _parser_of(command: str) -> Parser:
+    """Return the parser of a command: its table of options."""
+    try:
+        read_options(command, [BUILD_ONLY], [])
+    except ParserBuiltError as built:
+        return built.parser
+    raise AssertionError(f"{command} has no parser")
 
 
 def _mark(command: str, action: argparse.Action) -> None:

@@ -15,27 +15,16 @@ if TYPE_CHECKING:
 _HELP_WIDTH = 100
 
 
-_BUILD_ONLY = "".join(("--", "build-only"))
-"""Compared by identity: a word that is typed is another text."""
+BUILD_ONLY = "".join(("--", "build-only"))
+"""Asks for the parser itself, by `ParserBuiltError`; compared by identity, as a typed word is another text."""
 
 
-class _BuiltError(Exception):
+class ParserBuiltError(Exception):
     """Ends the reading of a command line once its parser is built."""
 
     def __init__(self, parser: Parser) -> None:
         super().__init__()
         self.parser = parser
-
-
-def parser_of(command: str) -> Parser:
-    """Return the parser of a command: its table of options, for help and completion."""
-    from locklens.cli.options import read_options
-
-    try:
-        read_options(command, [_BUILD_ONLY], [])
-    except _BuiltError as built:
-        return built.parser
-    raise AssertionError(f"{command} has no parser")
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -56,13 +45,13 @@ class Parser(argparse.ArgumentParser):
         self._command = command
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
-        """Read arguments; see `parser_of` for the only others.
+        """Read arguments; `BUILD_ONLY` alone builds the parser and reads nothing.
 
         Raises:
             UsageError: They are invalid.
         """
-        if args and args[0] is _BUILD_ONLY:
-            raise _BuiltError(self)
+        if args and args[0] is BUILD_ONLY:
+            raise ParserBuiltError(self)
         read: argparse.Namespace = super().parse_args(args, namespace)
         return read
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     _Build = tuple[ProviderAddress, Version, Platform]
     _Work = tuple[list[LockRequest], Platform]
 
-SUMMARY = "Could not retrieve providers for locking"
+LOCKING_FAILED = "Could not retrieve providers for locking"
 
 
 class _Obtained(Struct, frozen=True):
@@ -282,5 +282,5 @@ def _signed_before(context: InstallContext, request: LockRequest) -> str:
 
 def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> Diagnostic:
     name = context.name(address)
-    context.tell(ProviderFailed(name, SUMMARY, words, hint))
-    return Diagnostic(DiagnosticSeverity.ERROR, SUMMARY, words, name, hint=hint)
+    context.tell(ProviderFailed(name, LOCKING_FAILED, words, hint))
+    return Diagnostic(DiagnosticSeverity.ERROR, LOCKING_FAILED, words, name, hint=hint)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import PackageError
 from locklens.hashes import zh_of
 from locklens.install.limits import unwritable
-from locklens.install.stored import read_package
+from locklens.install.stored import read_stored_package
 from locklens.sources.filesystem_mirror import search
 from locklens.storage.folder_lock import turn
 from locklens.storage.realfolders import Way
@@ -56,7 +56,7 @@ class MirrorFolder:
 
     def place(self, build: Build) -> Path:
         """Return the place of a package's zip file."""
-        return self.path.joinpath(*_names(build[0]), file_name(build))
+        return self.path.joinpath(*_names(build[0]), package_file_name(build))
 
     def zh(self, build: Build) -> str:
         """Return the hash of a package's zip file that is there, "" where none is or it cannot be read."""
@@ -78,7 +78,7 @@ class MirrorFolder:
         Raises:
             ConfigurationError: It cannot be written, or a link is on the way to it.
         """
-        with self._way(build[0]) as folder, _written(folder, file_name(build)) as file:
+        with self._way(build[0]) as folder, _written(folder, package_file_name(build)) as file:
             yield file
 
     def packages(self) -> Mapping[ProviderAddress, tuple[MirroredPackage, ...]]:
@@ -106,7 +106,7 @@ class MirrorFolder:
         files: dict[str, dict[str, object]] = {"index.json": {"versions": {version: {} for version in versions}}}
         for name in versions:
             archives = {
-                str(platform): {"hashes": sorted(texts), "url": file_name((address, version, platform))}
+                str(platform): {"hashes": sorted(texts), "url": package_file_name((address, version, platform))}
                 for (version, platform), texts in hashes.items()
                 if str(version) == name
             }
@@ -161,13 +161,13 @@ def archive_hash(package: MirroredPackage, cancel: threading.Event | None = None
     Raises:
         PackageError: It cannot be read, or has none.
     """
-    found = read_package(package.path, cancel).archive_h1
+    found = read_stored_package(package.path, cancel).archive_h1
     if not found:
         raise PackageError(f"{package.path} has no h1: a folder of it has contents")
     return found
 
 
-def file_name(build: Build) -> str:
+def package_file_name(build: Build) -> str:
     """Return the name of a package's zip file."""
     address, version, platform = build
     return f"terraform-provider-{address.type}_{version}_{platform}.zip"

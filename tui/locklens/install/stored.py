@@ -22,7 +22,7 @@ _BLOCK = 1 << 20
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def read_package(path: Path, cancel: threading.Event | None = None) -> Passed:
+def read_stored_package(path: Path, cancel: threading.Event | None = None) -> Passed:
     """Read the zip file of a package, and hash it.
 
     Raises:

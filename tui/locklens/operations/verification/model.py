@@ -23,7 +23,7 @@ class Where(StrEnum):
     MIRROR = "mirror"
 
 
-class Verdict(StrEnum):
+class PackageVerdict(StrEnum):
     """The comparison of a package with the lock files."""
 
     MATCHES = "matches"
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
     UNREADABLE = "unreadable"
 
 
-FAILING = frozenset({Verdict.DIFFERS, Verdict.MISSING, Verdict.UNREADABLE})
+FAILING = frozenset({PackageVerdict.DIFFERS, PackageVerdict.MISSING, PackageVerdict.UNREADABLE})
 
 
 class FileState(StrEnum):
@@ -80,13 +80,13 @@ class VerifiedPackage(Struct, frozen=True):
     """
 
     place: PackagePlace
-    verdict: Verdict
+    verdict: PackageVerdict
     h1: str = ""
     files: tuple[FileDifference, ...] = ()
     reason: str = ""
 
 
-class Verification(Struct, frozen=True):
+class VerifiedPackages(Struct, frozen=True):
     """The result of a run.
 
     Attributes:

@@ -6,12 +6,12 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from locklens.operations.verification.model import FAILING, Verdict
+from locklens.operations.verification.model import FAILING, PackageVerdict
 from locklens.review.reports.envelope import run_facts
 from locklens.text import counted, json_text, page, visible
 
 if TYPE_CHECKING:
-    from locklens.operations.verification.model import Verification, VerifiedPackage
+    from locklens.operations.verification.model import VerifiedPackage, VerifiedPackages
     from locklens.text import Printable
 
 VerifyJson = dict[str, Any]
@@ -26,12 +26,12 @@ def verify_schema() -> VerifyJson:
     return loaded
 
 
-def as_json(found: Verification) -> Printable:
+def verify_json(found: VerifiedPackages) -> Printable:
     """Return the document as indented text."""
     return json_text(document(found))
 
 
-def document(found: Verification) -> VerifyJson:
+def document(found: VerifiedPackages) -> VerifyJson:
     """Return the document as plain values."""
     return {
         "schema": VERIFY_SCHEMA,
@@ -57,12 +57,12 @@ def _package(package: VerifiedPackage) -> VerifyJson:
     }
 
 
-def _counts(found: Verification) -> dict[Verdict, int]:
+def _counts(found: VerifiedPackages) -> dict[PackageVerdict, int]:
     counts = Counter(package.verdict for package in found.packages)
-    return {verdict: counts[verdict] for verdict in Verdict}
+    return {verdict: counts[verdict] for verdict in PackageVerdict}
 
 
-def as_text(found: Verification, *, lists_all: bool) -> Printable:
+def verify_text(found: VerifiedPackages, *, lists_all: bool) -> Printable:
     """Return the packages that are not as locked, or all of them, and a summary."""
     lines = []
     for package in found.packages:
@@ -71,20 +71,20 @@ def as_text(found: Verification, *, lists_all: bool) -> Printable:
             name = f"{place.address} {place.version} {place.platform}"
             lines.append(f"{package.verdict:10}  {place.where:12}  {visible(name)}  {visible(place.shown)}")
             lines += [f"            {visible(package.reason)}"] if package.reason else []
-            if package.verdict is Verdict.DIFFERS:
+            if package.verdict is PackageVerdict.DIFFERS:
                 lines.append(f"            {package.h1} is not locked")
             lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
     counts = _counts(found)
-    checked = len(found.packages) - counts[Verdict.UNLOCKED]
+    checked = len(found.packages) - counts[PackageVerdict.UNLOCKED]
     parts = [f"{counts[verdict]} {_WORDS[verdict]}" for verdict in _WORDS if counts[verdict]]
-    unlocked = f"; {counts[Verdict.UNLOCKED]} not locked" if counts[Verdict.UNLOCKED] else ""
+    unlocked = f"; {counts[PackageVerdict.UNLOCKED]} not locked" if counts[PackageVerdict.UNLOCKED] else ""
     lines.append(f"{counted(checked, 'package')} verified: {', '.join(parts) or 'none'}{unlocked}")
     return page(lines)
 
 
 _WORDS = {
-    Verdict.MATCHES: "as locked",
-    Verdict.DIFFERS: "not as locked",
-    Verdict.MISSING: "missing",
-    Verdict.UNREADABLE: "unreadable",
+    PackageVerdict.MATCHES: "as locked",
+    PackageVerdict.DIFFERS: "not as locked",
+    PackageVerdict.MISSING: "missing",
+    PackageVerdict.UNREADABLE: "unreadable",
 }

@@ -15,15 +15,15 @@ from locklens.hashes import h1_of_digests, hashes_of_files, hashes_of_zips, is_k
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.limits import LIMITS
-from locklens.install.stored import read_package
+from locklens.install.stored import read_stored_package
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.verification.model import (
     FileDifference,
     FileState,
     PackagePlace,
-    Verdict,
-    Verification,
+    PackageVerdict,
     VerifiedPackage,
+    VerifiedPackages,
     Where,
 )
 from locklens.operations.verification.places import PlaceFinder
@@ -75,7 +75,7 @@ def verify(
     settings: NetworkSettings,
     *,
     cancel: threading.Event | None = None,
-) -> Verification:
+) -> VerifiedPackages:
     """Verify the packages of roots.
 
     Args:
@@ -95,7 +95,7 @@ def verify(
         verifying = _Verifying(session, [root for root in read if not root.lock.problems], options)
         packages = verifying.run()
         notes = (*session.notes, *dict.fromkeys(verifying.notes))
-        return Verification(packages, _errors(failures), moment(), settings.is_offline, notes, session.log)
+        return VerifiedPackages(packages, _errors(failures), moment(), settings.is_offline, notes, session.log)
 
 
 def _errors(failures: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -128,7 +128,7 @@ class _Verifying:
         differing = [
             (package, works[number][1], works[number][2], self._spare(package, verified))
             for number, package in enumerate(verified)
-            if package.verdict is Verdict.DIFFERS
+            if package.verdict is PackageVerdict.DIFFERS
         ]
         compared = dict(
             zip(
@@ -144,35 +144,35 @@ class _Verifying:
         """Compare one package with the hashes of every root that locks its version."""
         groups = locked.get((place.address, place.version), ())
         if not groups:
-            return VerifiedPackage(place, Verdict.UNLOCKED, reason="no lock file has this version")
+            return VerifiedPackage(place, PackageVerdict.UNLOCKED, reason="no lock file has this version")
         if not place.path.exists():
-            return VerifiedPackage(place, Verdict.MISSING, reason="it is locked, and not installed")
+            return VerifiedPackage(place, PackageVerdict.MISSING, reason="it is locked, and not installed")
         try:
             contents = self._contents(place)
         except LockLensError as error:
-            return VerifiedPackage(place, Verdict.UNREADABLE, reason=str(error))
+            return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=str(error))
         except (OSError, ValueError) as error:
             reason = reason_of(error) if isinstance(error, OSError) else str(error)
-            return VerifiedPackage(place, Verdict.UNREADABLE, reason=f"it cannot be read: {reason}")
+            return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=f"it cannot be read: {reason}")
         verdicts = [self._verdict(place, contents, group) for group in groups]
-        for verdict in (Verdict.DIFFERS, Verdict.MATCHES):
+        for verdict in (PackageVerdict.DIFFERS, PackageVerdict.MATCHES):
             if verdict in verdicts:
                 return VerifiedPackage(place, verdict, contents.h1)
         words = "the lock file has no hash that can be compared with an unpacked package of this platform"
-        return VerifiedPackage(place, Verdict.UNLOCKED, contents.h1, reason=words)
+        return VerifiedPackage(place, PackageVerdict.UNLOCKED, contents.h1, reason=words)
 
-    def _verdict(self, place: PackagePlace, contents: _Contents, locked: frozenset[str]) -> Verdict:
+    def _verdict(self, place: PackagePlace, contents: _Contents, locked: frozenset[str]) -> PackageVerdict:
         if contents.hashes & locked:
-            return Verdict.MATCHES
+            return PackageVerdict.MATCHES
         # Which platform a locked h1 is of is not written anywhere: only for an installed one it must be this one.
         comparable = hashes_of_files(locked) if place.is_folder else hashes_of_zips(locked)
         is_known = place.where is not Where.MIRROR or not place.is_folder
-        return Verdict.DIFFERS if comparable and is_known else Verdict.UNLOCKED
+        return PackageVerdict.DIFFERS if comparable and is_known else PackageVerdict.UNLOCKED
 
     def _contents(self, place: PackagePlace) -> _Contents:
         cancel = self._session.cancel
         if not place.is_folder:
-            return _of_zip(read_package(place.path, cancel))
+            return _of_zip(read_stored_package(place.path, cancel))
         digests = file_digests(place.path, limit=LIMITS, cancel=cancel)
         h1 = h1_of_digests(digests)
         return _Contents(frozenset({h1}), h1, dict(digests))
@@ -181,7 +181,7 @@ class _Verifying:
         """Return another place with the same package, as locked."""
         build = _build(package.place)
         return next(
-            (one.place for one in others if one.verdict is Verdict.MATCHES and _build(one.place) == build), None
+            (one.place for one in others if one.verdict is PackageVerdict.MATCHES and _build(one.place) == build), None
         )
 
     def _compared(
