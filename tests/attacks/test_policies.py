@@ -164,6 +164,17 @@ def test_where_owners_guard_the_policy_the_head_may_accept(repository: Repositor
     assert (status, findings(document)["LK028"]["severity"]) == (1, "warn")
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "sarif", "junit", "codequality"])
+def test_every_report_says_that_the_change_modifies_its_policy(
+    repository: Repository, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    repository.commit(policy="cooldown = 0\n")
+    capsys.readouterr()
+    status = main(["review", "main", "--merge-base", "--format", form, "--no-cache", "--fail-on", "warn"], lambda *_: 0)
+    told = capsys.readouterr().out
+    assert (status, "LK028" in told, "locklens.toml" in told) == (1, True, True)
+
+
 LOOSE = {
     "severity": ("[severity]\nLK001 = 'off'\nLK028 = 'off'\n", "severity"),
     "allow list": ("allow = ['*/*']\n", "allow"),

@@ -520,7 +520,7 @@ def test_fingerprints_do_not_depend_on_the_other_roots(sample: Review) -> None:
     def prints(found: Review) -> dict[str, list[str]]:
         every: dict[str, list[str]] = {}
         for one in reported_findings(found):
-            every.setdefault(one.root.path, []).append(one.fingerprint)
+            every.setdefault(one.folder, []).append(one.fingerprint)
         return every
 
     whole, part = prints(sample), prints(replace(sample, roots=sample.roots[-3:]))

@@ -22,15 +22,21 @@ class ReportedFinding(Struct, frozen=True):
     """A finding with its subject.
 
     Attributes:
+        root: None for a finding about the whole review.
         change: None for a finding about the root.
         fingerprint: 64 hex digits over rule, change and root: equal in every run that finds the same again. Several
             findings of one rule on one subject are told apart by their order.
     """
 
-    root: RootReview
+    root: RootReview | None
     change: Change | None
     finding: Finding
     fingerprint: str
+
+    @property
+    def folder(self) -> str:
+        """The root's folder; "" for the top, and for a finding about the whole review."""
+        return self.root.path if self.root is not None else ""
 
     @property
     def is_counted(self) -> bool:
@@ -74,7 +80,11 @@ def _constraints(entry: LockEntry | None) -> str:
 
 def reported_findings(review: Review) -> list[ReportedFinding]:
     """Return every finding, the worst first and accepted ones last; silenced rules have none."""
-    found = []
+    found = [
+        ReportedFinding(None, None, one, _digest(one.rule, _subject(None, one), ""))
+        for one in review.own_findings
+        if one.severity is not Severity.OFF
+    ]
     for root in review.roots:
         repeated: Counter[tuple[str, ...]] = Counter()
         for change, finding in _findings_of(root):
@@ -106,7 +116,7 @@ def _digest(*parts: str) -> str:
 
 def _order(one: ReportedFinding) -> tuple[object, ...]:
     finding = one.finding
-    place = (one.root.path, finding.file, finding.line or 0, finding.rule, one.fingerprint)
+    place = (one.folder, finding.file, finding.line or 0, finding.rule, one.fingerprint)
     return (not one.is_counted, finding.severity.rank, *place)
 
 

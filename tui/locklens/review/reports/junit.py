@@ -25,17 +25,20 @@ def render(review: Review, *, fail_on: str | None = None) -> Printable:
 
     Args:
         review: The review to print.
-        fail_on: The lowest severity that is a failure, as of --fail-on; None for warn. Other findings are cases that
-            pass, with the finding as their output, and accepted ones are skipped.
+        fail_on: The lowest severity that is a failure, as of --fail-on; None for the policy's, else warn. Other
+            findings are cases that pass, with the finding as their output, and accepted ones are skipped.
     """
     return page(_lines(review, fail_on))
 
 
 def _lines(review: Review, fail_on: str | None) -> Iterator[str]:
+    threshold = fail_on or review.policy.fail_on
     found: dict[str, list[ReportedFinding]] = {root.lock_file: [] for root in review.roots}
+    own: list[ReportedFinding] = []
     for one in reported_findings(review):
-        found[one.root.lock_file].append(one)
-    suites = [_Suite(root, found[root.lock_file], fail_on) for root in review.roots]
+        (found[one.root.lock_file] if one.root is not None else own).append(one)
+    suites = [_Suite(None, own, threshold)] if own else []
+    suites += [_Suite(root, found[root.lock_file], threshold) for root in review.roots]
     tests, failures, skipped = (sum(suite.counts[at] for suite in suites) for at in range(3))
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="locklens review" tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}">'
@@ -45,14 +48,14 @@ def _lines(review: Review, fail_on: str | None) -> Iterator[str]:
 
 
 class _Suite:
-    """The cases of a root."""
+    """The cases of a root, or of the review itself."""
 
-    def __init__(self, root: RootReview, found: Sequence[ReportedFinding], fail_on: str | None) -> None:
+    def __init__(self, root: RootReview | None, found: Sequence[ReportedFinding], fail_on: str | None) -> None:
         self._root = root
         self._found = found
         self._fail_on = fail_on
         judged = {one.change.id for one in found if one.change is not None}
-        self._quiet = [change for change in root.changes if change.id not in judged]
+        self._quiet = [change for change in (root.changes if root is not None else ()) if change.id not in judged]
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -65,7 +68,7 @@ class _Suite:
         """Yield the suite's element."""
         tests, failures, skipped = self.counts
         numbers = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
-        yield f"<testsuite name={_quoted(self._root.path or '.')} {numbers}>"
+        yield f"<testsuite name={_quoted(self._name_of_suite)} {numbers}>"
         for one in self._found:
             yield from self._case(one)
         for change in self._quiet:
@@ -76,7 +79,8 @@ class _Suite:
 
     def _case(self, one: ReportedFinding) -> Iterator[str]:
         finding = one.finding
-        subject = self._name(one.change) if one.change is not None else "lock file"
+        usual = "lock file" if self._root is not None else "policy"
+        subject = self._name(one.change) if one.change is not None else usual
         name = f"{finding.rule} {subject} ({finding.file}{_line(finding)})"
         yield f"<testcase {self._attributes(name)} file={_quoted(finding.file)}>"
         words = f"{RULES[finding.rule].title}: {finding.message}"
@@ -90,14 +94,19 @@ class _Suite:
             yield f"<system-out>{_text(f'{finding.severity}: {words}')}</system-out>"
         yield "</testcase>"
 
+    @property
+    def _name_of_suite(self) -> str:
+        return (self._root.path or ".") if self._root is not None else "the review"
+
     def _passing(self, name: str) -> str:
         return f"<testcase {self._attributes(name)}/>"
 
     def _attributes(self, name: str) -> str:
-        return f"classname={_quoted(self._root.path or '.')} name={_quoted(name)}"
+        return f"classname={_quoted(self._name_of_suite)} name={_quoted(name)}"
 
     def _name(self, change: Change) -> str:
-        return f"{change.address.short(self._root.tool.default_host)} {phrase(change)}"
+        host = self._root.tool.default_host if self._root is not None else ""
+        return f"{change.address.short(host)} {phrase(change)}"
 
 
 def _line(finding: Finding) -> str:

@@ -131,7 +131,7 @@ def _bytes(path: str) -> bytes:
 
 
 def _properties(one: ReportedFinding) -> Sarif:
-    properties = {"root": visible(one.root.path or ".")}
+    properties = {"root": visible(one.folder or ".")}
     if one.change is not None:
         change = one.change
         properties |= {"provider": visible(str(change.address)), "change": change.id, "group": change.group}
