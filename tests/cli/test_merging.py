@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.serving import write_cli_configuration
 from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
@@ -128,6 +131,37 @@ def test_branches_that_do_not_contradict_merge_as_the_tool_would_write_them(
     expected = next(entries for name, entries in EXPECTED.items() if name in request.node.name)
     assert clone.file.read_bytes() == lock(*expected)
     assert clone.git("status", "--porcelain") == ""
+
+
+@pytest.mark.skipif(shutil.which("terraform") is None, reason="terraform is not on PATH")
+@pytest.mark.parametrize("change", ["each adds a platform", "each upgrades another provider"])
+def test_terraform_finds_nothing_to_change_after_a_merge(clone: Clone, tmp_path: Path, change: str) -> None:
+    platforms = ["linux_amd64", "darwin_arm64", "windows_amd64"] if "platform" in change else ["linux_amd64"]
+    folder = clone.file.parent
+    sources = (("demo", "acme"), ("aws", "hashicorp"))
+    with DemoRegistry() as registry:
+        clone.environment["TF_CLI_CONFIG_FILE"] = str(write_cli_configuration(registry, tmp_path))
+        clone.environment["CHECKPOINT_DISABLE"] = "1"
+        required = "".join(f'    {name} = {{ source = "{owner}/{name}" }}\n' for name, owner in sources)
+        (folder / "main.tf").write_text(f"terraform {{\n  required_providers {{\n{required}  }}\n}}\n")
+        where = ("-C", str(folder))
+        clone.locklens(*where, "lock", "--platform", "linux_amd64")
+        clone.locklens(*where, "upgrade", "demo=1.4.2", "aws=6.2.0")
+        clone.git("add", "-A")
+        clone.git("commit", "-q", "-m", "base")
+        for branch, number in (("topic", 0), ("other", 1)):
+            clone.git("switch", "-q", "-c", branch, "main")
+            if "platform" in change:
+                clone.locklens(*where, "lock", "--platform", platforms[number + 1])
+            else:
+                clone.locklens(*where, "upgrade", "--ignore-cooldown", sources[number][0])
+            clone.git("commit", "-q", "-a", "-m", branch)
+        clone.git("merge", "topic")
+        merged = clone.file.read_bytes()
+        arguments = [f"-platform={platform}" for platform in platforms]
+        done = clone.run("terraform", f"-chdir={folder}", "providers", "lock", *arguments)
+        assert (done.returncode, clone.file.read_bytes()) == (0, merged), done.stdout + done.stderr
+        assert "found no need for changes" in done.stdout
 
 
 def test_without_the_set_up_git_conflicts(tmp_path: Path) -> None:
