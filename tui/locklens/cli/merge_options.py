@@ -45,7 +45,13 @@ def _merge() -> Parser:
     )
     parser.add_argument("--prefer", choices=["newest"], help=words)
     add = parser.add_argument_group("lock files that git left in conflict").add_argument
-    add("--root", action="append", default=[], metavar="ROOT", help="root module to merge the lock file of; repeatable")
+    add(
+        "--root",
+        action="append",
+        default=[],
+        metavar="ROOT",
+        help="root module to merge the lock file of; repeatable (default: none)",
+    )
     add("--tool", choices=["terraform", "opentofu"], help="tool whose rules apply (default: detected for each root)")
     add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
     add("--json", action="store_true", help="print events as JSON, one per line")
