@@ -25,7 +25,8 @@ def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_has_every_command_and_nothing_of_this_machine(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = script(shell, capsys)
-    for word in (*COMMANDS, "fail-on", "codequality", "merge-base", "LK001"):
+    words = {word for name in COMMANDS for word in name.split(" ")}
+    for word in (*words, "fail-on", "codequality", "merge-base", "LK001"):
         assert word in text
     assert str(Path.home()) not in text
     assert text.replace("\n", "").replace("\t", "").isprintable()
@@ -68,6 +69,9 @@ CASES = {
     "locklens review --fai": ({"--fail-on"}, {"--format"}),
     "locklens review --fail-on ": ({"block", "warn", "info", "never"}, {"review"}),
     "locklens review --format ": ({"text", "json", "sarif"}, {"review"}),
+    "locklens policy ": ({"check", "show", "schema"}, {"review"}),
+    "locklens keys ": ({"trust", "drop"}, {"review"}),
+    "locklens keys --hist": ({"--history"}, {"--reason"}),
     "locklens cache ": ({"info", "clear"}, {"review"}),
     "locklens explain LK00": ({"LK001", "LK009"}, {"LK010"}),
     "locklens textconv a-f": ({"a-file"}, {"review"}),

@@ -38,11 +38,16 @@ def _whole_parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="store_true", help="print the version")
     _mark("", whole.add_argument("-C", metavar="DIR", help="work in another folder"))
     commands = whole.add_subparsers()
-    for name, about in COMMANDS.items():
-        parser = _parser_of(name)
-        for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list them
-            _mark(name, action)
-        commands.add_parser(name, parents=[parser], help=about, add_help=False)
+    for word in dict.fromkeys(name.partition(" ")[0] for name in COMMANDS):
+        inner = [name for name in COMMANDS if name.startswith(f"{word} ")]
+        own = [_marked(word, with_operands=not inner)] if word in COMMANDS else []
+        about = COMMANDS.get(word, ", ".join(name.partition(" ")[2] for name in inner))
+        parser = commands.add_parser(word, parents=own, help=about, add_help=False)
+        if inner:
+            seconds = parser.add_subparsers()
+            for name in inner:
+                second = name.partition(" ")[2]
+                seconds.add_parser(second, parents=[_marked(name)], help=COMMANDS[name], add_help=False)
     return whole
 
 
@@ -53,6 +58,16 @@ def _parser_of(command: str) -> Parser:
     except ParserBuiltError as built:
         return built.parser
     raise AssertionError(f"{command} has no parser")
+
+
+def _marked(command: str, *, with_operands: bool = True) -> argparse.ArgumentParser:
+    """Return the parser of a command, whose actions say what completes them."""
+    parser = _parser_of(command)
+    actions = parser._actions  # noqa: SLF001 - argparse has no other way to list them
+    actions[:] = [action for action in actions if action.option_strings or with_operands]
+    for action in actions:
+        _mark(command, action)
+    return parser
 
 
 def _mark(command: str, action: argparse.Action) -> None:
