@@ -16,6 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError
+from locklens.project.gitcommits import read_commit
 from locklens.project.gitdiscovery import discover
 from locklens.project.gitnames import require_unambiguous
 from locklens.project.gitobjects import FoundObject, ObjectReader
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from locklens.project.gitcommits import CommitFacts
     from locklens.project.gitdiscovery import FoundRepository
     from locklens.project.gitfetch import FetchedRequest
     from locklens.project.gitindex import GitIndex
@@ -235,6 +237,15 @@ class Repository:
         lines = (line.partition(" ") for line in output.decode("ascii", "replace").splitlines())
         # Each committer has a time zone of their own; in one, dates sort as they are written.
         return tuple((commit, _moment(int(seconds))) for seconds, _, commit in lines)
+
+    def commit(self, revision: str) -> CommitFacts:
+        """Return author and subject of a commit.
+
+        Raises:
+            RepositoryError: The object is missing from this clone.
+        """
+        found = self._object(f"{revision}^{{commit}}")
+        return read_commit(found.data or b"")
 
     def show(self, revision: str, path: str) -> bytes | None:
         """Return a file of a revision without listing the revision; None where there is none. Links are not followed.
