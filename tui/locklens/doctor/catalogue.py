@@ -1,0 +1,433 @@
+"""The errors of `init`, `providers lock` and `plan` that concern providers, as both tools write them.
+
+A row is recognised by its phrases, which are compared without white space and case: logs are wrapped anywhere. They are
+of Terraform 0.14 to 1.14 and OpenTofu to 1.12; product names are left out, since OpenTofu has its own.
+
+Rows stand from the most specific to the most general, and the first that matches counts.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from locklens.doctor.model import CauseId, PackagePath
+
+_C = CauseId
+
+_ABOUT_HASHES = (
+    _C.LOCK_SYNTAX, _C.BAD_MERGE, _C.HAND_EDIT, _C.OTHER_TOOL, _C.REPUBLISHED, _C.PLATFORM_MISSING, _C.MIRROR_DIFFERS,
+)  # fmt: skip
+_ABOUT_NETWORK = (_C.REGISTRY_DOWN, _C.PROXY_OR_CA, _C.CREDENTIALS)
+_ABOUT_KEYS = (_C.KEY_REVOKED, _C.KEY_EXPIRED, _C.KEY_CHANGED)
+
+
+class CatalogueRow(Struct, frozen=True):
+    """An error of the tools.
+
+    Attributes:
+        kind: Its id.
+        phrases: Alternatives; each is a tuple of pieces that all occur.
+        causes: The causes to test.
+        advice: What the error means, and what to do where no cause can be tested.
+        is_weak: True if other programs write these phrases too, so that they count within the tools' own errors only.
+        path: The origin of the package that the wording gives away; None for none.
+    """
+
+    kind: str
+    phrases: tuple[tuple[str, ...], ...]
+    causes: tuple[CauseId, ...] = ()
+    advice: str = ""
+    is_weak: bool = False
+    path: PackagePath | None = None
+
+
+def _row(
+    kind: str,
+    *phrases: str,
+    causes: tuple[CauseId, ...] = (),
+    advice: str = "",
+    is_weak: bool = False,
+    path: PackagePath | None = None,
+) -> CatalogueRow:
+    """Return a row; "…" in a phrase stands for any text."""
+    pieces = tuple(tuple(squeezed(piece) for piece in phrase.split("…")) for phrase in phrases)
+    return CatalogueRow(kind, pieces, causes, advice, is_weak, path)
+
+
+def squeezed(text: str) -> str:
+    """Return text in lower case without white space."""
+    return "".join(text.split()).lower()
+
+
+_OCI = (
+    "fetching provider package blob", "does not match digest", "mismatch Content-Length", "unexpected artifact type",
+    "ambiguous manifest",
+)  # fmt: skip
+_REGISTRY_HASHES = (
+    "registry response missing package", "invalid package size", "…but received", "expected sha256sum is",
+    "does not contain matching sha256sum",
+)  # fmt: skip
+_BAD_RESPONSE = (
+    "has incorrect target", "invalid download URL", "invalid SHA256 hash", "invalid version string",
+    "invalid package platform", "invalid package hash",
+)  # fmt: skip
+
+CATALOGUE = (
+    # Lock file and packages
+    _row(
+        "local-package",
+        "the local package for … doesn't match any of the checksums previously recorded",
+        causes=(_C.H1_MISSING, _C.CACHE_DIFFERS, *_ABOUT_HASHES),
+        advice="a local package is an unpacked folder, in a filesystem mirror or a plugin cache: only h1 hashes count",
+        path=PackagePath.UNPACKED_MIRROR,
+    ),
+    _row(
+        "current-package",
+        "the current package for … doesn't match any of the checksums previously recorded",
+        causes=(*_ABOUT_HASHES, _C.DOWNLOAD_DAMAGED),
+        advice="a current package comes from a registry, or as a zip file from a mirror: one zh or h1 is enough",
+    ),
+    _row(
+        "shared-cache",
+        "the provider cache at … has a copy of … that doesn't match any of the checksums recorded",
+        "Failed to install provider from shared cache",
+        causes=(_C.CACHE_DIFFERS, _C.H1_MISSING, *_ABOUT_HASHES),
+        advice="a package in the plugin cache is an unpacked folder: only h1 hashes count",
+        path=PackagePath.PLUGIN_CACHE,
+    ),
+    _row(
+        "cached-modified",
+        "existing cached package at … does it contain local modifications",
+        causes=(_C.PLUGIN_CORRUPTED, _C.CACHE_DIFFERS, _C.REPUBLISHED),
+        advice="the folder that OpenTofu installs to differs from the package that it fetched",
+        path=PackagePath.INSTALLED,
+    ),
+    _row(
+        "cached-package",
+        "the cached package for … does not match any of the checksums recorded",
+        causes=(_C.PLUGIN_CORRUPTED, _C.H1_MISSING, _C.HAND_EDIT, _C.BAD_MERGE, _C.REPUBLISHED),
+        advice="a cached package lies in .terraform/providers: only h1 hashes count",
+        path=PackagePath.INSTALLED,
+    ),
+    _row(
+        "plugin-missing",
+        "there is no package for … cached in",
+        causes=(_C.PLUGIN_MISSING,),
+        advice="init did not run here, or not since the lock file changed",
+        path=PackagePath.INSTALLED,
+    ),
+    _row(
+        "not-locked",
+        "required by this configuration but no version is selected",
+        causes=(_C.NOT_LOCKED, _C.LOCK_SYNTAX, _C.BAD_MERGE),
+        advice="the configuration requires a provider that the lock file does not have",
+    ),
+    _row(
+        "locked-mismatch",
+        "locked version selection … doesn't match the updated version constraints",
+        causes=(_C.CONSTRAINT_CONFLICT, _C.HAND_EDIT, _C.BAD_MERGE),
+        advice="the configuration was changed, and the lock file was not",
+    ),
+    _row(
+        "lock-constraint",
+        "locked provider … does not match configured version constraint",
+        causes=(_C.CONSTRAINT_CONFLICT, _C.HAND_EDIT, _C.BAD_MERGE),
+        advice="the configuration was changed, and the lock file was not",
+    ),
+    _row(
+        "readonly-changed",
+        "Provider dependency changes detected",
+        "Provider lock file not updated",
+        causes=(_C.NOT_LOCKED, _C.CONSTRAINT_CONFLICT, _C.PLATFORM_MISSING, _C.H1_MISSING),
+        advice="-lockfile=readonly: run init without it, and commit the lock file",
+    ),
+    _row(
+        "lock-incomplete",
+        "Incomplete lock file information for providers",
+        causes=(_C.PLATFORM_MISSING, _C.H1_MISSING),
+        advice="the lock file has hashes of this platform only, since no signed list of hashes was available",
+    ),
+    _row(
+        "lock-invalid",
+        "failed to read dependency lock file",
+        "Invalid provider hash set",
+        "Invalid provider hash string",
+        "on .terraform.lock.hcl line",
+        causes=(_C.LOCK_SYNTAX, _C.BAD_MERGE),
+        advice="the lock file cannot be read",
+    ),
+    # Authentication
+    _row(
+        "archive-checksum",
+        "archive has incorrect checksum zh:",
+        causes=(_C.DOWNLOAD_DAMAGED, _C.REPUBLISHED, _C.MIRROR_DIFFERS, _C.PROXY_OR_CA),
+        advice="the file is not the one that the registry or the mirror names",
+    ),
+    _row(
+        "mirror-checksum",
+        "provider package doesn't match the expected checksum",
+        "provider package doesn't match the any of the expected checksums",
+        causes=(_C.MIRROR_DIFFERS, _C.DOWNLOAD_DAMAGED, _C.REPUBLISHED),
+        advice="the mirror's index and its package differ: make the index anew",
+        path=PackagePath.NETWORK_MIRROR,
+    ),
+    _row(
+        "sums-without-package",
+        "checksum list has no SHA-256 hash for",
+        causes=(_C.YANKED, _C.REPUBLISHED),
+        advice="the publisher's SHA256SUMS does not list the package: the release is broken",
+    ),
+    _row(
+        "sums-differ",
+        "checksum list has unexpected SHA-256 hash",
+        causes=(_C.REPUBLISHED, _C.DOWNLOAD_DAMAGED),
+        advice="SHA256SUMS and the registry's answer differ: a release that was published again, or a stale registry",
+    ),
+    _row(
+        "hash-unsupported",
+        "does not support any of the checksum formats",
+        causes=(_C.MIRROR_DIFFERS,),
+        advice="the mirror names only hash schemes that this version of the tool does not know: use a newer one",
+    ),
+    _row(
+        "unknown-issuer",
+        "authentication signature from unknown issuer",
+        causes=(*_ABOUT_KEYS, _C.REPUBLISHED),
+        advice="none of the keys that the registry lists made the signature",
+    ),
+    _row(
+        "bad-signature",
+        "error checking signature: openpgp",
+        "error checking signature",
+        causes=(*_ABOUT_KEYS, _C.REPUBLISHED, _C.DOWNLOAD_DAMAGED),
+        advice="SHA256SUMS is not what was signed, or its key or signature is not valid any more",
+        is_weak=True,
+    ),
+    _row(
+        "broken-key",
+        "error decoding signing key",
+        "error decoding trust signature",
+        "error checking trust signature",
+        causes=(_C.KEY_CHANGED,),
+        advice="the registry lists a key that cannot be read: its publisher has to list it again",
+    ),
+    _row(
+        "not-signed",
+        "the provider is not signed with a valid signing key",
+        causes=_ABOUT_KEYS,
+        advice="the reason stands in brackets behind it",
+    ),
+    _row(
+        "registry-hashes",
+        *_REGISTRY_HASHES,
+        causes=(_C.REPUBLISHED, _C.DOWNLOAD_DAMAGED),
+        advice="OpenTofu's registry reports hashes or sizes that its package does not have",
+        is_weak=True,
+    ),
+    _row("sums-crash", "index out of range … getproviders", advice="a blank line in SHA256SUMS crashes the tool"),
+    _row(
+        "registry-hashes-crash",
+        "BUG: conflicting platforms",
+        advice="the registry lists one zh for two platforms; it comes and goes, so try again, and report it",
+    ),
+    # Finding the provider
+    _row(
+        "platform-unavailable",
+        "package available for your current platform",
+        "provider mirror … does not have a package of",
+        "is not available for … Could not retrieve providers for locking",
+        causes=(_C.PLATFORM_MISSING, _C.YANKED),
+        advice="the release, or the mirror, has no package for this platform",
+    ),
+    _row(
+        "protocol",
+        "No compatible versions of provider",
+        "you need to downgrade",
+        "need to downgrade to",
+        "latest compatible version",
+        advice="the plugin protocol of the version is not supported: use the version that the message names",
+        is_weak=True,
+    ),
+    _row(
+        "version-gone",
+        "the previously-selected version … is no longer available",
+        causes=(_C.YANKED, _C.HAND_EDIT, _C.OTHER_TOOL),
+        advice="the source that is asked now does not list the locked version",
+    ),
+    _row(
+        "no-matching-release",
+        "no available releases match the given constraints",
+        causes=(_C.CONSTRAINT_CONFLICT, _C.YANKED),
+        advice="a constraint that no version satisfies, or a local mirror that hides the registry",
+    ),
+    _row(
+        "credentials-missing",
+        "requires authentication credentials",
+        causes=(_C.CREDENTIALS,),
+        advice="no token for the host: a credentials block, or TF_TOKEN_ with _ for . and __ for -",
+        is_weak=True,
+    ),
+    _row(
+        "credentials-rejected",
+        "rejected the given authentication credentials",
+        causes=(_C.CREDENTIALS,),
+        advice="the token has expired, or has no access; a mirror says so without any token too",
+        is_weak=True,
+    ),
+    _row(
+        "credentials-helper",
+        "failed to retrieve credentials for",
+        causes=(_C.CREDENTIALS,),
+        advice="the credentials helper failed: run it by hand",
+        is_weak=True,
+    ),
+    _row(
+        "no-registry",
+        "does not offer a … provider registry.",
+        "does not offer a … provider registry",
+        advice="the host has no provider registry: correct the source address, or the host block",
+    ),
+    _row(
+        "github-source",
+        "specifies a GitHub repository rather than",
+        advice="a source address is not a repository: copy it from the provider's documentation",
+    ),
+    _row(
+        "discovery-invalid",
+        "unsupported Content-Type",
+        "malformed Content-Type",
+        "failed to decode discovery document",
+        "discovery document … too large",
+        causes=_ABOUT_NETWORK,
+        advice="something else than the registry answered: a sign-in page, or a proxy",
+        is_weak=True,
+    ),
+    _row(
+        "registry-unreachable",
+        "could not connect to … failed to request discovery document",
+        "failed to request discovery document",
+        causes=_ABOUT_NETWORK,
+        advice="test https://HOST/.well-known/terraform.json on the runner",
+    ),
+    _row(
+        "provider-unknown",
+        "does not have a provider named",
+        causes=(_C.CREDENTIALS, _C.YANKED),
+        advice="a typing mistake, or a module without required_providers, for which the tool assumes hashicorp/NAME",
+    ),
+    _row(
+        "not-in-sources",
+        "was not found in any of the search locations",
+        causes=(_C.YANKED,),
+        advice="no place of provider_installation has it: check include, exclude and the folders that are listed",
+    ),
+    _row(
+        "mirror-unreadable",
+        "cannot search",
+        advice="the mirror's folder is missing or cannot be read: create it, or correct its path",
+        is_weak=True,
+    ),
+    _row("builtin-invalid", "Invalid dependency on built-in provider", advice="a built-in provider has no version"),
+    _row(
+        "legacy-address",
+        "Invalid legacy provider address",
+        advice="terraform state replace-provider gives it its new address",
+    ),
+    # Fetching
+    _row(
+        "sums-unavailable",
+        "failed to retrieve authentication checksums",
+        "failed to retrieve cryptographic signature",
+        causes=(_C.REGISTRY_DOWN, _C.PROXY_OR_CA, _C.YANKED),
+        advice="the release's host does not give SHA256SUMS: allow it in the proxy, or try again",
+    ),
+    _row("registry-response", *_BAD_RESPONSE, advice="the registry's answer is wrong: report it", is_weak=True),
+    _row(
+        "registry-failed",
+        "could not query provider registry for",
+        "failed to query provider mirror",
+        causes=_ABOUT_NETWORK,
+        advice="try again; TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time",
+    ),
+    _row(
+        "package-damaged",
+        "not a valid zip file",
+        "empty archive",
+        "entry contains '..'",
+        causes=(_C.DOWNLOAD_DAMAGED, _C.MIRROR_DIFFERS),
+        advice="the file is no package: a page that was saved as a zip file, or a broken one",
+        is_weak=True,
+    ),
+    _row(
+        "oci-damaged",
+        *_OCI,
+        causes=(_C.DOWNLOAD_DAMAGED, _C.MIRROR_DIFFERS),
+        advice="the OCI artifact is damaged, or is no provider: push it again",
+        is_weak=True,
+    ),
+    _row(
+        "download-cut",
+        "unexpected EOF",
+        "incorrect response size",
+        causes=(_C.DOWNLOAD_DAMAGED, _C.PROXY_OR_CA),
+        advice="the connection was cut: try again",
+        is_weak=True,
+    ),
+    _row(
+        "download-failed",
+        "bad response code:",
+        "unsuccessful request to",
+        "giving up after",
+        causes=(*_ABOUT_NETWORK, _C.YANKED),
+        advice="open the URL; try again",
+        is_weak=True,
+    ),
+    _row("binary-missing", "provider binary not found", advice="the package holds no program of this provider"),
+    _row(
+        "package-unhashable",
+        "failed to compute a checksum for it",
+        advice="a file of the package cannot be read or named: package it again",
+    ),
+    _row("not-detected", "still not detected in", advice="a broken link: run it without -chdir", is_weak=True),
+    _row("versions-changed", "Inconsistent provider versions", advice="versions changed during the run: try again"),
+    _row(
+        "entries-migrated",
+        "Dependency lock file entries automatically updated",
+        causes=(_C.OTHER_TOOL,),
+        advice="OpenTofu took entries of Terraform's registry over: review them",
+    ),
+    # Wrappers
+    _row(
+        "plugins-not-installed",
+        "Required plugins are not installed",
+        "Provider requirements cannot be satisfied by locked dependencies",
+        "Inconsistent dependency lock file",
+        causes=(_C.PLUGIN_MISSING, _C.NOT_LOCKED),
+        advice="run init",
+    ),
+    _row("locking-failed", "Could not retrieve providers for locking", causes=_ABOUT_NETWORK),
+    _row(
+        "query-failed",
+        "Failed to query available provider packages",
+        "Failed to resolve provider packages",
+        causes=_ABOUT_NETWORK,
+    ),
+    _row("install-failed", "Failed to install provider", causes=_ABOUT_NETWORK, is_weak=True),
+)
+
+TITLES = tuple(
+    map(
+        squeezed,
+        (
+            "Failed to query available provider packages", "Failed to resolve provider packages",
+            "Failed to install provider", "Could not retrieve providers for locking",
+            "Could not retrieve the list of available versions for provider", "Incompatible provider version",
+            "Required plugins are not installed", "Invalid provider registry host", "Failed to query provider mirror",
+            "Failed to query provider package metadata", "error checking signature: openpgp",
+            "Could not resolve provider", "Could not load plugin",
+        ),
+    )
+)  # fmt: skip
+"""Phrases of the tools' own errors, within which weak rows count."""
+
+BY_KIND = {row.kind: row for row in CATALOGUE}

@@ -1,0 +1,217 @@
+"""All that is known about one provider in one root, as the input of the judgement. Pure."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.hashes import Scheme, of_scheme, packages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.doctor.model import Incident, RecognisedError
+    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.project.configuration import Configuration
+    from locklens.review.case import Case
+    from locklens.review.model import Change
+    from locklens.trust.model import Signer
+
+
+class PackageOrigin(Struct, frozen=True):
+    """The place of a package: its kind (installed, plugin-cache, mirror, given), and its path as the user knows it."""
+
+    kind: str
+    path: str
+
+
+class FoundPackage(Struct, frozen=True):
+    """A package on disk, or one that was handed in.
+
+    Attributes:
+        platform: OS_ARCH; "" for unknown.
+        h1: "" where it could not be hashed.
+        zh: Of a zip file; "" for a folder.
+        problem: The reason why it could not be hashed.
+        differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
+        is_of_root: True if it is installed in the examined root.
+    """
+
+    origin: PackageOrigin
+    platform: str = ""
+    h1: str = ""
+    zh: str = ""
+    problem: str = ""
+    differing: tuple[str, ...] = ()
+    is_of_root: bool = False
+
+    @property
+    def hashes(self) -> frozenset[str]:
+        """Its hashes."""
+        return frozenset(filter(None, (self.h1, self.zh)))
+
+
+class PastEntry(Struct, frozen=True):
+    """A state of the entry in git's history, from one commit to the next; `entry` is None where it was not locked."""
+
+    commit: str
+    date: str
+    entry: LockEntry | None
+
+
+class ElsewhereEntry(Struct, frozen=True):
+    """An entry of the provider in another lock file; its path is relative to the repository."""
+
+    lock_file: str
+    entry: LockEntry
+
+
+class Examined(Struct, frozen=True, dict=True):
+    """The facts about one provider in one root.
+
+    Attributes:
+        error: None where the root is examined without a log.
+        incident: The circumstances of the error.
+        root: Its folder, "" for the top.
+        address: None where the error is about the lock file as a whole.
+        lock: As it is read.
+        tool: The tool of the root.
+        configuration: None where it was not read.
+        entry: The locked entry; None without one.
+        change: The entry as a change that adds it, traced to facts; None without an entry.
+        case: Facts of registries; None without an entry or where nobody was asked.
+        packages: Packages on disk, and the one that was handed in.
+        past: The entry's history, the newest first; its first item is the committed state.
+        others: The provider in other lock files.
+        neighbour: The signer of the next version before; None if unknown.
+        is_canonical: True if the file is written as its tool writes it.
+        reads_history: True if there is a git repository.
+        has_data: True if the root has been initialised here.
+    """
+
+    error: RecognisedError | None
+    incident: Incident
+    root: str
+    address: ProviderAddress | None
+    lock: LockFile
+    tool: Dialect
+    configuration: Configuration | None = None
+    entry: LockEntry | None = None
+    change: Change | None = None
+    case: Case | None = None
+    packages: tuple[FoundPackage, ...] = ()
+    past: tuple[PastEntry, ...] = ()
+    others: tuple[ElsewhereEntry, ...] = ()
+    neighbour: Signer | None = None
+    is_canonical: bool = True
+    reads_history: bool = False
+    has_data: bool = False
+
+    @property
+    def name(self) -> str:
+        """The provider as messages name it."""
+        return self.address.short(self.tool.default_host) if self.address is not None else "the provider"
+
+    @property
+    def release(self) -> str:
+        """Provider and locked version."""
+        return f"{self.name} {self.entry.version}" if self.entry is not None else self.name
+
+    @property
+    def platform(self) -> str:
+        """The platform of the machine with the error; "" for unknown."""
+        return self.incident.platform or ""
+
+    @property
+    def text(self) -> str:
+        """The message in lower case; "" without a log."""
+        return self.error.text.lower() if self.error is not None else ""
+
+    @cached_property
+    def packed(self) -> frozenset[str]:
+        """The locked `zh` of packages: registry manifests are left out, the release's own too."""
+        locked = packages_of(self.entry.hashes) if self.entry is not None else frozenset()
+        return locked - self.case.new.today.manifests if self.case is not None and self.case.new.today else locked
+
+    @cached_property
+    def unpacked(self) -> frozenset[str]:
+        """The locked `h1`."""
+        return of_scheme(self.entry.hashes, Scheme.H1) if self.entry is not None else frozenset()
+
+    @property
+    def is_known(self) -> bool:
+        """True if the release's signed or reported hashes are known."""
+        return self.case is not None and self.case.new.today is not None
+
+    @cached_property
+    def listed(self) -> frozenset[str]:
+        """All `zh` of the release that are vouched for today; empty if unknown."""
+        today = self.case.new.today if self.case is not None else None
+        return today.hashes if today is not None else frozenset()
+
+    @cached_property
+    def stale(self) -> frozenset[str]:
+        """Locked `zh` that the release does not have today; empty if unknown."""
+        return self.packed - self.listed if self.is_known else frozenset()
+
+    @cached_property
+    def platforms(self) -> Mapping[str, str]:
+        """The `zh` of each platform's package, by OS_ARCH, as far as they are vouched for today."""
+        if self.case is None:
+            return {}
+        return {str(platform): zh for zh, platform in self.case.new.platforms.items()}
+
+    @cached_property
+    def expected(self) -> Mapping[str, str]:
+        """The `h1` of each platform's package as far as it is known: hashed here, or reported by the registry."""
+        if self.case is None:
+            return {}
+        reported = {str(platform): h1 for h1, platform in self.case.new.reported.items()}
+        hashed = {platform: self.case.hashed[zh] for platform, zh in self.platforms.items() if zh in self.case.hashed}
+        given = {one.platform: one.h1 for one in self.packages if one.platform and one.h1 and one.zh in self.listed}
+        return {**reported, **given, **hashed}
+
+    @cached_property
+    def attributed(self) -> Mapping[str, str]:
+        """The platform of each locked `h1`, as far as it is known."""
+        known = {h1: platform for platform, h1 in self.expected.items() if h1 in self.unpacked}
+        on_disk = {one.h1: one.platform for one in self.packages if one.platform and one.h1 in self.unpacked}
+        return {**on_disk, **known}
+
+    @property
+    def as_of(self) -> str | None:
+        """The time of the registry's answer."""
+        return self.change.evidence.as_of if self.change is not None and self.change.evidence is not None else None
+
+    @property
+    def sums(self) -> str:
+        """The name of the release's list of hashes."""
+        return f"the signed SHA256SUMS of {self.release}"
+
+    @property
+    def why_unknown(self) -> str:
+        """The missing fact about the release, and the way to it."""
+        trouble = self.case.new.trouble if self.case is not None else None
+        reason = f" ({trouble.words})" if trouble is not None and trouble.was_asked else ""
+        hint = (trouble.hint if trouble is not None and not trouble.is_offline else "") or "run without --offline"
+        return f"{self.sums}{reason}: {hint}"
+
+    def of_kind(self, *kinds: str) -> tuple[FoundPackage, ...]:
+        """Return packages of some places, for the platform of the error where that is known."""
+        return tuple(
+            one
+            for one in self.packages
+            if one.origin.kind in kinds and (not self.platform or one.platform in {"", self.platform})
+        )
+
+    def donors(self) -> tuple[tuple[str, LockEntry], ...]:
+        """Return entries of other versions of the provider that are known: place in words, and entry."""
+        if self.entry is None:
+            return ()
+        past = [(f"commit {one.commit[:12]}", one.entry) for one in self.past if one.entry is not None]
+        rest = [(one.lock_file, one.entry) for one in self.others]
+        return tuple((place, entry) for place, entry in (*past, *rest) if entry.version != self.entry.version)

@@ -1,0 +1,107 @@
+"""Tests the causes of an error, each by its function, and puts the most likely first. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.doctor.catalogue import BY_KIND
+from locklens.doctor.lock_causes import bad_merge, constraint_conflict, hand_edit, lock_syntax, not_locked, other_tool
+from locklens.doctor.model import CauseId, CauseVerdict, most_likely_first
+from locklens.doctor.network_causes import credentials, proxy_or_ca, registry_down
+from locklens.doctor.package_causes import (
+    cache_differs,
+    h1_missing,
+    mirror_differs,
+    platform_missing,
+    plugin_corrupted,
+    plugin_missing,
+)
+from locklens.doctor.release_causes import (
+    download_damaged,
+    key_changed,
+    key_expired,
+    key_revoked,
+    republished,
+    yanked,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from locklens.doctor.examined import Examined
+    from locklens.doctor.model import Cause
+
+TESTS: Mapping[CauseId, Callable[[Examined], Cause | None]] = {
+    CauseId.LOCK_SYNTAX: lock_syntax,
+    CauseId.BAD_MERGE: bad_merge,
+    CauseId.NOT_LOCKED: not_locked,
+    CauseId.CONSTRAINT_CONFLICT: constraint_conflict,
+    CauseId.HAND_EDIT: hand_edit,
+    CauseId.OTHER_TOOL: other_tool,
+    CauseId.REPUBLISHED: republished,
+    CauseId.YANKED: yanked,
+    CauseId.H1_MISSING: h1_missing,
+    CauseId.PLATFORM_MISSING: platform_missing,
+    CauseId.MIRROR_DIFFERS: mirror_differs,
+    CauseId.CACHE_DIFFERS: cache_differs,
+    CauseId.PLUGIN_CORRUPTED: plugin_corrupted,
+    CauseId.PLUGIN_MISSING: plugin_missing,
+    CauseId.DOWNLOAD_DAMAGED: download_damaged,
+    CauseId.KEY_REVOKED: key_revoked,
+    CauseId.KEY_EXPIRED: key_expired,
+    CauseId.KEY_CHANGED: key_changed,
+    CauseId.CREDENTIALS: credentials,
+    CauseId.PROXY_OR_CA: proxy_or_ca,
+    CauseId.REGISTRY_DOWN: registry_down,
+}
+
+_WITHOUT_LOG = (
+    CauseId.LOCK_SYNTAX, CauseId.BAD_MERGE, CauseId.NOT_LOCKED, CauseId.CONSTRAINT_CONFLICT, CauseId.HAND_EDIT,
+    CauseId.OTHER_TOOL, CauseId.REPUBLISHED, CauseId.YANKED, CauseId.PLATFORM_MISSING, CauseId.CACHE_DIFFERS,
+    CauseId.PLUGIN_CORRUPTED, CauseId.PLUGIN_MISSING, CauseId.KEY_REVOKED,
+)  # fmt: skip
+"""The causes that a root is examined for without a log: those that stop the next `init`."""
+
+
+def judge_causes(examined: Examined) -> tuple[Cause, ...]:
+    """Return the causes of one error, or of any error of a root, the most likely first."""
+    row = BY_KIND.get(examined.error.kind) if examined.error is not None else None
+    ids = row.causes if row is not None else _WITHOUT_LOG
+    tested = (TESTS[one](examined) for one in dict.fromkeys(ids))
+    name = str(examined.address) if examined.address is not None else ""
+    causes = [replace(cause, provider=name) for cause in tested if cause is not None]
+    return most_likely_first(causes)
+
+
+def joined_causes(groups: Iterable[tuple[Cause, ...]]) -> tuple[Cause, ...]:
+    """Return the causes of several providers, each id once: its most certain verdict, with the evidence for it.
+
+    A cause is ruled out only where it is for every provider.
+    """
+    by_id: dict[CauseId, list[Cause]] = {}
+    for cause in (cause for group in groups for cause in group):
+        by_id.setdefault(cause.id, []).append(cause)
+    return most_likely_first([_joined(causes) for causes in by_id.values()])
+
+
+_MOST_NAMED = 5
+
+
+def _joined(causes: list[Cause]) -> Cause:
+    order = list(CauseVerdict)
+    verdict = min((cause.verdict for cause in causes), key=order.index)
+    same = [cause for cause in causes if cause.verdict is verdict]
+    evidence = list(dict.fromkeys(cause.evidence for cause in same))
+    if len(evidence) == 1:
+        return same[0]
+    words = [f"{cause.provider.rpartition('/')[2]}: {cause.evidence}" for cause in same]
+    shown = list(dict.fromkeys(words))
+    more = f"; and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    moments = [cause.as_of for cause in same if cause.as_of]
+    return replace(
+        same[0],
+        evidence="; ".join(shown[:_MOST_NAMED]) + more,
+        as_of=min(moments, default=None),
+    )

@@ -1,0 +1,182 @@
+"""Causes in the lock file and the configuration: each function tests one, and returns None where it does not apply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.dialect import DIALECTS
+from locklens.doctor.model import Cause, CauseId, CauseVerdict
+from locklens.hashes import is_known_scheme, is_well_formed, packages_of
+from locklens.text import counted, listing
+
+if TYPE_CHECKING:
+    from locklens.doctor.examined import Examined
+
+_YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
+
+
+def lock_syntax(x: Examined) -> Cause | None:
+    """Test if the lock file can be read."""
+    if x.lock.conflict is not None:
+        return None
+    if x.lock.problems:
+        first = x.lock.problems[0]
+        more = f" (and {counted(len(x.lock.problems) - 1, 'more problem')})" if len(x.lock.problems) > 1 else ""
+        return Cause(CauseId.LOCK_SYNTAX, _YES, f"{x.lock.path}:{first.line}: {first.summary}: {first.detail}{more}")
+    if not x.lock.exists:
+        return None
+    if x.error is not None and x.error.kind == "lock-invalid":
+        words = f"{x.lock.path} can be read here: it was fixed since, or the log is of another root"
+        return Cause(
+            CauseId.LOCK_SYNTAX, _UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT"
+        )
+    return Cause(CauseId.LOCK_SYNTAX, _NO, f"{x.lock.path} can be read")
+
+
+def bad_merge(x: Examined) -> Cause | None:
+    """Test if a merge left markers, a provider twice, or the hashes of two versions in one block."""
+    lock = x.lock
+    if lock.conflict is not None:
+        ours, theirs = lock.conflict.names
+        lines = ", ".join(f"{lock.path}:{marker.line}" for marker in lock.conflict.markers) or lock.path
+        return Cause(CauseId.BAD_MERGE, _YES, f"conflict between {ours} and {theirs} at {lines}")
+    double = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
+    if double is not None:
+        return Cause(CauseId.BAD_MERGE, _YES, f"{lock.path}:{double.line}: {double.summary}")
+    if lock.problems or x.entry is None:
+        return None
+    for place, entry in x.donors():
+        theirs_alone = packages_of(entry.hashes) & (x.stale if x.is_known else x.packed)
+        rest = x.packed - packages_of(entry.hashes)
+        if theirs_alone and rest and (x.is_known or len(theirs_alone) * 2 <= len(x.packed) + 1):
+            words = (
+                f"{lock.path}:{x.entry.line}: {len(theirs_alone)} of {counted(len(x.packed), 'zh', 'zh')} in the block "
+                f"of {x.release} are of {entry.version} ({place}): two versions were merged into one block"
+            )
+            return Cause(CauseId.BAD_MERGE, _YES if x.is_known else _LIKELY, words, as_of=x.as_of)
+    if x.is_known and not x.stale:
+        return Cause(CauseId.BAD_MERGE, _NO, "no conflict markers, and all locked zh are of one release", as_of=x.as_of)
+    read = counted(len(x.past), "commit") if x.past else "no history"
+    words = f"no conflict markers, no provider twice, and no hash of another version in {read}"
+    return Cause(CauseId.BAD_MERGE, _NO if x.past else _UNKNOWN, words, "" if x.past else x.why_unknown)
+
+
+def not_locked(x: Examined) -> Cause | None:
+    """Test if the provider is required, and not locked."""
+    if x.lock.problems or x.address is None:
+        return None
+    if x.entry is not None:
+        line = f"{x.lock.path}:{x.entry.line}"
+        return Cause(CauseId.NOT_LOCKED, _NO, f"{x.release} is locked ({line})")
+    place = "it has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
+    required = x.configuration.of(x.address) if x.configuration is not None else ()
+    if required:
+        by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])
+        return Cause(CauseId.NOT_LOCKED, _YES, f"{x.name} is required ({by}), and {place}")
+    if x.error is not None and x.error.kind == "not-locked":
+        return Cause(CauseId.NOT_LOCKED, _YES, f"the message says so, and {place}")
+    missing = x.configuration.unknown_reason if x.configuration is not None else "the configuration"
+    return Cause(CauseId.NOT_LOCKED, _LIKELY, place, missing)
+
+
+def constraint_conflict(x: Examined) -> Cause | None:
+    """Test if the locked version satisfies the constraints, or any listed version where none is locked."""
+    if x.address is None or x.configuration is None:
+        return None
+    required = x.configuration.of(x.address)
+    constraints = x.configuration.constraints(x.address)
+    if not required:
+        words = x.configuration.unknown_reason or f"nothing here requires {x.name}"
+        return Cause(CauseId.CONSTRAINT_CONFLICT, _UNKNOWN, words, "the configuration of the failing run: -- ROOT")
+    version = x.entry.version if x.entry is not None else None
+    is_about_listing = x.error is not None and x.error.kind == "no-matching-release"
+    if is_about_listing and x.case is not None and x.case.listing.is_known:
+        fitting = [one.version for one in x.case.listing.versions if constraints.admits(one.version)]
+        if not fitting:
+            words = f"none of {counted(len(x.case.listing.versions), 'listed version')} satisfies {constraints}"
+            return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, f"{words} ({_places(x)})", as_of=x.case.listing.as_of)
+        words = f"{counted(len(fitting), 'listed version')} satisfy {constraints}: a mirror may hide them"
+        return Cause(CauseId.CONSTRAINT_CONFLICT, _UNKNOWN, words, "provider_installation of the runner")
+    if version is None:
+        return None
+    if constraints.admits(version):
+        text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
+        return Cause(CauseId.CONSTRAINT_CONFLICT, _NO, f"{version} satisfies{text}")
+    return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, f"{version} does not satisfy {constraints} ({_places(x)})")
+
+
+def _places(x: Examined) -> str:
+    assert x.configuration is not None
+    assert x.address is not None
+    excluding = [
+        one
+        for one in x.configuration.of(x.address)
+        if one.constraints.terms and (x.entry is None or not one.constraints.admits(x.entry.version))
+    ]
+    return listing(
+        [f'"{one.constraint}" at {one.file}:{one.line}' for one in excluding or x.configuration.of(x.address)], 3
+    )
+
+
+def hand_edit(x: Examined) -> Cause | None:
+    """Test if the block has hashes that no tool wrote there: malformed ones, or those of another version."""
+    if x.entry is None:
+        return None
+    odd = next((text for text in x.entry.hashes if is_known_scheme(text) and not is_well_formed(text)), None)
+    if odd is not None:
+        place = f"{x.lock.path}:{x.entry.line_of(odd)}"
+        return Cause(CauseId.HAND_EDIT, _YES, f"{place}: no tool writes such a hash: {odd[:80]}")
+    for place, entry in x.donors():
+        if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
+            words = (
+                f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and has the hashes of {entry.version}"
+                f" ({place}): the version was changed without them"
+            )
+            return Cause(CauseId.HAND_EDIT, _YES, words, as_of=x.as_of)
+    layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"
+    if x.is_known and not x.stale:
+        words = f"{layout}, and all {counted(len(x.packed), 'locked zh', 'locked zh')} are of {x.entry.version}"
+        return Cause(CauseId.HAND_EDIT, _NO, words, as_of=x.as_of)
+    missing = x.why_unknown if not x.is_known else "the commit that wrote these hashes, or its author"
+    return Cause(CauseId.HAND_EDIT, _UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
+
+
+def other_tool(x: Examined) -> Cause | None:
+    """Test if the hashes are those of the other tool's registry."""
+    if x.address is None:
+        return None
+    hosts = {tool.default_host: tool for tool in DIALECTS.values()}
+    if x.entry is None:
+        twin = next(
+            (one for one in x.lock.entries if one.address.host in hosts and one.address.host != x.address.host
+             and (one.address.namespace, one.address.type) == (x.address.namespace, x.address.type)), None
+        )  # fmt: skip
+        if twin is None:
+            return None
+        words = f"{x.lock.path}:{twin.line} locks {twin.address}, and {x.address} is required"
+        return Cause(CauseId.OTHER_TOOL, _YES, words)
+    if x.address.host not in hosts:
+        return Cause(CauseId.OTHER_TOOL, _NO, f"{x.address.host} is the registry of both tools")
+    theirs = x.case.packages.elsewhere if x.case is not None else {}
+    if theirs:
+        host, found = next(iter(theirs.items()))
+        words = f"{len(found)} of {counted(len(x.packed), 'locked zh', 'locked zh')} are of {x.entry.version} on {host}"
+        return Cause(CauseId.OTHER_TOOL, _YES, words, as_of=x.as_of)
+    if x.is_known and not x.stale:
+        words = f"all locked zh are of {x.address.host}"
+        return Cause(CauseId.OTHER_TOOL, _NO, words, as_of=x.as_of)
+    writer, ran = x.lock.writer, x.incident.tool
+    if writer is not None and ran is not None and writer.name != ran:
+        words = f"{writer.product} wrote the lock file, and {DIALECTS[ran].product} failed"
+        return Cause(CauseId.OTHER_TOOL, _LIKELY, words, x.why_unknown)
+    if x.is_known and x.case is not None and x.case.elsewhere is not None and x.case.elsewhere.today is not None:
+        return Cause(CauseId.OTHER_TOOL, _NO, "the other tool's registry does not have them either", as_of=x.as_of)
+    missing = x.why_unknown if not x.is_known else f"this version on the other tool's registry ({_other_trouble(x)})"
+    return Cause(
+        CauseId.OTHER_TOOL, _UNKNOWN, "the writer of the file and the tool do not differ", missing, as_of=x.as_of
+    )
+
+
+def _other_trouble(x: Examined) -> str:
+    elsewhere = x.case.elsewhere if x.case is not None else None
+    return elsewhere.trouble.words if elsewhere is not None and elsewhere.trouble is not None else "not asked"

@@ -1,0 +1,292 @@
+"""A diagnosis as frozen values. Their names and ids are those of the JSON document."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class CauseId(StrEnum):
+    """A cause; the ids are a contract."""
+
+    LOCK_SYNTAX = "lock-syntax"
+    BAD_MERGE = "bad-merge"
+    NOT_LOCKED = "not-locked"
+    CONSTRAINT_CONFLICT = "constraint-conflict"
+    HAND_EDIT = "hand-edit"
+    OTHER_TOOL = "other-tool"
+    REPUBLISHED = "republished"
+    YANKED = "yanked"
+    H1_MISSING = "h1-missing"
+    PLATFORM_MISSING = "platform-missing"
+    MIRROR_DIFFERS = "mirror-differs"
+    CACHE_DIFFERS = "cache-differs"
+    PLUGIN_CORRUPTED = "plugin-corrupted"
+    PLUGIN_MISSING = "plugin-missing"
+    DOWNLOAD_DAMAGED = "download-damaged"
+    KEY_REVOKED = "key-revoked"
+    KEY_EXPIRED = "key-expired"
+    KEY_CHANGED = "key-changed"
+    CREDENTIALS = "credentials"
+    PROXY_OR_CA = "proxy-or-ca"
+    REGISTRY_DOWN = "registry-down"
+
+
+class CauseVerdict(StrEnum):
+    """The verdict on a cause, the most certain first. NO needs evidence; UNKNOWN names the missing fact."""
+
+    YES = "yes"
+    LIKELY = "likely"
+    UNKNOWN = "unknown"
+    NO = "no"
+
+
+class Certainty(StrEnum):
+    """The certainty of the whole diagnosis."""
+
+    CONFIRMED = "CONFIRMED"
+    LIKELY = "LIKELY"
+    CANNOT_SAY = "CANNOT SAY"
+
+
+class PackagePath(StrEnum):
+    """The place that the failing package came from."""
+
+    DIRECT = "direct"
+    PLUGIN_CACHE = "plugin-cache"
+    PACKED_MIRROR = "packed-mirror"
+    UNPACKED_MIRROR = "unpacked-mirror"
+    NETWORK_MIRROR = "network-mirror"
+    INSTALLED = "installed"
+
+    @property
+    def is_unpacked(self) -> bool:
+        """True for folders of unpacked packages, for which `h1` hashes alone count."""
+        return self in {PackagePath.PLUGIN_CACHE, PackagePath.UNPACKED_MIRROR, PackagePath.INSTALLED}
+
+    @property
+    def is_mirror(self) -> bool:
+        """True for mirrors of any kind."""
+        return self in {PackagePath.PACKED_MIRROR, PackagePath.UNPACKED_MIRROR, PackagePath.NETWORK_MIRROR}
+
+
+class NetworkReason(StrEnum):
+    """The reason of a failed request, as the tool's message tells it."""
+
+    CERTIFICATE = "the TLS certificate was not accepted"
+    PROXY = "the proxy refused"
+    NAME = "the host name could not be resolved"
+    REFUSED = "the connection was refused"
+    BROKEN = "the connection broke"
+    TIMEOUT = "no answer in time"
+    DENIED = "access was denied"
+    LIMITED = "too many requests"
+    SERVER = "the server failed"
+    ABSENT = "the file does not exist on the server"
+    FOREIGN_PAGE = "the answer was not the registry's"
+
+
+class RecognisedError(Struct, frozen=True):
+    """An error of `init`, `lock` or `plan` in a log.
+
+    Attributes:
+        kind: Id of its row in the catalogue.
+        text: The message on one line, shortened.
+        provider: As the message names it; "" for none.
+        version: "" for none.
+        platform: OS_ARCH in the message; "" for none.
+        place: A folder or file in the message; "" for none.
+        host: A host in the message, "" for none.
+        reason: Of a failed request; None for none.
+        hashes: `zh` and `h1` hashes in the message, in its order.
+        line: Of its beginning in the log, from 1.
+    """
+
+    kind: str
+    text: str
+    provider: str = ""
+    version: str = ""
+    platform: str = ""
+    place: str = ""
+    host: str = ""
+    reason: NetworkReason | None = None
+    hashes: tuple[str, ...] = ()
+    line: int = 1
+
+
+class LogFacts(Struct, frozen=True):
+    """The facts that a log tells beside its errors; "" for unknown."""
+
+    tool: str = ""
+    tool_version: str = ""
+    platform: str = ""
+    root: str = ""
+
+
+class ReadLog(Struct, frozen=True):
+    """A log that was read; `is_cut` if it was longer than the bound, so that only its end was read."""
+
+    errors: tuple[RecognisedError, ...]
+    facts: LogFacts = LogFacts()
+    is_cut: bool = False
+
+
+class Incident(Struct, frozen=True):
+    """The circumstances of the error, each None if unknown.
+
+    Attributes:
+        tool: "terraform" or "opentofu".
+        tool_version: Such as 1.11.4.
+        platform: OS_ARCH of the machine with the error.
+        path: The origin of the package.
+        root: Folder of the root module, relative to the current folder.
+        sources: The origin of each fact in words, by its name.
+    """
+
+    tool: str | None = None
+    tool_version: str | None = None
+    platform: str | None = None
+    path: PackagePath | None = None
+    root: str | None = None
+    sources: tuple[tuple[str, str], ...] = ()
+
+
+class Cause(Struct, frozen=True):
+    """A tested cause.
+
+    Attributes:
+        evidence: One sentence or several, without the last full stop.
+        missing: The fact that would tell, and the way to it; "" for none.
+        as_of: Time of the oldest answer of a registry that was used, ISO 8601 in UTC; None without any.
+        provider: The provider that it is about; "" for the lock file as a whole.
+    """
+
+    id: CauseId
+    verdict: CauseVerdict
+    evidence: str
+    missing: str = ""
+    as_of: str | None = None
+    provider: str = ""
+
+
+class TrustCost(StrEnum):
+    """The cost of a remedy in trust: bytes that nothing signed or reviewed vouches for."""
+
+    NONE = "none"
+    LOW = "low"
+    HIGH = "high"
+
+
+class Remedy(Struct, frozen=True):
+    """A way out.
+
+    Attributes:
+        id: Such as `lock-platform`.
+        title: An imperative.
+        roots: The number of roots that it unblocks.
+        trust: Its cost in trust.
+        size: Bytes to download; None if unknown.
+        command: The command line.
+        note: What to know before; "" for nothing.
+    """
+
+    id: str
+    title: str
+    roots: int
+    trust: TrustCost
+    size: int | None
+    command: str
+    note: str = ""
+
+
+class NotOffered(Struct, frozen=True):
+    """A popular fix that is not offered, and the reason."""
+
+    what: str
+    why: str
+
+
+class Onset(Struct, frozen=True):
+    """The commit since which the lock file has the entry's hashes.
+
+    Attributes:
+        commit: Its full id; "" where the entry is not committed yet.
+        date: ISO 8601 in UTC.
+        author: Name only, so that reports can be pasted.
+        subject: The first line of its message.
+        change: What it did to the entry, in words.
+        is_oldest: True if the history that was read begins there, so that it may be older.
+    """
+
+    commit: str
+    date: str = ""
+    author: str = ""
+    subject: str = ""
+    change: str = ""
+    is_oldest: bool = False
+
+
+class Diagnosis(Struct, frozen=True):
+    """The result.
+
+    Attributes:
+        at: ISO 8601 in UTC.
+        offline: True if no registry was asked.
+        causes: The most likely first.
+        onset: Of the first provider's entry.
+        same_entry: Roots with the same entry, relative to the repository; without the examined root.
+        roots: Number of lock files in the repository.
+        notes: Limits, each a sentence.
+        examined: The root and provider in words, for the headline.
+        seconds: Time that the diagnosis took.
+        is_of_log: False if the root was examined without a log.
+        advice: What the catalogue says about the first error.
+    """
+
+    at: str
+    offline: bool
+    errors: tuple[RecognisedError, ...]
+    facts: Incident
+    causes: tuple[Cause, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    not_offered: tuple[NotOffered, ...] = ()
+    onset: Onset | None = None
+    same_entry: tuple[str, ...] = ()
+    roots: int = 0
+    notes: tuple[str, ...] = ()
+    examined: str = ""
+    is_of_log: bool = True
+    advice: str = ""
+    hosts: tuple[str, ...] = ()
+
+    def with_verdict(self, *verdicts: CauseVerdict) -> tuple[Cause, ...]:
+        """Return the causes with one of some verdicts."""
+        return tuple(cause for cause in self.causes if cause.verdict in verdicts)
+
+    @property
+    def certainty(self) -> Certainty:
+        """CONFIRMED where a cause is certain, LIKELY where one is probable."""
+        if self.with_verdict(CauseVerdict.YES):
+            return Certainty.CONFIRMED
+        return Certainty.LIKELY if self.with_verdict(CauseVerdict.LIKELY) else Certainty.CANNOT_SAY
+
+    @property
+    def has_cause(self) -> bool:
+        """True if a cause is certain or probable."""
+        return self.certainty is not Certainty.CANNOT_SAY
+
+    @property
+    def is_recognised(self) -> bool:
+        """True if the log has a known error, or the root was examined without a log."""
+        return bool(self.errors) or not self.is_of_log
+
+
+def most_likely_first(causes: Sequence[Cause]) -> tuple[Cause, ...]:
+    """Return causes by verdict; those of one verdict as `CauseId` declares them."""
+    verdicts, ids = list(CauseVerdict), list(CauseId)
+    return tuple(sorted(causes, key=lambda cause: (verdicts.index(cause.verdict), ids.index(cause.id))))

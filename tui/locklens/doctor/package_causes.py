@@ -1,0 +1,208 @@
+"""Causes in packages and in the coverage of platforms: each function tests one, or returns None."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, PackagePath
+from locklens.hashes import Scheme, of_scheme
+from locklens.text import counted, listing
+
+if TYPE_CHECKING:
+    from locklens.doctor.examined import Examined, FoundPackage
+
+_YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
+
+ASK_PLATFORM = "the platform of the machine with the error: --platform OS_ARCH"
+
+HASH_ON_RUNNER = (
+    "(cd DIR && find . -type f | sed 's|^[.]/||' | LC_ALL=C sort | xargs sha256sum | openssl dgst -sha256 -binary"
+    " | openssl base64 | sed 's|^|h1:|')"
+)
+"""Prints the `h1` of the unpacked package in DIR with what a runner has: the digest of the sorted list of digests."""
+
+
+def h1_missing(x: Examined) -> Cause | None:
+    """Test if the `h1` of the platform is locked, which a package in a folder needs."""
+    if x.entry is None:
+        return None
+    path, platform = x.incident.path, x.platform
+    if path is not None and not path.is_unpacked:
+        return Cause(CauseId.H1_MISSING, _NO, f"a package of the path {path} is accepted by its zh too")
+    zhs = counted(len(x.packed), "zh", "zh")
+    if not x.unpacked:
+        if path is None:
+            words = f"no h1 of {x.release} is locked"
+            return Cause(CauseId.H1_MISSING, _UNKNOWN, words, "the origin of the package: --install-path")
+        words = f"no h1 of {x.release} is locked, only {zhs}, which do not count for an unpacked package"
+        return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of)
+    if not platform:
+        return Cause(CauseId.H1_MISSING, _UNKNOWN, f"{len(x.unpacked)} h1 locked", ASK_PLATFORM, x.as_of)
+    expected = x.expected.get(platform)
+    if expected in x.unpacked or platform in x.attributed.values():
+        return Cause(CauseId.H1_MISSING, _NO, f"an h1 of {platform} is locked", as_of=x.as_of)
+    attributed = sorted(set(x.attributed.values()))
+    of_others = f" (locked: {listing(attributed)})" if attributed else ""
+    if expected is not None or len(x.attributed) == len(x.unpacked):
+        words = f"no h1 of {platform} is locked for {x.release}{of_others}"
+        if platform in x.platforms:
+            state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
+            words += f"; the zh of its package is {state}, and does not count for an unpacked package"
+        return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of)
+    missing = f"the h1 of {platform}: --package DIR, or locklens lock --platform {platform} --dry-run"
+    fewer = next((one for one in x.past if one.entry and one.entry.version == x.entry.version
+                  and not of_scheme(one.entry.hashes, Scheme.H1) <= x.unpacked), None)  # fmt: skip
+    if fewer is not None and fewer.entry is not None:
+        words = f"commit {fewer.commit[:12]} had h1 that are locked no more"
+        return Cause(CauseId.H1_MISSING, _LIKELY, words, missing, x.as_of)
+    known = len(x.platforms)
+    verdict = _LIKELY if len(x.unpacked) < (known or 2) else _UNKNOWN
+    words = f"{len(x.unpacked)} h1 locked, of unknown platforms, beside {zhs}{of_others}"
+    return Cause(CauseId.H1_MISSING, verdict, words, missing, x.as_of)
+
+
+def platform_missing(x: Examined) -> Cause | None:
+    """Test if the release has a package of the platform, and if a hash of it is locked."""
+    path, platform = x.incident.path, x.platform
+    is_unavailable = x.error is not None and x.error.kind == "platform-unavailable"
+    if x.entry is None and not is_unavailable:
+        return None
+    if path is not None and path.is_unpacked and not is_unavailable:
+        return None
+    if not platform:
+        if x.is_known and set(x.platforms.values()) <= x.packed:
+            words = f"all {counted(len(x.platforms), 'package')} of the release are locked"
+            return Cause(CauseId.PLATFORM_MISSING, _NO, words, as_of=x.as_of)
+        return Cause(CauseId.PLATFORM_MISSING, _UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
+    if x.platforms and platform not in x.platforms:
+        words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.platforms), 8)}"
+        return Cause(CauseId.PLATFORM_MISSING, _YES, words, as_of=x.as_of)
+    if is_unavailable:
+        if platform in x.platforms:
+            words = f"the registry has a package of {platform}: the mirror lacks it"
+            return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, "the folder or index of the mirror", x.as_of)
+        return Cause(CauseId.PLATFORM_MISSING, _LIKELY, "the message says so", x.why_unknown)
+    return _locked_platform(x, platform)
+
+
+def _locked_platform(x: Examined, platform: str) -> Cause:
+    zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
+    if platform in x.attributed.values():
+        return Cause(CauseId.PLATFORM_MISSING, _NO, f"the h1 of {platform} is locked", as_of=x.as_of)
+    if not x.is_known:
+        if not x.packed and x.unpacked:
+            words = f"no zh and {h1s} locked: made from a mirror or a cache, for one platform each"
+            return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, x.why_unknown)
+        return Cause(CauseId.PLATFORM_MISSING, _UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown)
+    zh = x.platforms.get(platform)
+    if zh in x.packed:
+        words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
+        return Cause(CauseId.PLATFORM_MISSING, _NO, words, as_of=x.as_of)
+    if len(x.stale) >= len(x.platforms):
+        words = f"{len(x.packed)} zh are locked, for {counted(len(x.platforms), 'package')}: none is missing"
+        return Cause(CauseId.PLATFORM_MISSING, _NO, words, as_of=x.as_of)
+    is_sure = not x.stale and (platform in x.expected or len(x.attributed) == len(x.unpacked))
+    have = sorted(name for name, text in x.platforms.items() if text in x.packed)
+    only = f", only of {listing(have, 8)}" if have else ""
+    words = f"no zh of {platform} is locked for {x.release}{only}"
+    missing = "" if is_sure else f"the h1 of {platform}: --package DIR"
+    return Cause(CauseId.PLATFORM_MISSING, _YES if is_sure else _LIKELY, words, missing, x.as_of)
+
+
+def mirror_differs(x: Examined) -> Cause | None:
+    """Test if a mirror's copy is the release's package."""
+    path = x.incident.path
+    if path is not None and not path.is_mirror:
+        return None
+    found = x.of_kind("given", "mirror")
+    if found:
+        return _copy(x, CauseId.MIRROR_DIFFERS, found)
+    if path is None and x.error is not None and x.error.kind == "current-package" and not x.of_kind("mirror"):
+        missing = "the origin of the package: --install-path, and its hash: --package FILE"
+        return Cause(CauseId.MIRROR_DIFFERS, _UNKNOWN, "whether a mirror was used is not known", missing)
+    words = "the mirror's copy is not at hand"
+    return Cause(CauseId.MIRROR_DIFFERS, _UNKNOWN, words, _ask_for_hash(x))
+
+
+def _ask_for_hash(x: Examined) -> str:
+    place = x.error.place if x.error is not None and x.error.place else "DIR"
+    command = HASH_ON_RUNNER.replace("DIR", place, 1)
+    return f"its hash: --package DIR or --package h1:HASH, which the runner prints with: {command}"
+
+
+def cache_differs(x: Examined) -> Cause | None:
+    """Test if the plugin cache's copy is the release's package."""
+    is_named = x.incident.path is PackagePath.PLUGIN_CACHE
+    found = x.of_kind("plugin-cache", "given") if is_named else x.of_kind("plugin-cache")
+    if found:
+        return _copy(x, CauseId.CACHE_DIFFERS, found)
+    if is_named:
+        return Cause(CauseId.CACHE_DIFFERS, _UNKNOWN, "the cache's copy is not at hand", _ask_for_hash(x))
+    return None
+
+
+def _copy(x: Examined, cause: CauseId, found: tuple[FoundPackage, ...]) -> Cause:
+    """Judge copies of the package: the worst one counts."""
+    judged = [_judged_copy(x, cause, one) for one in found]
+    order = (_YES, _LIKELY, _UNKNOWN, _NO)
+    return min(judged, key=lambda one: order.index(one.verdict))
+
+
+def _judged_copy(x: Examined, cause: CauseId, one: FoundPackage) -> Cause:
+    where, locked = one.origin.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
+    if one.problem:
+        return Cause(cause, _LIKELY, f"{where} cannot be hashed: {one.problem}", as_of=x.as_of)
+    if one.hashes & locked:
+        return Cause(cause, _NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
+    platform = one.platform or x.platform
+    expected = x.expected.get(platform)
+    if (one.zh and one.zh in x.listed) or (expected is not None and one.h1 == expected):
+        words = f"{where} is the signed package ({_short(one.zh or one.h1)}): the lock file lacks its hash"
+        return Cause(cause, _NO, words, as_of=x.as_of)
+    shown = _short(one.h1 or one.zh)
+    files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
+    if (one.zh and x.is_known) or expected is not None:
+        signed = _short(expected or x.platforms.get(platform, ""))
+        words = f"{where} is {shown}, and the signed package of {platform} is {signed}{files}"
+        return Cause(cause, _YES, words, as_of=x.as_of)
+    if platform and platform in x.attributed.values():
+        words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
+        return Cause(cause, _YES, words, as_of=x.as_of)
+    words = f"{where} is {shown}, which is not locked{files}"
+    missing = f"the h1 of the signed package of {platform or 'its platform'}: locklens hashes --prove all"
+    return Cause(cause, _UNKNOWN if x.unpacked else _LIKELY, words, missing, x.as_of)
+
+
+def _short(text: str) -> str:
+    return f"{text[:11]}..." if len(text) > 14 else text or "not known"
+
+
+def plugin_corrupted(x: Examined) -> Cause | None:
+    """Test if the installed folder is the locked package."""
+    found = tuple(one for one in x.packages if one.is_of_root) or (
+        x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
+    )
+    if found and x.entry is not None:
+        return _copy(x, CauseId.PLUGIN_CORRUPTED, found)
+    if x.error is not None and x.error.kind == "cached-modified":
+        return Cause(CauseId.PLUGIN_CORRUPTED, _LIKELY, "the message says so", _ask_for_hash(x))
+    if x.error is not None and x.error.kind == "cached-package":
+        return Cause(CauseId.PLUGIN_CORRUPTED, _UNKNOWN, "the installed folder is not at hand", _ask_for_hash(x))
+    return None
+
+
+def plugin_missing(x: Examined) -> Cause | None:
+    """Test if the locked package is installed."""
+    if x.entry is None and x.error is None:
+        return None
+    found = [one for one in x.packages if one.is_of_root]
+    if x.error is not None and x.error.kind in {"plugin-missing", "plugins-not-installed"}:
+        here = f"; here it is installed ({found[0].origin.path})" if found else ""
+        return Cause(
+            CauseId.PLUGIN_MISSING, _YES, f"the message says so: init did not run, or not since the change{here}"
+        )
+    if found:
+        return Cause(CauseId.PLUGIN_MISSING, _NO, f"installed in {found[0].origin.path}")
+    if x.has_data and x.error is None:
+        return Cause(CauseId.PLUGIN_MISSING, _YES, f"{x.release} is locked, and not installed in .terraform/providers")
+    return None

@@ -1,0 +1,301 @@
+"""Recognises errors in a log: its blocks, the row of the catalogue for each, and the facts in its text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import DecodeError, Struct, ValidationError
+from msgspec.json import Decoder
+
+from locklens.doctor.catalogue import CATALOGUE, TITLES, squeezed
+from locklens.doctor.cleaning import clean_lines, decoded_log
+from locklens.doctor.model import LogFacts, NetworkReason, ReadLog, RecognisedError
+from locklens.doctor.redacting import redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from locklens.doctor.catalogue import CatalogueRow
+    from locklens.doctor.cleaning import LogLine
+
+MOST_ERRORS = 50
+"""Different errors of one log; more are one failure many times over."""
+
+_BLOCK_LINES = 60
+_BLOCK_CHARACTERS = 16_384
+_LONGEST_TEXT = 400
+"""Characters of a message that are shown."""
+
+_BEGIN = re.compile(r"(?:\[\d+m)?(?:Error|Warning): |panic: ")
+_ADDRESS = r"(?P<provider>[\w.:-]{1,255}/[\w-]{1,128}(?:/[\w-]{1,128})?)"
+_VERSION = r"v?(?P<version>\d{1,9}(?:\.\d{1,9}){1,3}(?:[-+][\w.+-]{0,60}[\w+-])?)"
+_PROVIDERS = tuple(
+    map(
+        re.compile,
+        (
+            rf"package for {_ADDRESS} {_VERSION} (?:\(|doesn't|does not|cached)",
+            rf"locked provider {_ADDRESS} {_VERSION} does not match",
+            rf"provider {_ADDRESS}: (?:required by|locked version selection {_VERSION} )",
+            rf"has a copy of {_ADDRESS} {_VERSION} that",
+            rf"Provider {_ADDRESS} {_VERSION} does not have a package",
+            rf"does not have a {_ADDRESS} {_VERSION} package",
+            rf"[Ee]rror while (?:installing|importing) {_ADDRESS} {_VERSION}\s?(?:from|:)",
+            rf"does not have a (?:provider named|package of) {_ADDRESS}",
+            rf"Could not retrieve the list of available versions for provider {_ADDRESS}",
+            rf"Could not resolve provider {_ADDRESS}",
+            rf"could not query provider registry for {_ADDRESS}",
+            rf"failed to query provider mirror \S{{1,300}} for {_ADDRESS}",
+            rf"[Pp]rovider {_ADDRESS} was not found",
+            rf"provider source address \"{_ADDRESS}\"",
+            rf"Could not (?:download|retrieve|hash) provider {_ADDRESS}(?:@{_VERSION})?",
+            rf"^- {_ADDRESS}(?: \(|$)",
+        ),
+    )
+)  # fmt: skip
+"""From the most telling to the vaguest; each number of repetitions is bounded."""
+
+_WITHOUT_SPACES = re.compile(
+    r"(?:packagefor|lockedprovider|hasacopyof|errorwhileinstalling)(?P<provider>[a-z0-9.:-]{1,255}/[a-z0-9-]{1,128}/"
+    r"[a-z0-9-]{1,128}?|[a-z0-9-]{1,128}/[a-z0-9-]{1,128}?)v?(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[a-z0-9.]{1,40}?)?)"
+    r"(?:\(|doesn't|doesnot|that|:|cached)"
+)
+_INSTALLING = re.compile(r"errorwhileinstalling[a-z0-9.:/-]{3,400}v\d")
+_GONE = re.compile(r"previously-selected version (?P<version>\d[\w.+-]{0,80}) is")
+_OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
+_PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:{_OS})_(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])")
+_PLACE = re.compile(
+    r"(?:existing cached package at|cached in|provider cache at|\(in|cannot search|on) "
+    r"(?P<place>(?:[A-Za-z]:)?[\w./\\~ -]{1,300}?)(?=\)| does not| has a copy|[:,;]| line \d|$)"
+)
+_HOST = re.compile(
+    r"(?:could not connect to|[Tt]he host \"?|host |provider registry |registry )"
+    r"(?P<host>[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}(?::\d{1,5})?)"
+)
+_HASH = re.compile(r"zh:[0-9a-f]{64}|h1:[0-9A-Za-z+/]{43}=")
+_TOOL = re.compile(r"\b(?P<tool>Terraform|OpenTofu) v(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[a-z0-9]{1,20})?)\b")
+_IMAGE = re.compile(
+    r"(?P<tool>hashicorp/terraform|opentofu/opentofu|terraform_version|tofu_version): ?\"?"
+    r"(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4})"
+)
+_RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
+_WORDS_OF_REASONS = {
+    NetworkReason.CERTIFICATE: ("x509:", "certificate signed by unknown authority", "tls: failed to verify"),
+    NetworkReason.PROXY: ("proxyconnect", "proxy authentication required"),
+    NetworkReason.NAME: ("no such host", "server misbehaving", "name resolution"),
+    NetworkReason.REFUSED: ("connection refused", "actively refused"),
+    NetworkReason.BROKEN: ("connection reset", "unexpected eof", "broken pipe"),
+    NetworkReason.TIMEOUT: ("timeout", "deadline exceeded", "timed out"),
+    NetworkReason.DENIED: ("403 forbidden", "unauthorized", "response code: 401", "response code: 403"),
+    NetworkReason.LIMITED: ("429 too many", "too many requests", "response code: 429"),
+    NetworkReason.ABSENT: ("404 not found", "response code: 404"),
+    NetworkReason.FOREIGN_PAGE: ("content-type", "failed to decode discovery", "invalid character '<'"),
+    NetworkReason.SERVER: ("internal server error", "bad gateway", "service unavailable", "gateway time-out",
+                           "response code: 50", "giving up after"),
+}  # fmt: skip
+
+
+class _Event(Struct):
+    """A line of `-json` output, as far as it matters here."""
+
+    class Diagnostic(Struct):
+        severity: str = ""
+        summary: str = ""
+        detail: str = ""
+
+    diagnostic: Diagnostic | None = None
+
+
+_EVENTS = Decoder(_Event)
+
+
+class _Block(Struct, frozen=True):
+    """Lines of one message; `is_error` if it begins as the tools' errors do."""
+
+    lines: tuple[str, ...]
+    number: int
+    is_error: bool
+
+    @property
+    def text(self) -> str:
+        """The message on one line."""
+        return " ".join(line for line in self.lines if line)[:_BLOCK_CHARACTERS]
+
+
+def read_log(data: bytes) -> ReadLog:
+    """Return the known errors of a log and the facts in it; within the bounds of `cleaning`."""
+    text, is_cut = decoded_log(data)
+    lines = clean_lines(text)
+    found: dict[tuple[str, str, str], RecognisedError] = {}
+    for block in _blocks(lines):
+        for error in _recognised(block):
+            found.setdefault((error.kind, error.provider, error.version), error)
+        if len(found) >= MOST_ERRORS:
+            break
+    errors = _without_wrappers(tuple(found.values()))
+    return ReadLog(errors, _facts(lines, errors), is_cut)
+
+
+_WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "query-failed", "install-failed"})
+
+
+def _without_wrappers(errors: tuple[RecognisedError, ...]) -> tuple[RecognisedError, ...]:
+    """Leave out titles of errors whose reason was recognised too."""
+    reasons = tuple(error for error in errors if error.kind not in _WRAPPERS)
+    return reasons or errors
+
+
+def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
+    """Yield messages: from each "Error:" on, and the paragraphs between."""
+    gathered: list[str] = []
+    number, is_error, blank = 1, False, 0
+    for line in lines:
+        if line.text.startswith('{"') and (event := _event(line)) is not None:
+            yield event
+            continue
+        begins = _BEGIN.match(line.text) is not None
+        ends = not line.text and (blank if is_error else True)
+        if begins or ends or len(gathered) >= _BLOCK_LINES:
+            if gathered:
+                yield _Block(tuple(gathered), number, is_error)
+            gathered, is_error = [], begins
+        if line.text:
+            if not gathered:
+                number = line.number
+            gathered.append(line.text)
+        blank = 0 if line.text else blank + 1
+        if line.ends_box and gathered:
+            yield _Block(tuple(gathered), number, is_error)
+            gathered, is_error = [], False
+    if gathered:
+        yield _Block(tuple(gathered), number, is_error)
+
+
+def _event(line: LogLine) -> _Block | None:
+    try:
+        diagnostic = _EVENTS.decode(line.text).diagnostic
+    except (DecodeError, ValidationError, RecursionError):
+        return None
+    if diagnostic is None:
+        return None
+    words = f"{diagnostic.summary}\n{diagnostic.detail}"[:_BLOCK_CHARACTERS]
+    return _Block(tuple(" ".join(one.split()) for one in words.split("\n")), line.number, is_error=True)
+
+
+def _recognised(block: _Block) -> Iterator[RecognisedError]:
+    whole = squeezed(block.text)
+    is_own = any(title in whole for title in TITLES) or _INSTALLING.search(whole) is not None
+    items = [item for item in _items(block) if _row_of(squeezed(item), is_own=is_own) is not None]
+    for text in items or [block.text]:
+        row = _row_of(squeezed(text), is_own=is_own)
+        if row is not None:
+            yield from _errors(text, row, block.number)
+
+
+def _row_of(tight: str, *, is_own: bool) -> CatalogueRow | None:
+    """Return the first row of the catalogue with a phrase in squeezed text."""
+    return next((row for row in CATALOGUE if (is_own or not row.is_weak) and _has_phrase(tight, row)), None)
+
+
+def _items(block: _Block) -> Iterator[str]:
+    """Yield the items of a message's list, such as one provider each, which begin with a dash."""
+    gathered: list[str] = []
+    for line in block.lines:
+        if line.startswith(("- ", "* ")):
+            if gathered:
+                yield " ".join(gathered)
+            gathered = [line]
+        elif gathered:
+            gathered.append(line)
+    if gathered:
+        yield " ".join(gathered)[:_BLOCK_CHARACTERS]
+
+
+def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedError]:
+    """Yield an error for each provider of a message."""
+    tight = squeezed(text)
+    names = _names(text, tight)
+    shown = redacted(text)
+    shown = shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3].rstrip()}..."
+    reason = next(
+        (one for one, words in _WORDS_OF_REASONS.items() if any(word in text.lower() for word in words)), None
+    )
+    platform, place, host = _PLATFORM.search(text), _PLACE.search(text), _HOST.search(text)
+    hashes = tuple(dict.fromkeys(_HASH.findall("".join(text.split()) if not _HASH.search(text) else text)))
+    for provider, version in names:
+        yield RecognisedError(
+            row.kind,
+            shown,
+            provider,
+            version,
+            platform[0] if platform else "",
+            redacted(place["place"].strip()) if place else "",
+            host["host"] if host else "",
+            reason,
+            hashes,
+            number,
+        )
+
+
+def _has_phrase(tight: str, row: CatalogueRow) -> bool:
+    for pieces in row.phrases:
+        at = 0
+        for piece in pieces:
+            at = tight.find(piece, at)
+            if at < 0:
+                break
+            at += len(piece)
+        else:
+            return True
+    return False
+
+
+def _names(text: str, tight: str) -> list[tuple[str, str]]:
+    """Return the providers of a message with their versions; one pair of empty texts where it has none."""
+    found: dict[str, str] = {}
+    for pattern in _PROVIDERS:
+        for match in pattern.finditer(text):
+            provider = match["provider"].rstrip(":.")
+            if provider.count("/") == 1 and any(known.endswith(f"/{provider}") for known in found):
+                continue
+            version = match.groupdict().get("version") or ""
+            found[provider] = found.get(provider) or version
+        if found and all(found.values()):
+            break
+    if not found and (bare := _WITHOUT_SPACES.search(tight)):
+        found[bare["provider"]] = bare["version"]
+    full = {name.partition("/")[2] for name in found if name.count("/") == 2}
+    pairs = [(name, version) for name, version in found.items() if name.count("/") == 2 or name not in full]
+    if (gone := _GONE.search(text)) and len(pairs) == 1:
+        pairs = [(pairs[0][0], gone["version"])]
+    return pairs[:MOST_ERRORS] or [("", "")]
+
+
+def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> LogFacts:
+    """Return tool, version and platform: what an error says comes first, then the last that the log says."""
+    tool = version = runner = ""
+    platforms: dict[str, int] = {}
+    for line in lines:
+        text = line.text
+        if match := _TOOL.search(text) or _IMAGE.search(text):
+            tool = "opentofu" if "tofu" in match["tool"].lower() else "terraform"
+            version = match["version"]
+        if match := _RUNNER.match(text):
+            runner = _runner_platform(match["name"], match["rest"])
+        if text.startswith("on ") and (match := _PLATFORM.match(text, 3)):
+            platforms[match[0]] = 1_000_000
+    words = " ".join(error.text for error in errors)
+    if not tool and errors:
+        tool = "opentofu" if re.search(r"OpenTofu|opentofu\.org|tofu init", words) else ""
+        tool = tool or ("terraform" if re.search(r"terraform init|hashicorp\.com|terraform providers", words) else "")
+    named = [error.platform for error in errors if error.platform]
+    platform = named[0] if named else max(platforms, key=lambda one: platforms[one], default=runner)
+    return LogFacts(tool, version, platform)
+
+
+def _runner_platform(name: str, rest: str) -> str:
+    """Return the platform of a runner image of GitHub; "" where its name does not tell."""
+    if name == "macos":
+        return ""
+    system = "linux" if name == "ubuntu" else "windows"
+    return f"{system}_{'arm64' if rest.endswith('-arm') else 'amd64'}"

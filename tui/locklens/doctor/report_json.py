@@ -1,0 +1,88 @@
+"""A diagnosis as the JSON document of schema 1, whose JSON Schema ships beside this module."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from locklens.doctor.redacting import redacted
+from locklens.doctor.report_words import onset_words
+from locklens.review.reports.envelope import run_facts
+from locklens.text import json_text
+
+if TYPE_CHECKING:
+    from locklens.doctor.model import Diagnosis
+    from locklens.text import Printable
+
+DoctorJson = dict[str, Any]
+DOCTOR_SCHEMA = 1
+
+
+def render(diagnosis: Diagnosis, *, home: str = "") -> Printable:
+    """Return the document as indented text, without tokens and home folders."""
+    return json_text(_safe(document(diagnosis), home))
+
+
+def doctor_schema() -> DoctorJson:
+    """Return the JSON Schema that every document satisfies."""
+    from pathlib import Path
+
+    loaded: DoctorJson = json.loads(Path(__file__).with_name("doctor.schema.json").read_text("utf-8"))
+    return loaded
+
+
+def document(diagnosis: Diagnosis) -> DoctorJson:
+    """Return the document as plain values."""
+    notes = list(diagnosis.notes)
+    if diagnosis.onset is not None:
+        notes.append(f"the entry is locked {onset_words(diagnosis.onset)}")
+    facts = diagnosis.facts
+    return {
+        "schema": DOCTOR_SCHEMA,
+        "run": run_facts(at=diagnosis.at, offline=diagnosis.offline, notes=notes),
+        "errors": [
+            {
+                "kind": error.kind,
+                "provider": error.provider or None,
+                "version": error.version or None,
+                "text": error.text,
+            }
+            for error in diagnosis.errors
+        ],
+        "facts": {
+            "tool": facts.tool,
+            "tool_version": facts.tool_version,
+            "platform": facts.platform,
+            "path": facts.path.value if facts.path is not None else None,
+            "root": facts.root,
+        },
+        "causes": [
+            {
+                "id": cause.id.value,
+                "verdict": cause.verdict.value,
+                "evidence": cause.evidence,
+                "missing": cause.missing or None,
+                "as_of": cause.as_of,
+            }
+            for cause in diagnosis.causes
+        ],
+        "remedies": [
+            {
+                "id": remedy.id,
+                "roots": remedy.roots,
+                "trust": remedy.trust.value,
+                "bytes": remedy.size,
+                "command": remedy.command,
+            }
+            for remedy in diagnosis.remedies
+        ],
+        "not_offered": [{"what": one.what, "why": one.why} for one in diagnosis.not_offered],
+    }
+
+
+def _safe(value: Any, home: str) -> Any:
+    if isinstance(value, str):
+        return redacted(value, home=home)
+    if isinstance(value, dict):
+        return {key: _safe(one, home) for key, one in value.items()}
+    return [_safe(one, home) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,152 @@
+"""A diagnosis as plain text: the error, the facts, the verdict, the causes, the remedies."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from locklens.doctor.model import CauseVerdict
+from locklens.doctor.redacting import redacted
+from locklens.doctor.report_words import (
+    NOTHING_RECOGNISED,
+    cause_title,
+    is_clean,
+    onset_words,
+    remedy_costs,
+    tally,
+    verdict_sentence,
+)
+from locklens.text import Painted, counted, listing, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.doctor.model import Cause, Diagnosis, RecognisedError
+    from locklens.text import Line, Printable
+
+_WIDTH = 110
+_LABEL = 13
+_ERRORS_SHOWN = 5
+_SECTIONS = (
+    ("CAUSES", (CauseVerdict.YES, CauseVerdict.LIKELY), "1"),
+    ("RULED OUT", (CauseVerdict.NO,), "2"),
+    ("CANNOT SAY", (CauseVerdict.UNKNOWN,), "33"),
+)
+
+
+def render(diagnosis: Diagnosis, *, home: str = "", colour: bool = False) -> Printable:
+    """Return the report, without tokens and home folders.
+
+    Args:
+        diagnosis: The diagnosis.
+        home: The user's home folder, which is shown as `~`; "" for none.
+        colour: True to colour titles.
+    """
+    return page((_safe(line, home) for line in _lines(diagnosis)), colour=colour)
+
+
+def _safe(line: Line, home: str) -> Line:
+    if isinstance(line, str):
+        return redacted(line, home=home)
+    return tuple(
+        Painted(redacted(one.text, home=home), one.colour) if isinstance(one, Painted) else redacted(one, home=home)
+        for one in line
+    )
+
+
+def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
+    if not diagnosis.is_recognised:
+        yield NOTHING_RECOGNISED
+        return
+    for error in diagnosis.errors[:_ERRORS_SHOWN]:
+        yield from _labelled("ERROR", f"[{error.kind}] {error.text}")
+    if len(diagnosis.errors) > _ERRORS_SHOWN:
+        yield from _labelled("", f"and {counted(len(diagnosis.errors) - _ERRORS_SHOWN, 'more error')}")
+    if diagnosis.advice:
+        yield from _labelled("", diagnosis.advice)
+    yield from _facts(diagnosis)
+    yield ""
+    certainty = f"[{'OK' if is_clean(diagnosis) else diagnosis.certainty}]"
+    words = wrap(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL) or [""]
+    yield (Painted(f"{'VERDICT':{_LABEL}}", "1"), words[0])
+    yield from (" " * _LABEL + line for line in words[1:])
+    yield from _labelled("", f"{tally(diagnosis)}; {'offline' if diagnosis.offline else 'registries were asked'}")
+    if diagnosis.onset is not None:
+        yield from _labelled("LOCKED", onset_words(diagnosis.onset))
+    for title, verdicts, colour in _SECTIONS:
+        if causes := diagnosis.with_verdict(*verdicts):
+            yield ""
+            yield (Painted(title, colour),)
+            for cause in causes:
+                yield from _cause(cause)
+    yield from _remedies(diagnosis)
+    yield from _rest(diagnosis)
+
+
+def _facts(diagnosis: Diagnosis) -> Iterator[Line]:
+    facts, told = diagnosis.facts, dict(diagnosis.facts.sources)
+
+    def fact(name: str, value: str | None, option: str) -> str:
+        return f"{value} ({told.get(name, 'given')})" if value else f"? ({option})"
+
+    tool = f"{facts.tool or '?'} {facts.tool_version or ''}".strip()
+    ran = [
+        fact("platform", facts.platform, "--platform OS_ARCH"),
+        fact("tool", tool if facts.tool else None, "--tool"),
+        f"path {fact('path', facts.path.value if facts.path else None, '--install-path')}",
+    ]
+    yield from _labelled("RAN ON", ", ".join(ran))
+    if facts.root is not None:
+        count = 1 + len(diagnosis.same_entry)
+        entry = f"; {count} of {counted(diagnosis.roots, 'root')} have this entry" if diagnosis.roots else ""
+        others = f": also {listing(list(diagnosis.same_entry))}" if diagnosis.same_entry else ""
+        subject = f"  {diagnosis.examined}" if diagnosis.examined else ""
+        yield from _labelled("ROOT", f"{facts.root}{subject}{entry}{others}")
+
+
+def _cause(cause: Cause) -> Iterator[Line]:
+    mark = {CauseVerdict.YES: "yes", CauseVerdict.LIKELY: "likely", CauseVerdict.NO: "no", CauseVerdict.UNKNOWN: "?"}
+    moment = f" (as of {cause.as_of})" if cause.as_of else ""
+    yield f"  {mark[cause.verdict]:7}{cause.id}: {cause_title(cause)}"
+    for line in wrap(f"{cause.evidence}{moment}", _WIDTH - 9, break_on_hyphens=False):
+        yield f"{'':9}{line}"
+    if cause.missing:
+        for line in wrap(f"missing: {cause.missing}", _WIDTH - 9, break_on_hyphens=False, break_long_words=False):
+            yield f"{'':9}{line}"
+
+
+def _remedies(diagnosis: Diagnosis) -> Iterator[Line]:
+    if diagnosis.remedies:
+        yield ""
+        yield (Painted("FIX", "1"),)
+    for letter, remedy in zip("abcdefghijklmnopqrstuvwxyz", diagnosis.remedies, strict=False):
+        yield f"  {letter}  {remedy.title}"
+        yield f"     {remedy_costs(remedy)}"
+        yield f"     $ {remedy.command}"
+        for line in wrap(remedy.note, _WIDTH - 5):
+            yield f"     {line}"
+    if diagnosis.not_offered:
+        yield ""
+        yield "NOT OFFERED"
+    for one in diagnosis.not_offered:
+        yield from (
+            f"  {'' if number else '-'} {line}".replace("    ", "    ", 1)
+            for number, line in enumerate(wrap(f"{one.what}: {one.why}", _WIDTH - 4))
+        )
+
+
+def _rest(diagnosis: Diagnosis) -> Iterator[Line]:
+    if diagnosis.notes:
+        yield ""
+    for note in diagnosis.notes:
+        yield from _labelled("NOTE", note)
+
+
+def _labelled(label: str, words: str) -> Iterator[str]:
+    for number, line in enumerate(wrap(words, _WIDTH - _LABEL, break_on_hyphens=False)):
+        yield f"{'' if number else label:{_LABEL}}{line}"
+
+
+def error_words(error: RecognisedError) -> str:
+    """Return an error as one line."""
+    return f"[{error.kind}] {error.text}"

@@ -1,0 +1,99 @@
+"""The sentences of the reports, which all forms share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.doctor.model import CauseId, CauseVerdict, Certainty, TrustCost
+from locklens.text import counted, size_words
+
+if TYPE_CHECKING:
+    from locklens.doctor.model import Cause, Diagnosis, Onset, Remedy
+
+TITLES_OF_CAUSES = {
+    CauseId.LOCK_SYNTAX: "the lock file cannot be read",
+    CauseId.BAD_MERGE: "a merge left the lock file wrong",
+    CauseId.NOT_LOCKED: "the provider is not locked",
+    CauseId.CONSTRAINT_CONFLICT: "the locked version does not satisfy the constraints",
+    CauseId.HAND_EDIT: "the block was edited by hand",
+    CauseId.OTHER_TOOL: "the hashes are of the other tool's registry",
+    CauseId.REPUBLISHED: "the version was published again with other packages",
+    CauseId.YANKED: "the version is not listed any more",
+    CauseId.H1_MISSING: "the lock file has no h1 for the platform",
+    CauseId.PLATFORM_MISSING: "the platform is not covered",
+    CauseId.MIRROR_DIFFERS: "the mirror's copy is not the release's package",
+    CauseId.CACHE_DIFFERS: "the plugin cache's copy is not the release's package",
+    CauseId.PLUGIN_CORRUPTED: "the installed package was altered",
+    CauseId.PLUGIN_MISSING: "the locked package is not installed",
+    CauseId.DOWNLOAD_DAMAGED: "the download was damaged",
+    CauseId.KEY_REVOKED: "the signing key was revoked",
+    CauseId.KEY_EXPIRED: "the signing key or the signature has expired",
+    CauseId.KEY_CHANGED: "the release is signed by another key",
+    CauseId.CREDENTIALS: "the registry refused the credentials",
+    CauseId.PROXY_OR_CA: "a proxy or a missing certificate authority is in the way",
+    CauseId.REGISTRY_DOWN: "the registry did not answer",
+}
+
+NOTHING_RECOGNISED = "nothing recognised"
+
+
+def cause_title(cause: Cause) -> str:
+    """Return a cause in words."""
+    return TITLES_OF_CAUSES[cause.id]
+
+
+def verdict_sentence(diagnosis: Diagnosis) -> str:
+    """Return the verdict in one sentence, without its certainty."""
+    chief = diagnosis.with_verdict(CauseVerdict.YES) or diagnosis.with_verdict(CauseVerdict.LIKELY)
+    if not diagnosis.errors and not chief:
+        return "No cause for an error was found."
+    if not chief:
+        unknown = diagnosis.with_verdict(CauseVerdict.UNKNOWN)
+        if not unknown:
+            return f"None of the tested causes holds; {diagnosis.advice}." if diagnosis.advice else _NO_CAUSE
+        return f"{counted(len(unknown), 'cause')} cannot be told apart yet: the missing facts are named below."
+    titles = [cause_title(cause) for cause in chief[:2]]
+    joined = titles[0] if len(titles) == 1 else f"{titles[0]}, and {titles[1]}"
+    more = f" (and {len(chief) - 2} more)" if len(chief) > 2 else ""
+    genuine = diagnosis.with_verdict(CauseVerdict.NO)
+    is_genuine = any(cause.id is CauseId.REPUBLISHED for cause in genuine) and chief[0].id in {
+        CauseId.H1_MISSING, CauseId.PLATFORM_MISSING,
+    }  # fmt: skip
+    ending = ". The locked packages are still those of the release." if is_genuine else "."
+    return f"{joined[0].upper()}{joined[1:]}{more}{ending}"
+
+
+_NO_CAUSE = "None of the tested causes holds."
+
+
+def is_clean(diagnosis: Diagnosis) -> bool:
+    """True if a root was examined without a log, and no cause was found."""
+    return not diagnosis.is_of_log and diagnosis.certainty is Certainty.CANNOT_SAY
+
+
+def tally(diagnosis: Diagnosis) -> str:
+    """Return how many causes were ruled out."""
+    ruled_out = len(diagnosis.with_verdict(CauseVerdict.NO))
+    return f"{ruled_out} of {counted(len(diagnosis.causes), 'cause')} ruled out"
+
+
+def remedy_costs(remedy: Remedy) -> str:
+    """Return what a remedy takes."""
+    size = "size unknown" if remedy.size is None else "nothing to fetch" if not remedy.size else size_words(remedy.size)
+    trust = {
+        TrustCost.NONE: "no cost in trust",
+        TrustCost.LOW: "low cost in trust",
+        TrustCost.HIGH: "HIGH cost in trust",
+    }
+    return f"{counted(remedy.roots, 'root')}, {size}, {trust}"
+
+
+def onset_words(onset: Onset) -> str:
+    """Return since when the lock file has the entry's hashes."""
+    if not onset.commit:
+        return f"not committed yet ({onset.change})" if onset.change else "not committed yet"
+    since = "at least since" if onset.is_oldest else "since"
+    by = f" by {onset.author}" if onset.author else ""
+    subject = f' "{onset.subject}"' if onset.subject else ""
+    change = f" ({onset.change})" if onset.change else ""
+    return f"{since} commit {onset.commit[:12]} of {onset.date[:10]}{by}{subject}{change}"
