@@ -1,0 +1,1 @@
+"""Diagnoses errors of `init`: reads files, git and registries, and finds remedies."""

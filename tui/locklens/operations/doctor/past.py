@@ -1,0 +1,98 @@
+"""The history of a lock file's entries, from git."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.doctor.examined import PastEntry
+from locklens.doctor.model import Onset
+from locklens.errors import RepositoryError
+from locklens.hashes import count_by_scheme
+from locklens.lockfile.parse import parse
+
+if TYPE_CHECKING:
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.project.git import Repository
+
+PAST_COMMITS = 100
+"""Commits of one lock file that are read: years, even with automated changes."""
+
+
+class LockHistory:
+    """Reads the history of lock files, each once.
+
+    Args:
+        repository: Its git repository.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._read: dict[str, list[tuple[str, str, LockFile]]] = {}
+
+    def past(self, lock_path: str, address: ProviderAddress) -> tuple[PastEntry, ...]:
+        """Return the states of an entry, the newest first; equal ones that follow another are one, its oldest commit.
+
+        Args:
+            lock_path: Relative to the top.
+            address: The provider.
+        """
+        states: list[PastEntry] = []
+        for commit, date, lock in self._locks(lock_path):
+            entry = lock.by_address.get(address)
+            if states and _says(states[-1].entry) == _says(entry):
+                states[-1] = PastEntry(commit, date, states[-1].entry)
+            else:
+                states.append(PastEntry(commit, date, entry))
+        return tuple(states)
+
+    def _locks(self, lock_path: str) -> list[tuple[str, str, LockFile]]:
+        if lock_path not in self._read:
+            found = []
+            try:
+                for commit, date in self._repository.touching(lock_path, PAST_COMMITS):
+                    data = self._repository.show(commit, lock_path)
+                    lock = parse(data, lock_path) if data is not None else _absent(lock_path)
+                    found.append((commit, date, lock))
+            except RepositoryError:
+                pass  # A shallow clone ends somewhere: what was read counts.
+            self._read[lock_path] = found
+        return self._read[lock_path]
+
+    def onset(self, past: tuple[PastEntry, ...], now: LockEntry) -> Onset:
+        """Return the commit since which the entry has its hashes."""
+        if not past or past[0].entry is None or frozenset(past[0].entry.hashes) != frozenset(now.hashes):
+            before = past[0].entry if past else None
+            return Onset("", change=_change(before, now))
+        at = 0
+        while at + 1 < len(past) and _says(past[at + 1].entry) == _says(now):
+            at += 1
+        first, older = past[at], past[at + 1] if at + 1 < len(past) else None
+        try:
+            facts = self._repository.commit(first.commit)
+        except RepositoryError:
+            return Onset(first.commit, first.date)
+        change = _change(older.entry if older is not None else None, now)
+        is_oldest = older is None and facts.parents > 0 and len(past) >= PAST_COMMITS
+        return Onset(first.commit, first.date, facts.author, facts.subject, change, is_oldest)
+
+
+def _absent(path: str) -> LockFile:
+    from locklens.lockfile.model import LockFile
+
+    return LockFile.absent(path)
+
+
+def _says(entry: LockEntry | None) -> object:
+    return (str(entry.version), frozenset(entry.hashes)) if entry is not None else None
+
+
+def _change(before: LockEntry | None, now: LockEntry) -> str:
+    """Return what happened to the entry in words."""
+    if before is None:
+        return f"added {now.version}"
+    words = [f"{before.version} to {now.version}"] if before.version != now.version else []
+    came = [text for text in now.hashes if text not in before.hashes]
+    went = [text for text in before.hashes if text not in now.hashes]
+    counts = [count_by_scheme(came, sign="+"), count_by_scheme(went, sign="-")]
+    return ", ".join((*words, " ".join(filter(None, counts)))) if any(counts) else "".join(words)

@@ -1,0 +1,240 @@
+"""Packages on disk: installed in roots, in plugin caches and in mirrors, hashed within bounds."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.doctor.examined import FoundPackage, PackageOrigin
+from locklens.errors import ConfigurationError, LockLensError
+from locklens.hashes import is_well_formed
+from locklens.packages.hashing import hash_package
+from locklens.packages.installed import h1_of_folder
+from locklens.packages.limits import Limits
+from locklens.project.cliconfig import read_cli_config
+from locklens.project.clifiles import find_files, implied_folders, read_file
+from locklens.project.cliformat import FormatError, parse_cli_configuration
+from locklens.text import reason_of
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterator, Mapping
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
+
+MOST_PACKAGES = 12
+"""Packages that are hashed in one run: the largest takes seconds."""
+
+_MOST_PLATFORMS = 32
+"""Folders of platforms that are looked at in one version's folder."""
+
+_BLOCK = 1 << 20
+
+
+class Sources(Struct, frozen=True):
+    """The places that the CLI configuration and the environment name.
+
+    Attributes:
+        cache: The plugin cache; "" for none.
+        mirrors: Folders of filesystem mirrors, explicit and implied.
+        has_network_mirror: True if a network mirror is configured.
+        has_installation: True if there is a provider_installation block.
+        has_direct: True if registries are asked, as far as the configuration tells.
+    """
+
+    cache: str = ""
+    mirrors: tuple[str, ...] = ()
+    has_network_mirror: bool = False
+    has_installation: bool = False
+    has_direct: bool = True
+
+
+def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path) -> Sources:
+    """Return the places of this machine's configuration; what cannot be read is left out, as the tools do."""
+    mirrors: list[str] = []
+    has_network, has_installation, has_direct = False, False, False
+    for path in find_files(dialect, environ).files:
+        try:
+            entries = parse_cli_configuration(read_file(path))
+        except (FormatError, OSError):
+            continue
+        for entry in entries:
+            if entry.keys != ("provider_installation",) or not isinstance(entry.value, tuple):
+                continue
+            has_installation = True
+            for method in entry.value:
+                bodies = method.value if isinstance(method.value, list) else [method.value]
+                has_network |= method.keys[0] == "network_mirror"
+                has_direct |= method.keys[0] == "direct"
+                for body in bodies:
+                    if method.keys[0] == "filesystem_mirror" and isinstance(body, tuple):
+                        mirrors += [str(one.value) for one in body if one.keys == ("path",)]
+    implied = [] if has_installation else [str(folder) for folder in implied_folders(dialect, environ, root)]
+    cache = read_cli_config(dialect, environ).plugin_cache_dir
+    return Sources(cache, tuple(mirrors or implied), has_network, has_installation, has_direct or not has_installation)
+
+
+class PackageFinder:
+    """Finds copies of packages, and hashes each once.
+
+    Args:
+        shown: Returns a path as reports show it.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(self, folder: Path, cancel: threading.Event | None) -> None:
+        self._folder = folder
+        self._cancel = cancel
+        self._left = MOST_PACKAGES
+        self._known: dict[str, FoundPackage] = {}
+        self.is_cut = False
+        """True if there were more packages than are hashed."""
+
+    def given(self, text: str, platform: str) -> FoundPackage:
+        """Return the package that was handed in: a hash, a folder or a zip file.
+
+        Raises:
+            ConfigurationError: It is none of them, or cannot be hashed.
+        """
+        if text.startswith(("h1:", "zh:")):
+            if not is_well_formed(text):
+                hint = "zh: and 64 hex digits, or h1: and 44 characters of base64"
+                raise ConfigurationError(f"--package {text[:60]}: not a hash", hint=hint)
+            h1, zh = (text, "") if text.startswith("h1:") else ("", text)
+            return FoundPackage(PackageOrigin("given", "the given hash"), platform, h1, zh)
+        place = self._folder / text
+        if not place.exists():
+            hint = "name a folder, a zip file, or a hash such as h1:..."
+            raise ConfigurationError("no such package", path=text, hint=hint)
+        found = self._hashed(place, PackageOrigin("given", text), platform or _platform_in(place.name))
+        if found.problem:
+            raise ConfigurationError(f"cannot be hashed: {found.problem}", path=text)
+        return found
+
+    def installed(self, data: Path, origin: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
+        """Yield the packages of a version in a root's data folder, or in another tree of unpacked packages."""
+        yield from self._unpacked(data, PackageOrigin("installed", origin), address, version)
+
+    def in_cache(self, cache: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
+        """Yield those in a plugin cache."""
+        yield from self._unpacked(Path(cache), PackageOrigin("plugin-cache", self._shown(cache)), address, version)
+
+    def in_mirror(self, mirror: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
+        """Yield those in a filesystem mirror: unpacked, and packed."""
+        top = self._folder / mirror
+        yield from self._unpacked(top, PackageOrigin("mirror", self._shown(mirror)), address, version)
+        names = top / str(address)
+        try:
+            files = sorted(names.glob(f"terraform-provider-{address.type}_{version}_*.zip"))[:_MOST_PLATFORMS]
+        except (OSError, ValueError):
+            return
+        for file in files:
+            origin = PackageOrigin("mirror", f"{self._shown(mirror)}/{address}/{file.name}")
+            if (found := self._once(file, origin, _platform_in(file.stem))) is not None:
+                yield found
+
+    def _shown(self, path: str) -> str:
+        """Return a path relative to the current folder where it is below it."""
+        below = os.path.relpath(self._folder / path, self._folder)
+        return path if below.startswith("..") else below.replace(os.sep, "/")
+
+    def _unpacked(
+        self, top: Path, origin: PackageOrigin, address: ProviderAddress, version: str
+    ) -> Iterator[FoundPackage]:
+        folder = self._folder / top / str(address) / version
+        try:
+            places = sorted(one for one in folder.iterdir() if one.is_dir() and _platform_in(one.name))
+        except OSError:
+            return
+        for place in places[:_MOST_PLATFORMS]:
+            shown = PackageOrigin(origin.kind, f"{origin.path}/{address}/{version}/{place.name}")
+            if (found := self._once(place, shown, place.name)) is not None:
+                yield found
+
+    def _once(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage | None:
+        key = os.path.realpath(place)
+        known = self._known.get(key)
+        if known is not None:
+            return FoundPackage(origin, platform, known.h1, known.zh, known.problem)
+        if self._left <= 0:
+            self.is_cut = True
+            return None
+        self._left -= 1
+        self._known[key] = self._hashed(place, origin, platform)
+        return self._known[key]
+
+    def _hashed(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage:
+        try:
+            if place.is_dir():
+                h1 = h1_of_folder(place, limit=Limits(), cancel=self._cancel)
+                return FoundPackage(origin, platform, h1)
+            with place.open("rb") as file:
+                chunks = iter(lambda: file.read(_BLOCK), b"")
+                hashed = hash_package(chunks, limit=Limits(), cancel=self._cancel)
+            return FoundPackage(origin, platform, hashed.h1, hashed.zh)
+        except OSError as error:
+            return FoundPackage(origin, platform, problem=reason_of(error))
+        except (LockLensError, ValueError) as error:
+            return FoundPackage(origin, platform, problem=str(error))
+
+
+def differing_files(one: Path, reference: Path) -> tuple[str, ...]:
+    """Return the files that differ between two unpacked packages, in words; () where they cannot be compared.
+
+    Args:
+        one: The folder in question.
+        reference: A folder that the lock file accepts.
+    """
+    try:
+        mine, theirs = _digests(one), _digests(reference)
+    except OSError:
+        return ()
+    words = []
+    for name in sorted({*mine, *theirs}):
+        if name not in theirs:
+            words.append(f"{name} added")
+        elif name not in mine:
+            words.append(f"{name} missing")
+        elif mine[name] != theirs[name]:
+            words.append(f"{name} changed")
+    return tuple(words)
+
+
+_MOST_FILES = 1000
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Return the digest of each regular file; links are left out."""
+    found: dict[str, str] = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = Path(place) / name
+            if path.is_symlink() or not path.is_file() or len(found) >= _MOST_FILES:
+                continue
+            with path.open("rb") as file:
+                found[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
+    """Return the copies that the lock file accepts."""
+    locked = frozenset(entry.hashes)
+    return tuple(one for one in found if one.hashes & locked and one.origin.kind != "given")
+
+
+def _platform_in(name: str) -> str:
+    """Return the OS_ARCH at the end of a name; "" without one."""
+    words = name.removesuffix(".zip").split("_")
+    text = "_".join(words[-2:])
+    from locklens.addresses import Platform
+
+    try:
+        return str(Platform.parse(text))
+    except ValueError:
+        return ""

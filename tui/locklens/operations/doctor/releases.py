@@ -1,0 +1,120 @@
+"""The facts of registries about the failing releases: one session for all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.releases.facts import ReleaseFacts, ReleaseId
+from locklens.releases.lookup import ReleaseLookup
+from locklens.releases.session import ReleaseSession
+from locklens.review.case import FactSubject, settled_case
+from locklens.review.evidence import trace
+from locklens.review.inquiry import FactCollector
+from locklens.review.model import Change, ChangeKind, HashFact
+from locklens.versions import neighbour
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Mapping, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
+    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.releases.facts import Fact, FactRequest
+    from locklens.review.case import Case
+    from locklens.trust.model import Signer
+
+    _Key = tuple[str, ProviderAddress, str, tuple[str, ...]]
+
+
+class LookedUp(Struct, frozen=True):
+    """What registries say about a locked entry.
+
+    Attributes:
+        change: The entry as a change that adds it, traced to the facts.
+        case: The facts.
+        neighbour: The signer of the next version before; None if unknown.
+    """
+
+    change: Change
+    case: Case
+    neighbour: Signer | None = None
+
+
+class Answers(Struct, frozen=True):
+    """The facts about entries, and the log and the limits of the session."""
+
+    found: Mapping[_Key, LookedUp]
+    log: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def of(self, tool: Dialect, entry: LockEntry) -> LookedUp | None:
+        """Return the facts about an entry."""
+        return self.found.get(_key(tool, entry))
+
+
+def _key(tool: Dialect, entry: LockEntry) -> _Key:
+    return tool.name, entry.address, str(entry.version), entry.hashes
+
+
+def look_up_entries(
+    entries: Sequence[tuple[Dialect, LockEntry]], request: DoctorRequest, cancel: threading.Event | None
+) -> Answers:
+    """Ask registries about locked entries; without network settings every fact is unknown.
+
+    Only the hosts of the settings and of the user are asked: a log or a checkout names none.
+
+    Raises:
+        RunCancelledError: `cancel` was set.
+    """
+    subjects = {_key(tool, entry): FactSubject("", tool, _as_added(entry)) for tool, entry in entries}
+    if request.asking is None or not subjects:
+        return Answers({key: _unasked(subject) for key, subject in subjects.items()})
+    with ReleaseSession(request.asking, (), cancel) as session:
+        lookup = ReleaseLookup(session)
+        collector = FactCollector(lookup.answer, session.pool)
+        collector.start(subjects.values())
+        list(collector.settled(is_patient=True))
+        known = dict(collector.known)
+        if request.prove != "none":
+            from locklens.operations.review.prove import Proving
+
+            chosen = [*subjects.values()]
+            Proving(session, known, chosen, everything=request.prove == "all").work(lambda _: True, lambda _: None)
+        found = {}
+        for key, subject in subjects.items():
+            case = settled_case(subject, known, session.cache.hashes)
+            assert case is not None
+            found[key] = LookedUp(trace(subject.change, case), case, _neighbour(lookup, case, known))
+        return Answers(found, session.log, session.notes)
+
+
+def _as_added(entry: LockEntry) -> Change:
+    """Return an entry as a change that adds all of it, so that each hash is traced for itself."""
+    added = tuple(HashFact(text) for text in dict.fromkeys(entry.hashes))
+    return Change("", "", entry.address, ChangeKind.NEW_PROVIDER, None, None, None, entry, added, (), ())
+
+
+def _unasked(subject: FactSubject) -> LookedUp:
+    from locklens.review.evidence import unasked_case
+
+    case = unasked_case(subject.change, subject.tool)
+    assert case is not None
+    return LookedUp(trace(subject.change, case), case)
+
+
+def _neighbour(lookup: ReleaseLookup, case: Case, known: dict[FactRequest, Fact]) -> Signer | None:
+    """Return the signer of the next lower version, who would be expected to have signed this one too."""
+    if case.new.today is None and case.new.authentication is None:
+        return None
+    nearest = neighbour((one.version for one in case.listing.versions), case.entry.version)
+    if nearest is None:
+        return None
+    question = ReleaseId(case.tool.name, case.change.address, nearest)
+    if question not in known:
+        known[question] = lookup.answer(question)
+    fact = known[question]
+    return fact.signer if isinstance(fact, ReleaseFacts) else None

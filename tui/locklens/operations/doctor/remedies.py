@@ -1,0 +1,299 @@
+"""Remedies for the causes that were found, cheapest in trust first, and the popular fixes that are not offered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Remedy, TrustCost
+from locklens.hashes import Scheme, of_scheme
+from locklens.operations.doctor.places import holding
+from locklens.text import shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from locklens.doctor.examined import Examined
+    from locklens.doctor.model import Cause
+
+_C = CauseId
+_NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
+
+_OF_HASHES = frozenset(
+    {_C.REPUBLISHED, _C.H1_MISSING, _C.PLATFORM_MISSING, _C.MIRROR_DIFFERS, _C.CACHE_DIFFERS, _C.HAND_EDIT,
+     _C.BAD_MERGE, _C.OTHER_TOOL, _C.DOWNLOAD_DAMAGED, _C.PLUGIN_CORRUPTED}
+)  # fmt: skip
+
+
+class Affected(Struct, frozen=True):
+    """A provider in roots, with the causes found there; the roots are relative to the current folder."""
+
+    examined: Examined
+    causes: tuple[Cause, ...]
+    roots: tuple[str, ...]
+    words: tuple[str, ...] = ("locklens",)
+
+    @property
+    def command_name(self) -> str:
+        """The command of the root's tool."""
+        return self.examined.tool.command
+
+    def line(self, command: str, *words: str) -> str:
+        """Return a command line of locklens for the roots."""
+        roots = [f"--root={root}" for root in self.roots if root != "."]
+        if len(roots) < len(self.roots) and roots:
+            roots.insert(0, "--root=.")
+        return shell_words([*self.words, command, *words, *roots])
+
+    def size_of(self, platform: str) -> int | None:
+        """Return the bytes of a platform's package; None if unknown."""
+        x = self.examined
+        zh = x.platforms.get(platform)
+        return x.case.new.sizes.get(zh) if x.case is not None and zh is not None else None
+
+
+def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
+    """Return the remedies for certain and probable causes, each once, those without a cost in trust first."""
+    found: dict[tuple[str, str], Remedy] = {}
+    for one in affected:
+        causes = [each for each in one.causes if each.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}]
+        if any(cause.id in _OF_HASHES or cause.id is _C.YANKED for cause in causes):
+            for remedy in _copies(one):
+                found.setdefault((remedy.id, remedy.command), remedy)
+        for cause in causes:
+            for remedy in _MAKERS.get(cause.id, _nothing)(one):
+                found.setdefault((remedy.id, remedy.command), remedy)
+    costs = list(TrustCost)
+    return tuple(sorted(found.values(), key=lambda remedy: costs.index(remedy.trust)))
+
+
+def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:
+    """Return the popular fixes that would hide the causes; only where one of them is about hashes or signatures."""
+    ids = {cause.id for cause in causes if cause.verdict is not CauseVerdict.NO}
+    fixes = []
+    if ids & (_OF_HASHES | {_C.YANKED}):
+        fixes += [
+            NotOffered(
+                "delete the lock file and run init",
+                "accepts whatever the source holds now, for every provider, and loses what was reviewed",
+            ),
+            NotOffered(
+                "providers lock without a look",
+                "adds the hashes of today beside the old ones and says nothing, even for a package published again",
+            ),
+            NotOffered("init -upgrade", "moves every provider, and accepts no other package of a version that stays"),
+        ]
+    if _C.H1_MISSING in ids or _C.CACHE_DIFFERS in ids:
+        words = "records the hash of one platform without the signed list, which fails elsewhere with this error"
+        fixes.append(NotOffered("plugin_cache_may_break_dependency_lock_file", words))
+    if ids & {_C.KEY_CHANGED, _C.KEY_REVOKED, _C.KEY_EXPIRED}:
+        words = "installs packages that nobody vouches for"
+        fixes.append(NotOffered("a mirror or a tool that does not check signatures", words))
+    if _C.PROXY_OR_CA in ids:
+        words = "lets anyone between answer for the registry"
+        fixes.append(NotOffered("turn off TLS verification", words))
+    return tuple(fixes)
+
+
+def _nothing(_: Affected) -> Iterator[Remedy]:
+    return iter(())
+
+
+def _copies(one: Affected) -> Iterator[Remedy]:
+    """Copies on this machine that the lock file accepts: the only cure without any cost."""
+    x = one.examined
+    if x.entry is None or x.address is None:
+        return
+    platform = x.platform
+    for copy in holding(x.packages, x.entry)[:3]:
+        if platform and copy.platform != platform:
+            continue
+        place = copy.origin.path
+        target = f"{x.address}/{x.entry.version}/{copy.platform}"
+        is_file = bool(copy.zh)
+        if is_file:
+            command = shell_words(["cp", place, f"MIRROR/{x.address}/"])
+        else:
+            command = shell_words(["cp", "-R", place, f"MIRROR/{target.rpartition('/')[0]}/"])
+        title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
+        note = "MIRROR is the mirror or the plugin cache of the runner; move its own copy aside first"
+        yield Remedy("use-copy", title, len(one.roots), _NONE, 0, command, note)
+
+
+def _lock_platform(one: Affected) -> Iterator[Remedy]:
+    x = one.examined
+    if x.entry is None:
+        return
+    yield from _earlier(one)
+    platform = x.platform
+    words = ["--platform", platform or "OS_ARCH"]
+    title = f"Add the hashes of {platform or 'the platform'} to the lock file, from the signed package"
+    note = "" if platform else "OS_ARCH is the platform of the runner"
+    if platform and x.platforms and platform not in x.platforms:
+        yield from _upgrade(one, f"Upgrade to a version that has a package of {platform}")
+        return
+    command = one.line("lock", *words, x.name)
+    yield Remedy("lock-platform", title, len(one.roots), _NONE, one.size_of(platform), command, note)
+
+
+def _earlier(one: Affected) -> Iterator[Remedy]:
+    """The entry of an earlier commit that had what is missing."""
+    x = one.examined
+    if x.entry is None:
+        return
+    needed = x.expected.get(x.platform)
+    for past in x.past:
+        entry = past.entry
+        if entry is None or entry.version != x.entry.version or frozenset(entry.hashes) == frozenset(x.entry.hashes):
+            continue
+        unpacked = of_scheme(entry.hashes, Scheme.H1)
+        has_it = needed in unpacked if needed else bool(unpacked - x.unpacked)
+        if has_it or (x.is_known and x.stale and not (frozenset(entry.hashes) & x.stale)):
+            title = f"Restore the entry of commit {past.commit[:12]}"
+            note = "" if needed else f"it had {len(unpacked)} h1: that of the platform may be among them"
+            command = one.line("restore", x.name, "--from", past.commit[:12])
+            yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, note)
+            return
+
+
+def _restore_before(one: Affected) -> Iterator[Remedy]:
+    """The last committed entry that differs, for edits and merges by hand."""
+    x = one.examined
+    if x.entry is None:
+        return
+    says = (x.entry.version, frozenset(x.entry.hashes))
+    past = next(
+        (each for each in x.past if each.entry and (each.entry.version, frozenset(each.entry.hashes)) != says), None
+    )
+    if past is not None and past.entry is not None:
+        title = f"Restore the entry of commit {past.commit[:12]} ({past.entry.version})"
+        command = one.line("restore", x.name, "--from", past.commit[:12])
+        note = f"then locklens upgrade {x.name}={x.entry.version} writes the hashes of that version"
+        is_same = past.entry.version == x.entry.version
+        yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, "" if is_same else note)
+    else:
+        yield from _upgrade(one, "Upgrade it: the new version comes with its own hashes")
+
+
+def _republished(one: Affected) -> Iterator[Remedy]:
+    x = one.examined
+    yield from _upgrade(one, "Upgrade to a version that was published once", _LOW)
+    words = ["--platform", x.platform] if x.platform else []
+    command = one.line("lock", "--accept-republished", *words, x.name)
+    note = "once the publisher confirmed it in another channel; the old and the new package install then"
+    title = "Accept the package that was published again"
+    yield Remedy("accept-republished", title, len(one.roots), _HIGH, one.size_of(x.platform), command, note)
+
+
+def _upgrade(one: Affected, title: str = "", trust: TrustCost = _LOW) -> Iterator[Remedy]:
+    x = one.examined
+    command = one.line("upgrade", x.name)
+    title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
+    note = "a new version is a new decision: review it"
+    yield Remedy("upgrade", title, len(one.roots), trust, None, command, note)
+
+
+def _constraint(one: Affected) -> Iterator[Remedy]:
+    yield from _upgrade(one)
+
+
+def _lock_new(one: Affected) -> Iterator[Remedy]:
+    x = one.examined
+    words = ["--platform", x.platform] if x.platform else []
+    title = f"Lock {x.name}, with the hashes of its signed release"
+    command = one.line("lock", *words, x.name)
+    yield Remedy("lock", title, len(one.roots), _LOW, None, command, "then commit the lock file")
+
+
+def _replace_copy(one: Affected) -> Iterator[Remedy]:
+    """The altered copy is moved aside, with its hash and files in the report."""
+    x = one.examined
+    kinds = {"mirror", "plugin-cache"}
+    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
+    for copy in x.packages:
+        if copy.origin.kind in kinds and not copy.hashes & locked:
+            place = copy.origin.path
+            command = f"{shell_words(['mv', place, f'{place}.suspect'])} && {one.command_name} init"
+            title = "Move the differing copy aside, and fetch the package again"
+            note = f"its hash is {copy.h1 or copy.zh or 'not known'}: keep it for whoever looks into it"
+            yield Remedy("replace-copy", title, len(one.roots), _NONE, None, command, note)
+            return
+    title = "Move the differing copy on the runner aside, and fetch the package again"
+    command = f"mv DIR DIR.suspect && {one.command_name} init"
+    yield Remedy("replace-copy", title, len(one.roots), _NONE, None, command, "DIR is its folder on the runner")
+
+
+def _reinstall(one: Affected) -> Iterator[Remedy]:
+    x = one.examined
+    own = next((copy for copy in x.packages if copy.is_of_root), None)
+    note = f"what is there now ({own.h1}) is replaced: its hash and files stand above" if own and own.h1 else ""
+    title = "Install the locked package again"
+    yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
+
+
+def _merge(one: Affected) -> Iterator[Remedy]:
+    x = one.examined
+    if x.lock.conflict is not None and x.lock.conflict.markers:
+        command = f"locklens git install && {shell_words(['git', 'checkout', '--merge', '--', x.lock.path])}"
+        note = "during the merge; locklens merges block by block, and leaves no mixture"
+        yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, note)
+    else:
+        yield from _restore_before(one)
+
+
+def _fix_file(one: Affected) -> Iterator[Remedy]:
+    x = one.examined
+    sound = next((past for past in x.past if past.entry is not None), None)
+    revision = sound.commit[:12] if sound is not None else "HEAD"
+    command = shell_words(["git", "diff", revision, "--", x.lock.path])
+    title = "Look at what changed since the last readable commit, and fix that line"
+    if x.reads_history:
+        yield Remedy("show-change", title, 1, _NONE, 0, command)
+
+
+def _other_tool(one: Affected) -> Iterator[Remedy]:
+    x = one.examined
+    writer = x.lock.writer
+    if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
+        title = f"Use {writer.product}, which wrote the lock file"
+        yield Remedy("use-tool", title, len(one.roots), _NONE, None, f"{writer.command} init")
+    yield from _restore_before(one)
+
+
+def _retry(one: Affected) -> Iterator[Remedy]:
+    command = f"{one.command_name} init"
+    yield Remedy("retry", "Try again: nothing was written", len(one.roots), _NONE, None, command)
+
+
+def _test_registry(one: Affected) -> Iterator[Remedy]:
+    x = one.examined
+    host = (x.error.host if x.error is not None else "") or (x.address.host if x.address is not None else "HOST")
+    command = shell_words(["curl", "-sSfI", f"https://{host}/.well-known/terraform.json"])
+    title = "Test the way to the registry on the runner"
+    yield Remedy("test-registry", title, len(one.roots), _NONE, 0, command)
+
+
+_MAKERS: Mapping[CauseId, Callable[[Affected], Iterator[Remedy]]] = {
+    _C.H1_MISSING: _lock_platform,
+    _C.PLATFORM_MISSING: _lock_platform,
+    _C.REPUBLISHED: _republished,
+    _C.MIRROR_DIFFERS: _replace_copy,
+    _C.CACHE_DIFFERS: _replace_copy,
+    _C.PLUGIN_CORRUPTED: _reinstall,
+    _C.PLUGIN_MISSING: _reinstall,
+    _C.NOT_LOCKED: _lock_new,
+    _C.CONSTRAINT_CONFLICT: _constraint,
+    _C.HAND_EDIT: _restore_before,
+    _C.BAD_MERGE: _merge,
+    _C.OTHER_TOOL: _other_tool,
+    _C.YANKED: _constraint,
+    _C.KEY_CHANGED: _constraint,
+    _C.KEY_EXPIRED: _constraint,
+    _C.KEY_REVOKED: _constraint,
+    _C.LOCK_SYNTAX: _fix_file,
+    _C.DOWNLOAD_DAMAGED: _retry,
+    _C.REGISTRY_DOWN: _retry,
+    _C.PROXY_OR_CA: _test_registry,
+    _C.CREDENTIALS: _test_registry,
+}

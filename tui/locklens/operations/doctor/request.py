@@ -1,0 +1,49 @@
+"""The request for a diagnosis: a log, corrections of its facts, and a package of the failing run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from locklens.dialect import Dialect
+    from locklens.doctor.model import PackagePath
+    from locklens.releases.settings import NetworkSettings
+
+
+class DoctorRequest(Struct, frozen=True):
+    """A diagnosis to make.
+
+    Attributes:
+        log: The bytes of a log; None to examine the roots without one.
+        folder: The current folder.
+        environ: The tools' settings.
+        roots: Folders relative to `folder`; () for those that have the failing entry, or without a log the folder.
+        tool: The tool that failed; None to read it from the log, or else from the root.
+        tool_version: "" to read it from the log.
+        platform: OS_ARCH of the failing machine; "" to read it from the log.
+        path: The origin of the package; None to read it from the message and the CLI configuration.
+        package: A folder, a zip file, or a hash of the failing package; "" for none.
+        mirrors: Folders of mirrors to look in beside those of the CLI configuration.
+        asking: Network settings; None to ask no registry and use no cache.
+        prove: The `h1` hashes to prove by downloads.
+        test_directory: Folder of a root's test files.
+    """
+
+    log: bytes | None
+    folder: Path
+    environ: Mapping[str, str]
+    roots: tuple[str, ...] = ()
+    tool: Dialect | None = None
+    tool_version: str = ""
+    platform: str = ""
+    path: PackagePath | None = None
+    package: str = ""
+    mirrors: tuple[str, ...] = ()
+    asking: NetworkSettings | None = None
+    prove: Literal["none", "changed", "all"] = "none"
+    test_directory: str = "tests"
