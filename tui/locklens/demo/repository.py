@@ -16,6 +16,7 @@ from locklens.project.roots import LOCK_FILE
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from locklens.demo.cases import SampleState
@@ -74,6 +75,28 @@ def make_repository(folder: Path) -> Path:
     except OSError as error:
         raise ConfigurationError(f"cannot be written: {reason_of(error)}", path=str(folder)) from error
     return folder
+
+
+def commit_files(folder: Path, commits: Sequence[tuple[str, dict[str, bytes]]]) -> None:
+    """Make a repository of commits in a new folder; each has a message and files that are written over those before.
+
+    Raises:
+        ConfigurationError: The folder is not empty, or cannot be written.
+        RepositoryError: git is missing or failed.
+    """
+    command = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise ConfigurationError("the folder is not empty", path=str(folder))
+        command = GitCommand(find_git(), os.fspath(folder), _environment(os.fspath(folder)))
+        command.answer("init", "--quiet", "--initial-branch=main", "--template=", "--object-format=sha1")
+        for message, files in commits:
+            _write(folder, files)
+            command.answer("add", "--all")
+            command.answer("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message", message)
+    except OSError as error:
+        raise ConfigurationError(f"cannot be written: {reason_of(error)}", path=str(folder)) from error
 
 
 def _old_files() -> dict[str, bytes]:

@@ -1,0 +1,251 @@
+"""Sample incidents: one for each cause that `locklens doctor` tests, with a repository, a log, and what is at hand.
+
+Each is a small repository with a history, the faults of its registry, the copies of packages that lie around, and the
+log of a run that failed. The messages are the tools' own; `tests/data/doctor` has recorded ones.
+"""
+
+from __future__ import annotations
+
+import os
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
+from locklens.demo.faults import Fault, FaultRule
+from locklens.demo.packages import zh
+from locklens.demo.releases import PLATFORMS, lock_file
+from locklens.demo.repository import commit_files
+from locklens.demo.unpacked import write_unpacked
+from locklens.project.roots import LOCK_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_ROOT = "live/prod"
+_DEMO = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+_NETBOX = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+_ACME_DEMO = _DEMO.provider
+_LINUX = "linux_amd64"
+_NAME = "registry.terraform.io/acme/demo 1.4.2"
+
+
+class SampleCopy(Struct, frozen=True):
+    """An unpacked copy of a package below a folder of the incident; `edition` "" for the genuine one."""
+
+    folder: str
+    provider: str
+    version: str
+    platform: str = _LINUX
+    edition: str = ""
+
+
+class SampleIncident(Struct, frozen=True):
+    """An incident.
+
+    Attributes:
+        cause: Id of the cause that a diagnosis names first.
+        message: The error's title and its paragraphs.
+        locks: The lock files of the root's commits, the oldest first; the last one is in the work tree.
+        constraints: (source, constraint) of the configuration.
+        rules: Faults of the registry.
+        copies: Packages that lie around.
+        options: Of `locklens doctor`.
+        variables: Environment variables; FOLDER in a value stands for the incident's folder.
+        also: Ids of further causes that are named.
+    """
+
+    cause: str
+    message: tuple[str, ...]
+    locks: tuple[bytes, ...]
+    constraints: tuple[tuple[str, str], ...] = (("acme/demo", "~> 1.4"),)
+    rules: tuple[FaultRule, ...] = ()
+    copies: tuple[SampleCopy, ...] = ()
+    options: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+    also: tuple[str, ...] = ()
+
+
+def boxed_log(*messages: tuple[str, ...]) -> str:
+    """Return the log of a run as the tools print it on a terminal: wrapped, in boxes."""
+    lines = ["Terraform v1.11.4", f"on {_LINUX}", "", "Initializing provider plugins..."]
+    for title, *paragraphs in messages:
+        lines += ["╷", f"│ Error: {title}", "│ "]
+        for number, paragraph in enumerate(paragraphs):
+            lines += ["│ "] if number else []
+            lines += [f"│ {line}" for line in wrap(paragraph, 76, break_on_hyphens=False, break_long_words=False)]
+        lines.append("╵")
+    return "\n".join((*lines, "Error: Process completed with exit code 1.", ""))
+
+
+def _failed(reason: str, provider: str = "acme/demo", version: str = "1.4.2") -> tuple[str, ...]:
+    return "Failed to install provider", f"Error while installing {provider} v{version}: {reason}"
+
+
+def _mismatch(which: str, name: str = _NAME) -> str:
+    return (
+        f"the {which} package for {name} doesn't match any of the checksums previously recorded in the dependency "
+        "lock file (this might be because the available checksums are for packages targeting different platforms); for "
+        "more information: https://developer.hashicorp.com/terraform/language/files/dependency-lock"
+    )
+
+
+def _query(reason: str, provider: str = "acme/demo") -> tuple[str, ...]:
+    words = f"Could not retrieve the list of available versions for provider {provider}: {reason}"
+    return "Failed to query available provider packages", words
+
+
+def _not_installed(item: str) -> tuple[str, ...]:
+    words = "The installed provider plugins are not consistent with the packages selected in the dependency lock file:"
+    return "Required plugins are not installed", words, f"- registry.terraform.io/acme/demo: {item}"
+
+
+def _inconsistent(*items: str) -> tuple[str, ...]:
+    words = "The following dependency selections recorded in the lock file are inconsistent with the configuration:"
+    return "Inconsistent dependency lock file", words, *(f"- provider registry.terraform.io/{item}" for item in items)
+
+
+_CACHED = (
+    f"the cached package for {_NAME} (in .terraform/providers) does not match any of the checksums recorded in the "
+    "dependency lock file"
+)
+_COPIED = (
+    f"Error while importing acme/demo v1.4.2 from the shared cache directory: the provider cache at /cache has a copy "
+    f"of {_NAME} that doesn't match any of the checksums recorded in the dependency lock file"
+)
+_SHARED = ("Failed to install provider from shared cache", _COPIED)
+_ABSENT = f"there is no package for {_NAME} cached in .terraform/providers"
+_UNLOCKED = "acme/netbox: required by this configuration but no version is selected"
+_OUTDATED = 'acme/demo: locked version selection 1.4.2 doesn\'t match the updated version constraints "~> 2.0"'
+_VIOLATED = (
+    "locked provider registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 2.0; must "
+    "use terraform init -upgrade to allow selection of new versions"
+)
+_INVALID = (
+    "Argument or block definition required",
+    "on .terraform.lock.hcl line 5, in provider: An argument or block definition is required here",
+)
+_SERVER = (
+    "could not query provider registry for registry.terraform.io/acme/demo: the request failed after 2 attempts, "
+    "please try again later: 500 Internal Server Error returned from registry.terraform.io"
+)
+_CERTIFICATE = (
+    "could not connect to registry.terraform.io: failed to request discovery document: Get "
+    "https://registry.terraform.io/.well-known/terraform.json: tls: failed to verify certificate: x509: certificate "
+    "signed by unknown authority"
+)
+
+
+def _of_packages() -> tuple[SampleIncident, ...]:
+    both = replace(_DEMO, unpacked=("darwin_arm64", _LINUX))
+    laptop = replace(_DEMO, unpacked=("darwin_arm64",))
+    mac = lock_file(replace(laptop, packed=PLATFORMS[:2]))
+    whole = (lock_file(_DEMO),)
+    proving, mirror = ("--prove", "changed"), ("--mirror", "mirror")
+    altered = SampleCopy("mirror", _ACME_DEMO, "1.4.2", edition="tampered")
+    genuine, cached = replace(altered, edition=""), replace(altered, folder="cache")
+    installed = replace(altered, folder=f"{_ROOT}/.terraform/providers")
+    cache = (("TF_PLUGIN_CACHE_DIR", "FOLDER/cache"),)
+    local, current = _failed(_mismatch("local")), _failed(_mismatch("current"))
+    history = (lock_file(both), lock_file(laptop))
+    return (
+        SampleIncident("h1-missing", local, history, options=proving),
+        SampleIncident("platform-missing", current, (mac,), options=proving),
+        SampleIncident("mirror-differs", local, whole, copies=(altered,), options=(*mirror, *proving)),
+        SampleIncident("cache-differs", _SHARED, whole, copies=(cached,), options=proving, variables=cache),
+        SampleIncident("plugin-corrupted", _not_installed(_CACHED), whole, copies=(installed, genuine), options=mirror),
+        SampleIncident("plugin-missing", _not_installed(_ABSENT), whole),
+    )
+
+
+def _of_the_lock_file() -> tuple[SampleIncident, ...]:
+    edited = replace(_NETBOX, version="3.10.0", hashes_of="3.9.1")
+    random = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
+    foreign = replace(random, provider=random.provider.replace(TERRAFORM_HOST, OPENTOFU_HOST))
+    borrowed = replace(random, unpacked=(), packed=(), more=foreign.hashes())
+    whole = lock_file(_DEMO)
+    broken = whole.replace(b"constraints = ", b"constraints ", 1)
+    by_hand = _failed(_mismatch("current", f"{TERRAFORM_HOST}/acme/netbox 3.10.0"), "acme/netbox", "3.10.0")
+    other = _failed(_mismatch("current", f"{TERRAFORM_HOST}/hashicorp/random 3.6.3"), "hashicorp/random", "3.6.3")
+    demo, netbox, newer = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"), ("acme/demo", "~> 2.0")
+    both = _inconsistent(_UNLOCKED, _OUTDATED)
+    return (
+        SampleIncident("hand-edit", by_hand, (lock_file(_NETBOX), lock_file(edited)), (netbox,)),
+        SampleIncident("bad-merge", _INVALID, (whole, _conflict(whole))),
+        SampleIncident("lock-syntax", _INVALID, (whole, broken)),
+        SampleIncident("other-tool", other, (lock_file(borrowed),), (("hashicorp/random", "~> 3.6"),)),
+        SampleIncident("constraint-conflict", _query(_VIOLATED), (whole,), (newer,)),
+        SampleIncident("not-locked", _inconsistent(_UNLOCKED), (whole,), (demo, netbox)),
+        SampleIncident("not-locked", both, (whole,), (newer, netbox), also=("constraint-conflict",)),
+    )
+
+
+def _conflict(lock: bytes) -> bytes:
+    """Return a lock file with the markers of a conflict about the version."""
+    head, line, rest = lock.decode().partition('  version     = "1.4.2"\n')
+    other = line.replace("1.4.2", "1.4.3")
+    return f"{head}<<<<<<< HEAD\n{line}=======\n{other}>>>>>>> other\n{rest}".encode()
+
+
+def _of_the_registry() -> tuple[SampleIncident, ...]:
+    whole = (lock_file(_DEMO),)
+    signed, arrived = (zh(_ACME_DEMO, "1.4.2", _LINUX, edition) for edition in ("", "altered on the way"))
+    checksum = _failed(f"archive has incorrect checksum {arrived} (expected {signed})")
+    expired, revoked = (
+        _failed(f"error checking signature: openpgp: {words}") for words in ("signature expired", "key revoked")
+    )
+    issuer = _failed("authentication signature from unknown issuer")
+    gone = _query("the previously-selected version 1.4.2 is no longer available")
+    refused = _query(f"host {TERRAFORM_HOST} rejected the given authentication credentials")
+
+    def release(fault: Fault) -> tuple[FaultRule, ...]:
+        return (FaultRule(fault, _ACME_DEMO, "1.4.2"),)
+
+    def host(fault: Fault) -> tuple[FaultRule, ...]:
+        return (FaultRule(fault, TERRAFORM_HOST),)
+
+    return (
+        SampleIncident("republished", _failed(_mismatch("current")), whole, rules=release(Fault.REPUBLISHED)),
+        SampleIncident("download-damaged", checksum, whole),
+        SampleIncident("key-expired", expired, whole, rules=release(Fault.EXPIRED_SIGNATURE)),
+        SampleIncident("key-revoked", revoked, whole, rules=release(Fault.REVOKED_KEY)),
+        SampleIncident("key-changed", issuer, whole, rules=release(Fault.UNKNOWN_ISSUER)),
+        SampleIncident("yanked", gone, whole, rules=release(Fault.WITHDRAWN)),
+        SampleIncident("registry-down", _query(_SERVER), whole, rules=host(Fault.SERVER_ERROR)),
+        SampleIncident("proxy-or-ca", _query(_CERTIFICATE), whole),
+        SampleIncident("credentials", refused, whole, rules=host(Fault.UNAUTHORIZED)),
+    )
+
+
+def sample_incidents() -> tuple[SampleIncident, ...]:
+    """Return every incident."""
+    return (*_of_packages(), *_of_the_lock_file(), *_of_the_registry())
+
+
+def make_incident(incident: SampleIncident, folder: Path) -> Path:
+    """Write an incident into a new folder: the repository with its history, the copies, and `ci.log`.
+
+    Returns:
+        The folder, which is the top of the repository.
+
+    Raises:
+        ConfigurationError: It cannot be written.
+        RepositoryError: git is missing or failed.
+    """
+    main = {
+        f"{_ROOT}/main.tf": requires(*incident.constraints).encode(),
+        ".gitignore": b".terraform/\n/mirror\n/cache\n",
+    }
+    states = [{**main, f"{_ROOT}/{LOCK_FILE}": lock} for lock in incident.locks]
+    commit_files(folder, [(f"Lock providers, {number}", files) for number, files in enumerate(states, start=1)])
+    (folder / "ci.log").write_text(boxed_log(incident.message), "utf-8", newline="\n")
+    for copy in incident.copies:
+        write_unpacked(folder / copy.folder, copy.provider, copy.version, copy.platform, copy.edition)
+    return folder
+
+
+def incident_environment(incident: SampleIncident, folder: Path) -> dict[str, str]:
+    """Return the environment variables of an incident that was made in a folder."""
+    return {name: value.replace("FOLDER", os.fspath(folder)) for name, value in incident.variables}
