@@ -17,6 +17,7 @@ COMMANDS = {
     "accept": "accept one finding about one change, with a reason, in locklens.toml",
     "policy": "check, show: the rules in force and where each comes from; schema for editors",
     "why": "modules that require a provider, and what holds it back",
+    "doctor": "find out why init failed: causes with evidence, and fixes",
     "init": "install providers, and update the lock file",
     "lock": "add the hashes of several platforms to the lock file; also: providers lock",
     "mirror": "download the required packages into a folder that serves as a mirror",
@@ -38,7 +39,6 @@ COMMANDS = {
 
 NOT_YET = {
     "health": "all lock files of the repository",
-    "doctor": "diagnose an error of init",
 }
 
 
@@ -46,9 +46,9 @@ _VALUED = frozenset(
     f"--{name}"
     for name in (
         "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror", "head",
-        "lockfile", "marker-size", "net-mirror", "new", "old", "output", "path", "platform", "plugin-dir", "policy",
-        "port", "pr", "prefer", "prove", "reason", "remote", "review-by", "root", "test-directory", "tool", "until",
-        "why",
+        "install-path", "lockfile", "marker-size", "mirror", "net-mirror", "new", "old", "output", "package", "path",
+        "platform", "plugin-dir", "policy", "port", "pr", "prefer", "prove", "reason", "remote", "review-by", "root",
+        "test-directory", "tool", "tool-version", "until", "why",
     )
 ) | {"-C"}  # fmt: skip
 """Options whose next word is their value, also where it reads like a command."""

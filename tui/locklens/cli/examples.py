@@ -29,6 +29,12 @@ EXAMPLES = {
         ("locklens why aws", "in every root"),
         ("locklens why hashicorp/aws --list-roots -- 'live/*'", "in some roots, all by name"),
     ),
+    "doctor": (
+        ("locklens doctor ci.log", "the log of a failed run, as a file"),
+        ("locklens doctor --platform linux_amd64 --format markdown -", "a log on standard input, for an issue"),
+        ("locklens doctor --package /mirror/aws ci.log -- live/prod", "with the package of the failing run"),
+        ("locklens doctor", "without a log: the root in the current folder"),
+    ),
     "init": (
         ("locklens init", "install the locked versions"),
         ("locklens init -upgrade --root live/prod", "install the newest versions in range"),

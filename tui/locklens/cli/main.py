@@ -109,6 +109,10 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import verifying
 
         return verifying.run_verify(options)
+    if command == "doctor":
+        from locklens.cli import doctoring
+
+        return doctoring.run_doctor(options)
     _recover(getattr(options, "root", []))
     if command in {"init", "lock"}:
         from locklens.cli import installing

@@ -41,6 +41,10 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
         from locklens.cli import merge_options
 
         return merge_options.read_merge_options(command, arguments, operands)
+    if command == "doctor":
+        from locklens.cli import doctor_options
+
+        return doctor_options.read_doctor_options(arguments, operands)
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
     return {
