@@ -169,7 +169,8 @@ def other_tool(x: Examined) -> Cause | None:
     if writer is not None and ran is not None and writer.name != ran:
         words = f"{writer.product} wrote the lock file, and {DIALECTS[ran].product} failed"
         return Cause(CauseId.OTHER_TOOL, _LIKELY, words, x.why_unknown)
-    if x.is_known and x.case is not None and x.case.elsewhere is not None and x.case.elsewhere.today is not None:
+    elsewhere = x.case.elsewhere if x.case is not None else None
+    if elsewhere is not None and (elsewhere.today is not None or (elsewhere.trouble and elsewhere.trouble.is_no)):
         return Cause(CauseId.OTHER_TOOL, _NO, "the other tool's registry does not have them either", as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else f"this version on the other tool's registry ({_other_trouble(x)})"
     return Cause(

@@ -162,6 +162,7 @@ class Cause(Struct, frozen=True):
     Attributes:
         evidence: One sentence or several, without the last full stop.
         missing: The fact that would tell, and the way to it; "" for none.
+        command: A command line that prints it on the failing machine; "" for none.
         as_of: Time of the oldest answer of a registry that was used, ISO 8601 in UTC; None without any.
         provider: The provider that it is about; "" for the lock file as a whole.
     """
@@ -172,6 +173,7 @@ class Cause(Struct, frozen=True):
     missing: str = ""
     as_of: str | None = None
     provider: str = ""
+    command: str = ""
 
 
 class TrustCost(StrEnum):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, PackagePath
 from locklens.hashes import Scheme, of_scheme
-from locklens.text import counted, listing
+from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
     from locklens.doctor.examined import Examined, FoundPackage
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
 ASK_PLATFORM = "the platform of the machine with the error: --platform OS_ARCH"
+
+ASK_HASH = "its hash: --package DIR, or --package h1:HASH with what this prints on the failing machine"
 
 HASH_ON_RUNNER = (
     "(cd DIR && find . -type f | sed 's|^[.]/||' | LC_ALL=C sort | xargs sha256sum | openssl dgst -sha256 -binary"
@@ -120,14 +124,14 @@ def mirror_differs(x: Examined) -> Cause | None:
     if path is None and x.error is not None and x.error.kind == "current-package" and not x.of_kind("mirror"):
         missing = "the origin of the package: --install-path, and its hash: --package FILE"
         return Cause(CauseId.MIRROR_DIFFERS, _UNKNOWN, "whether a mirror was used is not known", missing)
-    words = "the mirror's copy is not at hand"
-    return Cause(CauseId.MIRROR_DIFFERS, _UNKNOWN, words, _ask_for_hash(x))
+    return _unknown_copy(x, CauseId.MIRROR_DIFFERS, "the mirror's copy is not at hand")
 
 
-def _ask_for_hash(x: Examined) -> str:
+def _unknown_copy(x: Examined, cause: CauseId, words: str) -> Cause:
+    """Return the cause where its copy is not at hand, with the command that prints its hash on the runner."""
     place = x.error.place if x.error is not None and x.error.place else "DIR"
-    command = HASH_ON_RUNNER.replace("DIR", place, 1)
-    return f"its hash: --package DIR or --package h1:HASH, which the runner prints with: {command}"
+    command = HASH_ON_RUNNER.replace("DIR", shell_word(place), 1)
+    return Cause(cause, _UNKNOWN, words, ASK_HASH, x.as_of, command=command)
 
 
 def cache_differs(x: Examined) -> Cause | None:
@@ -137,7 +141,7 @@ def cache_differs(x: Examined) -> Cause | None:
     if found:
         return _copy(x, CauseId.CACHE_DIFFERS, found)
     if is_named:
-        return Cause(CauseId.CACHE_DIFFERS, _UNKNOWN, "the cache's copy is not at hand", _ask_for_hash(x))
+        return _unknown_copy(x, CauseId.CACHE_DIFFERS, "the cache's copy is not at hand")
     return None
 
 
@@ -185,9 +189,10 @@ def plugin_corrupted(x: Examined) -> Cause | None:
     if found and x.entry is not None:
         return _copy(x, CauseId.PLUGIN_CORRUPTED, found)
     if x.error is not None and x.error.kind == "cached-modified":
-        return Cause(CauseId.PLUGIN_CORRUPTED, _LIKELY, "the message says so", _ask_for_hash(x))
+        copy = _unknown_copy(x, CauseId.PLUGIN_CORRUPTED, "the message says so")
+        return replace(copy, verdict=_LIKELY)
     if x.error is not None and x.error.kind == "cached-package":
-        return Cause(CauseId.PLUGIN_CORRUPTED, _UNKNOWN, "the installed folder is not at hand", _ask_for_hash(x))
+        return _unknown_copy(x, CauseId.PLUGIN_CORRUPTED, "the installed folder is not at hand")
     return None
 
 

@@ -215,7 +215,7 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
     """Yield an error for each provider of a message."""
     tight = squeezed(text)
     names = _names(text, tight)
-    shown = redacted(text)
+    shown = redacted(text.partition("; for more information")[0].removeprefix("- "))
     shown = shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3].rstrip()}..."
     reason = next(
         (one for one, words in _WORDS_OF_REASONS.items() if any(word in text.lower() for word in words)), None

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from locklens.doctor.redacting import redacted
-from locklens.doctor.report_words import onset_words
+from locklens.doctor.report_words import missing_words, onset_words
 from locklens.review.reports.envelope import run_facts
 from locklens.text import json_text
 
@@ -61,7 +61,7 @@ def document(diagnosis: Diagnosis) -> DoctorJson:
                 "id": cause.id.value,
                 "verdict": cause.verdict.value,
                 "evidence": cause.evidence,
-                "missing": cause.missing or None,
+                "missing": missing_words(cause) or None,
                 "as_of": cause.as_of,
             }
             for cause in diagnosis.causes

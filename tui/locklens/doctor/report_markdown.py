@@ -10,6 +10,7 @@ from locklens.doctor.report_words import (
     NOTHING_RECOGNISED,
     cause_title,
     is_clean,
+    missing_words,
     onset_words,
     remedy_costs,
     tally,
@@ -70,7 +71,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _row(cause: Cause) -> str:
     moment = f" (as of {cause.as_of})" if cause.as_of else ""
-    missing = _cell(cause.missing) if cause.missing else ""
+    missing = _cell(missing_words(cause)) if cause.missing else ""
     verdict = _VERDICTS[cause.verdict]
     return f"| {cause_title(cause)} (`{cause.id}`) | {verdict} | {_cell(cause.evidence + moment)} | {missing} |"
 

@@ -21,12 +21,15 @@ from locklens.text import Painted, counted, listing, page
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.doctor.model import Cause, Diagnosis, RecognisedError
+    from locklens.doctor.model import Cause, Diagnosis
     from locklens.text import Line, Printable
 
 _WIDTH = 110
 _LABEL = 13
 _ERRORS_SHOWN = 5
+_RULED_OUT = 30
+"""Columns before the evidence of a cause that was ruled out: the longest id fits."""
+
 _SECTIONS = (
     ("CAUSES", (CauseVerdict.YES, CauseVerdict.LIKELY), "1"),
     ("RULED OUT", (CauseVerdict.NO,), "2"),
@@ -98,8 +101,8 @@ def _facts(diagnosis: Diagnosis) -> Iterator[Line]:
     yield from _labelled("RAN ON", ", ".join(ran))
     if facts.root is not None:
         count = 1 + len(diagnosis.same_entry)
-        entry = f"; {count} of {counted(diagnosis.roots, 'root')} have this entry" if diagnosis.roots else ""
-        others = f": also {listing(list(diagnosis.same_entry))}" if diagnosis.same_entry else ""
+        entry = f"; the same entry in {count} of {counted(diagnosis.roots, 'root')}" if diagnosis.roots else ""
+        others = f", also {listing(list(diagnosis.same_entry))}" if diagnosis.same_entry else ""
         subject = f"  {diagnosis.examined}" if diagnosis.examined else ""
         yield from _labelled("ROOT", f"{facts.root}{subject}{entry}{others}")
 
@@ -107,12 +110,18 @@ def _facts(diagnosis: Diagnosis) -> Iterator[Line]:
 def _cause(cause: Cause) -> Iterator[Line]:
     mark = {CauseVerdict.YES: "yes", CauseVerdict.LIKELY: "likely", CauseVerdict.NO: "no", CauseVerdict.UNKNOWN: "?"}
     moment = f" (as of {cause.as_of})" if cause.as_of else ""
-    yield f"  {mark[cause.verdict]:7}{cause.id}: {cause_title(cause)}"
-    for line in wrap(f"{cause.evidence}{moment}", _WIDTH - 9, break_on_hyphens=False):
-        yield f"{'':9}{line}"
-    if cause.missing:
-        for line in wrap(f"missing: {cause.missing}", _WIDTH - 9, break_on_hyphens=False, break_long_words=False):
-            yield f"{'':9}{line}"
+    label = f"  {mark[cause.verdict]:7}{cause.id}"
+    if cause.verdict is CauseVerdict.NO:
+        lines = wrap(f"{cause.evidence}{moment}", _WIDTH - _RULED_OUT, break_on_hyphens=False)
+        yield f"{label:{_RULED_OUT}}{lines[0]}"
+        yield from (f"{'':{_RULED_OUT}}{line}" for line in lines[1:])
+        return
+    yield f"{label}: {cause_title(cause)}"
+    missing = f"missing: {cause.missing}" if cause.missing else ""
+    for words in (f"{cause.evidence}{moment}", missing):
+        yield from (f"{'':9}{line}" for line in wrap(words, _WIDTH - 9, break_on_hyphens=False))
+    if cause.command:
+        yield f"{'':9}$ {cause.command}"
 
 
 def _remedies(diagnosis: Diagnosis) -> Iterator[Line]:
@@ -129,10 +138,8 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line]:
         yield ""
         yield "NOT OFFERED"
     for one in diagnosis.not_offered:
-        yield from (
-            f"  {'' if number else '-'} {line}".replace("    ", "    ", 1)
-            for number, line in enumerate(wrap(f"{one.what}: {one.why}", _WIDTH - 4))
-        )
+        for number, line in enumerate(wrap(f"{one.what}: {one.why}", _WIDTH - 4)):
+            yield f"  {' ' if number else '-'} {line}"
 
 
 def _rest(diagnosis: Diagnosis) -> Iterator[Line]:
@@ -145,8 +152,3 @@ def _rest(diagnosis: Diagnosis) -> Iterator[Line]:
 def _labelled(label: str, words: str) -> Iterator[str]:
     for number, line in enumerate(wrap(words, _WIDTH - _LABEL, break_on_hyphens=False)):
         yield f"{'' if number else label:{_LABEL}}{line}"
-
-
-def error_words(error: RecognisedError) -> str:
-    """Return an error as one line."""
-    return f"[{error.kind}] {error.text}"

@@ -42,6 +42,11 @@ def cause_title(cause: Cause) -> str:
     return TITLES_OF_CAUSES[cause.id]
 
 
+def missing_words(cause: Cause) -> str:
+    """Return the fact that would tell, with the command that prints it; "" for none."""
+    return f"{cause.missing}: {cause.command}" if cause.command else cause.missing
+
+
 def verdict_sentence(diagnosis: Diagnosis) -> str:
     """Return the verdict in one sentence, without its certainty."""
     chief = diagnosis.with_verdict(CauseVerdict.YES) or diagnosis.with_verdict(CauseVerdict.LIKELY)
@@ -80,12 +85,8 @@ def tally(diagnosis: Diagnosis) -> str:
 def remedy_costs(remedy: Remedy) -> str:
     """Return what a remedy takes."""
     size = "size unknown" if remedy.size is None else "nothing to fetch" if not remedy.size else size_words(remedy.size)
-    trust = {
-        TrustCost.NONE: "no cost in trust",
-        TrustCost.LOW: "low cost in trust",
-        TrustCost.HIGH: "HIGH cost in trust",
-    }
-    return f"{counted(remedy.roots, 'root')}, {size}, {trust}"
+    trust = "HIGH" if remedy.trust is TrustCost.HIGH else "no" if remedy.trust is TrustCost.NONE else "low"
+    return f"{counted(remedy.roots, 'root')}, {size}, {trust} cost in trust"
 
 
 def onset_words(onset: Onset) -> str:
