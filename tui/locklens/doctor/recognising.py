@@ -50,6 +50,7 @@ _PROVIDERS = tuple(
             rf"provider source address \"{_ADDRESS}\"",
             rf"Could not (?:download|retrieve|hash) provider {_ADDRESS}(?:@{_VERSION})?",
             rf"^- {_ADDRESS}(?: \(|$)",
+            r"(?<![\w/.])(?P<provider>[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/[\w-]{1,128}/[\w-]{1,128})(?![\w/])",
         ),
     )
 )  # fmt: skip
@@ -60,7 +61,10 @@ _WITHOUT_SPACES = re.compile(
     r"[a-z0-9-]{1,128}?|[a-z0-9-]{1,128}/[a-z0-9-]{1,128}?)v?(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[a-z0-9.]{1,40}?)?)"
     r"(?:\(|doesn't|doesnot|that|:|cached)"
 )
-_INSTALLING = re.compile(r"errorwhileinstalling[a-z0-9.:/-]{3,400}v\d")
+_INSTALLING = re.compile(
+    r"errorwhileinstalling(?:[a-z0-9.-]{1,255}(?::\d{1,5})?/)?[a-z0-9_-]{1,128}/[a-z0-9_-]{1,128}v\d{1,9}\.\d"
+)
+"""The beginning of the tools' own messages about packages, without white space."""
 _GONE = re.compile(r"previously-selected version (?P<version>\d[\w.+-]{0,80}) is")
 _OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
 _PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:{_OS})_(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])")
@@ -262,8 +266,10 @@ def _names(text: str, tight: str) -> list[tuple[str, str]]:
             found[provider] = found.get(provider) or version
         if found and all(found.values()):
             break
-    if not found and (bare := _WITHOUT_SPACES.search(tight)):
-        found[bare["provider"]] = bare["version"]
+    if not any(name.count("/") == 2 for name in found):
+        bare = {match["provider"]: match["version"] for match in _WITHOUT_SPACES.finditer(tight)}
+        whole = {name: version for name, version in bare.items() if name.count("/") == 2}
+        found = whole or found or bare
     full = {name.partition("/")[2] for name in found if name.count("/") == 2}
     pairs = [(name, version) for name, version in found.items() if name.count("/") == 2 or name not in full]
     if (gone := _GONE.search(text)) and len(pairs) == 1:

@@ -1,0 +1,178 @@
+"""Each error of the tools is recognised, whatever a CI system does to its lines; other programs' errors are not."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from textwrap import wrap
+
+import pytest
+
+from locklens.demo.incidents import boxed_log
+from locklens.doctor.catalogue import BY_KIND, CATALOGUE
+from locklens.doctor.cleaning import LONGEST_LINE, MOST_BYTES, MOST_LINES, clean_lines
+from locklens.doctor.model import NetworkReason
+from locklens.doctor.recognising import MOST_ERRORS, read_log
+
+P, V = "registry.terraform.io/hashicorp/aws", "5.84.0"
+QUERY = "Failed to query available provider packages"
+LIST = "Could not retrieve the list of available versions for provider hashicorp/aws:"
+FAILED, WHILE = "Failed to install provider", f"Error while installing hashicorp/aws v{V}:"
+DISCOVERY = "could not connect to registry.terraform.io: failed to request discovery document:"
+GET = 'Get "https://registry.terraform.io/.well-known/terraform.json":'
+DATA = Path(__file__).parent.parent / "data" / "doctor"
+ROWS = [(row["title"], row["detail"], row["kind"]) for row in json.loads((DATA / "messages.json").read_text("utf-8"))]
+"""A message for each row of the catalogue and each of its phrases, in the tools' words."""
+
+
+def ids(row: tuple[str, str, str]) -> str:
+    return f"{row[2]}: {row[1][-40:]}"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+def test_each_error_of_the_catalogue(row: tuple[str, str, str]) -> None:
+    title, detail, kind = row
+    found = read_log(boxed_log((title, detail)).encode()).errors
+    assert [error.kind for error in found] == [kind]
+    if P in detail:
+        assert {error.provider for error in found} <= {P, "hashicorp/aws"}
+    if f"{P} {V}" in detail or WHILE in detail:
+        assert {error.version for error in found} == {V}
+
+
+def test_every_row_is_tried() -> None:
+    assert {kind for *_, kind in ROWS} == {row.kind for row in CATALOGUE} == set(BY_KIND)
+
+
+def decorated(log: str, how: str) -> bytes:
+    lines = log.splitlines()
+    match how:
+        case "github":
+            lines = [f"2026-11-20T10:11:12.{number:07}Z {line}" for number, line in enumerate(lines)]
+        case "github-download":
+            lines = [f"plan\tterraform init\t2026-11-20T10:11:12.{n:07}Z {line}" for n, line in enumerate(lines)]
+        case "github-annotation":
+            lines = [line.replace("│ Error: ", "##[error]│ Error: ") for line in lines]
+        case "gitlab":
+            lines = [f"2026-11-20T10:11:12.{number:06}Z 01O {line}" for number, line in enumerate(lines)]
+            lines[3] = "section_start:1700000000:step_script\r\x1b[0K" + lines[3]
+        case "jenkins":
+            lines = [f"[2026-11-20T10:11:12.123Z] {line}" for line in lines]
+        case "terragrunt":
+            lines = [f"10:11:12.123 STDERR [live/prod] terraform: {line}" for line in lines]
+        case "colours":
+            lines = [line.replace("│", "\x1b[31m│\x1b[0m\x1b[0m").replace("Error:", "\x1b[1m\x1b[31mError: \x1b[0m\x1b[1m")
+                     for line in lines]  # fmt: skip
+        case "lost escapes":
+            lines = [line.replace("│", "[31m│[0m").replace("Error:", "[1m[31mError: [0m") for line in lines]
+        case "no colour":
+            lines = [line.strip("╷╵│") for line in lines]
+        case "crlf":
+            lines = [f"{line}\r" for line in lines]
+        case "narrow":
+            lines = [piece for line in lines for piece in wrap(line, 30) or [""]]
+        case "cut in words":
+            lines = [line[at : at + 37] for line in lines for at in range(0, max(1, len(line)), 37)]
+        case "wrong encoding":
+            return "\n".join(lines).encode().decode("cp1252", "replace").encode()
+        case "utf-16":
+            return b"\xff\xfe" + "\n".join(lines).encode("utf-16-le")
+    return "\n".join(lines).encode()
+
+
+HOWS = ("github", "github-download", "github-annotation", "gitlab", "jenkins", "terragrunt", "colours", "lost escapes",
+        "no colour", "crlf", "narrow", "cut in words", "wrong encoding", "utf-16")  # fmt: skip
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_however_the_lines_arrive(how: str) -> None:
+    for title, detail, kind in ROWS:
+        if kind in {"no-registry", "sums-crash", "registry-hashes-crash"}:
+            continue
+        found = read_log(decorated(boxed_log((title, detail)), how)).errors
+        assert [error.kind for error in found][:1] == [kind], (how, detail)
+        if kind in {"current-package", "local-package"}:
+            assert (found[0].provider, found[0].version) == (P, V), how
+
+
+def test_a_pasted_line_is_enough() -> None:
+    words = f"the current package for {P} {V} doesn't match any of the checksums previously recorded"
+    assert [error.kind for error in read_log(words.encode()).errors] == ["current-package"]
+
+
+def test_several_errors_and_the_facts_beside_them() -> None:
+    first = FAILED, f"{WHILE} the local package for {P} {V} doesn't match any of the checksums previously recorded"
+    other = P.replace("aws", "tls")
+    second = (
+        FAILED,
+        f"Error while installing hashicorp/tls v4.0.5: the local package for {other} 4.0.5 doesn't match any of the checksums previously recorded",
+    )
+    read = read_log((boxed_log(first, second) * 3).encode())
+    assert [(error.provider, error.version) for error in read.errors] == [(P, V), (other, "4.0.5")]
+    assert (read.facts.tool, read.facts.tool_version, read.facts.platform) == ("terraform", "1.11.4", "linux_amd64")
+
+
+def test_json_output_is_read() -> None:
+    event = {"@level": "error", "diagnostic": {"severity": "error", "summary": FAILED,
+             "detail": f"{WHILE} the current package for {P} {V} doesn't match any of the checksums previously recorded"}}  # fmt: skip
+    found = read_log(b'{"@level":"info"}\n' + json.dumps(event).encode()).errors
+    assert [(error.kind, error.provider, error.version) for error in found] == [("current-package", P, V)]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("x509: certificate signed by unknown authority", NetworkReason.CERTIFICATE),
+        ("proxyconnect tcp: dial tcp 10.0.0.1:3128: connect: connection refused", NetworkReason.PROXY),
+        ("dial tcp: lookup registry.terraform.io: no such host", NetworkReason.NAME),
+        ("dial tcp 10.0.0.1:443: connect: connection refused", NetworkReason.REFUSED),
+        ("read: connection reset by peer", NetworkReason.BROKEN),
+        ("net/http: TLS handshake timeout", NetworkReason.TIMEOUT),
+        ("the request failed after 2 attempts: 401 Unauthorized", NetworkReason.DENIED),
+        ("429 Too Many Requests", NetworkReason.LIMITED),
+        ("503 Service Unavailable", NetworkReason.SERVER),
+    ],
+)
+def test_reasons_of_requests(words: str, reason: NetworkReason) -> None:
+    error = read_log(boxed_log((QUERY, f"{LIST} {DISCOVERY} {GET} {words}")).encode()).errors[0]
+    assert error.reason is reason
+
+
+OTHERS = (
+    "npm ERR! code EINTEGRITY", "npm ERR! sha512-x integrity checksum failed when using sha512", "Error: Process completed with exit code 1.",
+    "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "verifying module: checksum mismatch",
+    "Error: failed to download chart: unexpected EOF", "Error: dial tcp: lookup proxy.example.com: no such host",
+    "x509: certificate signed by unknown authority", "docker: Error response from daemon: Get https://registry-1.docker.io/v2/: context deadline exceeded.",
+    "Error: INSTALLATION FAILED: cannot re-use a name that is still in use", "fatal: unable to access: Could not resolve host: github.com",
+    "error: failed to solve: unexpected status from HEAD request: 401 Unauthorized", "gpg: Can't check signature: No public key",
+    "error checking signature: no key", "panic: runtime error: index out of range [3] with length 3", "zip: not a valid zip file",
+    "Error: Unsupported Content-Type: text/html", "E: The repository 'http://x' does not have a Release file.", "pull access denied",
+    "error: could not find a provider for resource", "Error: No package available for this platform", "cannot search /tmp: permission denied",
+    "Error: Cycle: module.a, module.b", "Error: Invalid reference", "aws_instance.web: Creation complete after 12s", "Plan: 3 to add, 0 to change",
+    "Error while installing package foo v1.2: unexpected EOF", "bad response code: 404", "giving up after 5 attempt(s)", "Error: timeout",
+    "Error: requires authentication credentials", "fail: you need to downgrade to 1.2.3", "ambiguous manifest", "checksum list has nothing",
+    "cache hit: restored 12 files", "Terraform v1.11.4", "- Installing hashicorp/aws v5.84.0...", "provider registry is fine",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_guessed_from_other_programs(seed: int) -> None:
+    dice = random.Random(seed)
+    lines = [f"{dice.choice(OTHERS)} {dice.randbytes(4).hex()}" for _ in range(200)]
+    assert read_log("\n".join(lines).encode()).errors == ()
+
+
+def test_bounds() -> None:
+    error = boxed_log(
+        (FAILED, f"{WHILE} the current package for {P} {V} doesn't match any of the checksums previously recorded")
+    )
+    read = read_log(b"x\n" * (MOST_BYTES // 2) + error.encode())
+    assert read.is_cut
+    assert [error.kind for error in read.errors] == ["current-package"]
+    assert len(clean_lines("\n" * (MOST_LINES + 10))) == MOST_LINES
+    assert len(clean_lines("x" * (3 * LONGEST_LINE))[0].text) == LONGEST_LINE
+    many = "".join(
+        boxed_log((FAILED, f"Error while installing a/p{n} v1.0.0: unexpected EOF")) for n in range(MOST_ERRORS + 20)
+    )
+    assert len(read_log(many.encode()).errors) <= MOST_ERRORS + 1
