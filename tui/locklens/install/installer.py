@@ -309,7 +309,9 @@ class _Installer:
             f"the {'local' if metadata.is_folder else 'current'} package for {metadata.address} {metadata.version} "
             "doesn't match any of the checksums previously recorded in the dependency lock file"
         )
+        doctor = hashes_command(self._root).replace("hashes", "doctor", 1)
         hint = f"`{hashes_command(self._root)}` compares the locked hashes with the signed release"
+        hint += f"; `{doctor}` tests every other cause too"
         return TrustError(words, hint=hint)
 
     def _is_there(self, requirement: ProviderRequirement, prior: LockEntry) -> bool:

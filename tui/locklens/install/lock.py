@@ -234,6 +234,7 @@ class Locker:
         words = obtained.vouched.change_words(request.prior, request.address, request.version)
         words += _signed_before(context, request)
         hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
+        hint += "; `locklens doctor` tests the causes"
         lead = f"{context.name(request.address)} {request.version} for {obtained.platform}"
         return _failed(context, request.address, f"{lead}: {words}", hint)
 
