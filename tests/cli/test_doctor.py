@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.faults import Faults
-from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
+from locklens.demo.incidents import SampleCopy, SampleIncident, incident_environment, make_incident, sample_incidents
+from locklens.demo.packages import h1, package_bytes
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.demo.unpacked import write_unpacked
+from locklens.doctor.package_causes import HASH_ON_RUNNER
 from locklens.doctor.report_json import doctor_schema
 
 Run = Callable[..., tuple[int, str, str]]
@@ -67,3 +74,161 @@ def test_the_right_cause_comes_first(name: str, made: Any, run: Run) -> None:
     assert named == {incident.cause, *incident.also}, out
     assert document["remedies"]
     assert str(folder) not in out
+
+
+def test_as_text(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["00-h1-missing"])
+    status, out, err = run("-C", str(folder), "doctor", "--prove", "changed", "ci.log")
+    assert (status, err) == (0, "")
+    assert "The lock file has no h1 for the platform. The locked packages are still those of the release." in out
+    assert "[CONFIRMED]" in out
+    assert "RAN ON       linux_amd64 (log), terraform 1.11.4 (log), path unpacked-mirror (the message)" in out
+    assert "by Robin Example" in out
+    assert "example.com>" not in out
+    assert "$ locklens lock --platform linux_amd64 acme/demo --root=live/prod" in out
+    assert "delete the lock file and run init" in out
+    assert max(len(line) for line in out.splitlines() if "$ " not in line) <= 110
+
+
+def test_the_fixes_work(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["00-h1-missing"])
+    _, out, _ = run("-C", str(folder), "doctor", "--prove", "changed", "--format", "json", "ci.log")
+    commands = [remedy["command"] for remedy in json.loads(out)["remedies"]]
+    assert len(commands) == 2
+    lock = folder / "live/prod/.terraform.lock.hcl"
+    before = lock.read_bytes()
+    for command in commands:
+        lock.write_bytes(before)
+        assert run("-C", str(folder), *command.split()[1:])[0] == 0, command
+        assert h1("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64") in lock.read_text("utf-8"), command
+
+
+def test_files_alone_tell_what_they_can(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["00-h1-missing"])
+    _, out, _ = run("-C", str(folder), "doctor", "--offline", "--no-cache", "ci.log")
+    assert "[LIKELY]" in out
+    assert "missing: the signed SHA256SUMS of acme/demo 1.4.2: run without --offline" in out
+    ruled_out = out.partition("RULED OUT")[2].partition("CANNOT SAY")[0]
+    assert "republished" not in ruled_out  # nobody was asked, so nothing is ruled out by that
+
+
+def test_one_root_of_many(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["00-h1-missing"])
+    for name in ("stage", "test"):
+        shutil.copytree(folder / "live/prod", folder / "live" / name)
+    _, out, _ = run("-C", str(folder), "doctor", "--format", "json", "ci.log", "--", "live/stage")
+    document = json.loads(out)
+    assert document["facts"]["root"] == "live/stage"
+    assert {remedy["roots"] for remedy in document["remedies"]} == {3}
+    assert all("live/prod" in remedy["command"] and "live/test" in remedy["command"] for remedy in document["remedies"])
+
+
+@pytest.mark.parametrize(("edition", "verdict"), [("", "no"), ("tampered", "yes")])
+def test_a_package_of_the_failing_run(edition: str, verdict: str, made: Any, run: Run, tmp_path: Path) -> None:
+    incident = INCIDENTS["02-mirror-differs"]
+    folder = made(replace(incident, copies=()))
+    name = ("registry.terraform.io/acme/demo", "1.4.2")
+    place = write_unpacked(tmp_path / "given", *name, "linux_amd64", edition)
+    packed = tmp_path / "given.zip"
+    packed.write_bytes(package_bytes(*name, "linux_amd64", edition))
+    for given in (str(place), str(packed), h1(*name, "linux_amd64", edition)):
+        words = ["--prove", "changed", "--package", given, "--format", "json", "ci.log"]
+        _, out, _ = run("-C", str(folder), "doctor", *words)
+        causes = {cause["id"]: cause for cause in json.loads(out)["causes"]}
+        assert causes["mirror-differs"]["verdict"] == verdict, out
+    status, _, err = run("-C", str(folder), "doctor", "--package", "h1:short", "ci.log")
+    assert (status, "not a hash" in err) == (2, True)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None or shutil.which("sha256sum") is None, reason="needs openssl")
+def test_the_command_for_the_runner_prints_the_h1(tmp_path: Path) -> None:
+    name = ("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64")
+    place = write_unpacked(tmp_path, *name)
+    command = HASH_ON_RUNNER.replace("DIR", str(place), 1)
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == h1(*name)
+
+
+def test_without_a_log_the_root_is_examined(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["01-platform-missing"])
+    root = str(folder / "live/prod")
+    status, out, err = run("-C", root, "doctor", "--platform", "darwin_arm64")
+    assert (status, err) == (0, ""), out
+    assert "No cause for an error was found. [OK]" in out
+    status, out, _ = run("-C", root, "doctor", "--platform", "windows_amd64", "--prove", "changed", "--format", "json")
+    document = json.loads(out)
+    jsonschema.validate(document, doctor_schema())
+    assert (status, document["errors"], document["causes"][0]["id"]) == (1, [], "platform-missing")
+
+
+def test_a_copy_that_the_lock_file_wants_comes_first(made: Any, run: Run) -> None:
+    incident = INCIDENTS["13-republished"]
+    copy = SampleCopy("live/stage/.terraform/providers", "registry.terraform.io/acme/demo", "1.4.2")
+    folder = made(replace(incident, copies=(copy,)))
+    shutil.copy(folder / "live/prod/.terraform.lock.hcl", folder / "live/stage/.terraform.lock.hcl")
+    _, out, _ = run("-C", str(folder), "doctor", "--format", "json", "ci.log", "--", "live/prod")
+    document = json.loads(out)
+    first = document["remedies"][0]
+    assert (first["id"], first["trust"], first["bytes"]) == ("use-copy", "none", 0)
+    assert "live/stage/.terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd64" in first["command"]
+    assert document["remedies"][-1]["trust"] == "high"
+
+
+def test_nothing_recognised(made: Any, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(INCIDENTS["13-republished"])
+    (folder / "other.log").write_text("npm ERR! code EINTEGRITY\n" * 200)
+    status, out, err = run("-C", str(folder), "doctor", "other.log")
+    assert (status, out) == (1, "nothing recognised\n")
+    status, out, err = run("-C", str(folder), "doctor", "--format", "json", "other.log")
+    document = json.loads(out)
+    jsonschema.validate(document, doctor_schema())
+    assert (status, document["errors"], document["causes"]) == (1, [], [])
+    assert "nothing recognised" in err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\x00\xff\xfe" * 1000)))
+    assert run("-C", str(folder), "doctor", "-")[0] == 1
+    status, _, err = run("-C", str(folder), "doctor", "absent.log")
+    assert (status, "absent.log: cannot be read" in err) == (2, True)
+
+
+SECRETS = (
+    "ghp_0123456789abcdefghijABCDEFGHIJ",
+    "s3cr3t-token",
+    "hunter2",
+    "glpat-abcdefghijklmnopqrst",
+    "eyJhbGciOi.eyJzdWIi.sig",
+)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_a_report_can_be_pasted(form: str, made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["02-mirror-differs"])
+    detail = (
+        "Could not retrieve the list of available versions for provider acme/demo: could not query provider registry for "
+        f"registry.terraform.io/acme/demo: Get https://user:hunter2@proxy.example.com/?token={SECRETS[1]}&x=1: "
+        f"Authorization: Bearer {SECRETS[4]} TF_TOKEN_x={SECRETS[0]} {SECRETS[3]} in /home/somebody/infra and "
+        "C:\\Users\\Somebody\\x `code` | <script>alert(1)</script> \x1b[2J ::error::x ##[error]x"
+    )
+    (folder / "secret.log").write_text(f"Error: Failed to query available provider packages\n{detail}\n", "utf-8")
+    _, out, _ = run("-C", str(folder), "doctor", "--format", form, "secret.log")
+    assert "registry-failed" in out
+    assert not [secret for secret in SECRETS if secret in out]
+    assert "omebody" not in out
+    assert str(Path.home()) not in out
+    assert "\x1b" not in out
+    assert not [line for line in out.splitlines() if line.lstrip().startswith("::") or "##[" in line]
+
+
+def test_standard_input_is_read_where_it_is_named(made: Any, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(INCIDENTS["13-republished"])
+    log = (folder / "ci.log").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(log)))
+    assert "published again" in run("-C", str(folder), "doctor", "-")[1]
+
+
+def test_a_folder_without_git(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["13-republished"])
+    shutil.rmtree(folder / ".git")
+    status, out, _ = run("-C", str(folder / "live/prod"), "doctor", str(folder / "ci.log"))
+    assert status == 0
+    assert "LOCKED" not in out
+    assert "The version was published again" in out

@@ -143,10 +143,14 @@ def read_log(data: bytes) -> ReadLog:
 _WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "query-failed", "install-failed"})
 
 
+_WARNINGS = frozenset({"entries-migrated", "lock-incomplete"})
+"""Kinds that stop nothing, behind those that do."""
+
+
 def _without_wrappers(errors: tuple[RecognisedError, ...]) -> tuple[RecognisedError, ...]:
     """Leave out titles of errors whose reason was recognised too."""
-    reasons = tuple(error for error in errors if error.kind not in _WRAPPERS)
-    return reasons or errors
+    reasons = tuple(error for error in errors if error.kind not in _WRAPPERS) or errors
+    return tuple(sorted(reasons, key=lambda error: error.kind in _WARNINGS))
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:

@@ -1,0 +1,45 @@
+"""What the real tools print is recognised: as it was recorded, and anew where they are on PATH."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from doctor.recording import RECORDED, TOOLS, is_here, played, scenes
+from effort import effort
+
+from locklens.cli.main import main
+from locklens.doctor.recognising import read_log
+
+SCENES = scenes()
+CASES = [(tool, name) for tool in TOOLS for name, scene in SCENES.items() if scene.kinds[tool]]
+STEP = effort(6, 1)
+"""Every which scene is played anew: each takes a second."""
+
+
+@pytest.mark.parametrize(("tool", "name"), CASES)
+def test_a_recorded_error_is_recognised(tool: str, name: str) -> None:
+    read = read_log((RECORDED / f"{tool}-{name}.log").read_bytes())
+    assert read.errors[0].kind == SCENES[name].kinds[tool]
+    assert read.facts.tool in {"", tool}
+
+
+@pytest.mark.parametrize(("tool", "name"), CASES[::STEP])
+def test_a_real_error_is_diagnosed(
+    tool: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not is_here(tool):
+        pytest.skip(f"{TOOLS[tool]} is not on PATH")
+    scene = SCENES[name]
+    with played(scene, tool) as result:
+        for variable, value in result.variables.items():
+            monkeypatch.setenv(variable, value)
+        log = Path(result.folder) / "real.log"
+        log.write_text(result.output, "utf-8")
+        words = ["--tool", tool, "--platform", "linux_amd64", *scene.incident.options, "--format", "json", str(log)]
+        status = main(["-C", str(result.folder), "doctor", *words], lambda request, view: pytest.fail("screen"))
+    document = json.loads(capsys.readouterr().out)
+    assert (status, document["errors"][0]["kind"]) == (0, scene.kinds[tool]), result.output
+    assert document["causes"][0]["id"] == scene.incident.cause, document
+    assert document["causes"][0]["verdict"] in {"yes", "likely"}
