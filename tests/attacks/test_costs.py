@@ -21,6 +21,7 @@ from locklens.demo.packages import zh
 from locklens.demo.published import Published, SampleListing
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import DemoRegistry
+from locklens.doctor.recognising import read_log
 from locklens.errors import LockLensError
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 from locklens.policy import MAX_POLICY_BYTES, InstallPath
@@ -119,6 +120,30 @@ def test_lock_files(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str
         capfd.readouterr()
 
     grows_in_step(review, 25_000)
+
+
+LOGS: dict[str, Callable[[int], str]] = {
+    "titles": lambda size: "Error: Failed to install provider\n" * (size // 34),
+    "one long title": lambda size: "Error: " * (size // 7),
+    "control sequences without an end": lambda size: "\x1b]" * (size // 2),
+    "colours without an end": lambda size: "\x1b[1;1;1;1;1" * (size // 11),
+    "brackets": lambda size: "[" * size,
+    "time stamps": lambda size: "2026-11-20T10:11:12.123Z " * (size // 25),
+    "boxes": lambda size: "\u2502 a\n" * (size // 6),
+    "one long name": lambda size: "Error: Error while installing " + "a" * size,
+    "slashes": lambda size: "Error: Failed to install provider\npackage for " + "a/" * (size // 2),
+    "packages": lambda size: "Error: Error while installing a/b v1.0.0: the local package for a/b 1.0.0\n" * (size // 74),
+    "events": lambda size: '{"diagnostic": {"summary": "x"}}\n' * (size // 33),
+    "nested events": lambda size: '{"' + "[" * size + "\n",
+    "tokens": lambda size: "Error: Failed to install provider\n" + "token=" * (size // 6),
+    "hosts": lambda size: "Error: Failed to install provider\nhost " + "a." * (size // 2),
+    "list": lambda size: "Error: Required plugins are not installed\n" + "- there is no package for a\n" * (size // 28),
+}
+
+
+@pytest.mark.parametrize("kind", LOGS)
+def test_logs(kind: str) -> None:
+    grows_in_step(lambda size: read_log(LOGS[kind](size).encode()), 50_000)
 
 
 def test_providers_that_all_move(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
