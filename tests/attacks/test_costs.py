@@ -132,7 +132,9 @@ LOGS: dict[str, Callable[[int], str]] = {
     "boxes": lambda size: "\u2502 a\n" * (size // 6),
     "one long name": lambda size: "Error: Error while installing " + "a" * size,
     "slashes": lambda size: "Error: Failed to install provider\npackage for " + "a/" * (size // 2),
-    "packages": lambda size: "Error: Error while installing a/b v1.0.0: the local package for a/b 1.0.0\n" * (size // 74),
+    "packages": lambda size: (
+        "Error: Error while installing a/b v1.0.0: the local package for a/b 1.0.0\n" * (size // 74)
+    ),
     "events": lambda size: '{"diagnostic": {"summary": "x"}}\n' * (size // 33),
     "nested events": lambda size: '{"' + "[" * size + "\n",
     "tokens": lambda size: "Error: Failed to install provider\n" + "token=" * (size // 6),
