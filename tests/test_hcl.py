@@ -741,3 +741,35 @@ def test_combining_characters_are_bounded_in_json() -> None:
     text = '{"a":\n "%s"}' % ("a" + "\u0301\u0327" * 10_000)
     parsed = hcl.parse_json(text.encode())
     assert [(one.line, one.summary) for one in parsed.problems] == [(2, "Too many combining characters")]
+
+
+PLAIN_PIECES = st.lists(
+    st.sampled_from(
+        ["a", "b-c", "_d", "null", "for", "true", " = ", "=", '"x"', '"~> 1.0"', '"é#//"', '"e\u0301"', '"$x"', ",", "\n", " ", "\t",
+         "{", "}", ".", "0", "[1]", "# c\n", "(e)", ":"]
+    ),
+    max_size=12,
+)  # fmt: skip
+PLAIN = ["{}", "{ }", "{\n}", '{ a = "x" }', '{\n  a = "x"\n\n  b-c="y" , \n d = "z",\n}', "a.b", "aws.east-1", "a"]
+"""Expressions that are read without a parser."""
+
+
+@given(
+    PLAIN_PIECES.map("".join) | st.sampled_from(PLAIN) | PLAIN_PIECES.map(lambda pieces: "{" + "".join(pieces) + "}")
+)
+def test_a_plain_expression_is_what_the_parser_makes_of_it(text: str) -> None:
+    wanted = hcl.Wanted(frozenset({"x"}))
+    plain = hcl.parse(f"x =  {text} \n".encode(), json=False, wanted=wanted)
+    if plain.problems or plain.body is None or set(plain.body.attributes) != {"x"} or plain.body.all_blocks():
+        return
+    # In parentheses the same expression is left to the parser.
+    parsed = hcl.parse(f"x = ({text})\n".encode(), json=False, wanted=wanted)
+    assert parsed.problems == ()
+    assert parsed.body is not None
+    assert parsed.body.attributes["x"].value == plain.body.attributes["x"].value
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_plain_expression_needs_no_parser(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locklens.hcl.grammar.parse", lambda *_: pytest.fail("the parser was used"))
+    assert not hcl.parse(f"x = {text}\n".encode(), json=False, wanted=hcl.Wanted(frozenset({"x"}))).problems

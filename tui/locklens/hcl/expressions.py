@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from locklens.hcl import grammar
 from locklens.hcl.constants import KEYWORDS, number
+from locklens.hcl.plain import read_plain
 from locklens.hcl.scan import Scanner
 from locklens.hcl.source import SourceText, SyntaxProblemError
 from locklens.hcl.strings import Template, TextSpan, normal
@@ -56,6 +57,8 @@ class Expressions:
         text = self._source.text[start:end]
         if _STRING.match(text):
             return self.string(start, end)
+        if (plain := read_plain(self._source, start, end)) is not None:
+            return plain
         if _ODD.search(text):
             text = self._masked(text, start)
         tree, read = grammar.parse(text, start)
