@@ -16,6 +16,7 @@ COMMANDS = {
     "keys drop": "remove the pin of a namespace",
     "accept": "accept one finding about one change, with a reason, in locklens.toml",
     "policy": "check, show: the rules in force and where each comes from; schema for editors",
+    "health": "checks of all lock files below a folder, and the spread of versions",
     "why": "modules that require a provider, and what holds it back",
     "doctor": "find out why init failed: causes with evidence, and fixes",
     "init": "install providers, and update the lock file",
@@ -38,7 +39,7 @@ COMMANDS = {
 }
 
 NOT_YET = {
-    "health": "all lock files of the repository",
+    "backfill": "complete registry metadata files",
 }
 
 

@@ -25,6 +25,10 @@ EXAMPLES = {
         ("locklens policy show main", "the rules in force for a change of main"),
         ("locklens policy schema", "a JSON Schema for editors with TOML support"),
     ),
+    "health": (
+        ("locklens health --offline", "every root of the repository, from files and cached answers"),
+        ("locklens health live --format json --fail-on warn", "the roots below a folder, for CI"),
+    ),
     "why": (
         ("locklens why aws", "in every root"),
         ("locklens why hashicorp/aws --list-roots -- 'live/*'", "in some roots, all by name"),

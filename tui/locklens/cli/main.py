@@ -114,6 +114,10 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
 
         return doctoring.run_doctor(options)
     _recover(getattr(options, "root", []))
+    if command == "health":
+        from locklens.cli import health
+
+        return health.run_health(options)
     if command in {"init", "lock"}:
         from locklens.cli import installing
 

@@ -47,6 +47,8 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
         return doctor_options.read_doctor_options(arguments, operands)
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
+    if command == "health":
+        return _health(arguments, operands)
     return {
         "review": _review,
         "why": _why,
@@ -137,6 +139,21 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     _refuse_unsupported(options)
     if options.policy:
         raise NotSupportedYetError("--policy of why")
+    return options
+
+
+def _health(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser("health", "Check every root module below a folder, and count the roots that each check concerns.")
+    parser.usage = f"locklens health [OPTION...] [DIR] {ROOTS_USAGE}"
+    words = "folder to search: the files that git does not ignore, or without git all"
+    parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help=f"{words} (default: the current one)")
+    _add_roots(parser)
+    _add_reading_options(parser, formats_of("health"))
+    options = parser.parse_args(arguments)
+    _take_roots(options, operands)
+    _refuse_unsupported(options)
+    if options.prove != "none":
+        raise UsageError("health downloads no packages", hint="locklens hashes --prove all hashes them")
     return options
 
 

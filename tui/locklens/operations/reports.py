@@ -48,6 +48,10 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("hashes", "json"): Report("JSON", "json", f"{_REPORTS}.hashes_json:render"),
     ("keys", "text"): Report("text", "txt", f"{_REPORTS}.keys_text:render", ("past",)),
     ("keys", "json"): Report("JSON", "json", f"{_REPORTS}.keys_json:render", ("past",)),
+    ("health", "text"): Report("text", "txt", f"{_REPORTS}.health_text:render", ("colour", "lists_roots")),
+    ("health", "json"): Report(
+        "JSON", "json", f"{_REPORTS}.health_json:render", (), f"{_REPORTS}.health_json:health_schema"
+    ),
     ("why", "text"): Report("text", "txt", f"{_REPORTS}.why_text:render", ("lists_roots",)),
     ("why", "json"): Report("JSON", "json", f"{_REPORTS}.why_json:render", (), f"{_REPORTS}.why_json:why_schema"),
     ("upgrade", "text"): Report("text", "txt", "locklens.operations.upgrades.report:as_text"),

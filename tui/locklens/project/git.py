@@ -313,6 +313,16 @@ class Repository:
         listing = self.listing(None if side is UncommittedSide.INDEX else str(side))
         return tuple(path for path, file in listing.items() if _has_name(path, named) and not file.is_submodule)
 
+    def work_files(self, suffixes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the tracked and not ignored files of the work tree whose path ends in one of the suffixes.
+
+        Those that a sparse checkout leaves out are left out; a tracked file that was deleted is listed.
+
+        Raises:
+            RepositoryError: There is no work tree, or git failed.
+        """
+        return tuple(path for tag, path in self._work_files() if tag != "S" and path.endswith(suffixes))
+
     def blob(self, object_id: str) -> bytes:
         """Return an object's bytes.
 

@@ -171,6 +171,11 @@ def _proposals(base: Policy, head: Policy) -> Iterator[str]:
         yield f"{words}{f': {pin.why}' if pin.why else ''}"
 
 
+def policy_for(folder: Path, given: Path | None) -> EffectivePolicy:
+    """Return the file that was named on the command line, or the policy of a folder; errors as of `policy_at`."""
+    return policy_at(folder) if given is None else _in_force(_given(given), PolicySide.GIVEN)
+
+
 def policy_at(folder: Path) -> EffectivePolicy:
     """Return the policy for a write in a folder: that of HEAD, as for a review, or without git the folder's own.
 

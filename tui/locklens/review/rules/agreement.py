@@ -63,6 +63,10 @@ class LockedPackages:
                 found[change.address] = first
         return found
 
+    def rivals_of(self, entry: LockEntry) -> tuple[LockedPlace, ...]:
+        """Return the first places that lock contradicting packages for the version of an entry."""
+        return tuple(islice(self._against(entry, None), _PLACES_NAMED + 1))
+
     def _against(self, new: LockEntry, old: LockEntry | None) -> Iterator[LockedPlace]:
         version = _version_of(new)
         of_version = self._places.get(version, {})

@@ -30,6 +30,7 @@ class Subject(StrEnum):
     VENDORED = "vendored"
     MODULES = "modules"
     POLICY = "policy"
+    HEALTH = "health"
 
 
 CHANGE, FILE, CHECKOUT, TOOL = Subject.CHANGE, Subject.FILE, Subject.CHECKOUT, Subject.TOOL
@@ -495,6 +496,52 @@ _ALL = (
         "the lock file is enough, and h1 are unsigned: the author of the change can run arbitrary code.",
         "Run `git log --stat -- '*terraform.d/plugins*'`; compare each h1 with that of the publisher's package.",
         "Remove the files from the repository; serve private packages from a configured mirror.",
+    ),
+    Rule(
+        "LK037",
+        Subject.HEALTH,
+        WARN,
+        "Lock file missing or ignored",
+        "A root module has no lock file, or git ignores it. It is information only if the configuration has no "
+        "backend, as that of an example. `locklens health` reports it.",
+        "Without a committed lock file, each run may select other versions and accepts whatever package it gets.",
+        "Run `git check-ignore -v FOLDER/.terraform.lock.hcl`; a root is a folder with a backend or a provider "
+        "configuration that no other folder calls as a module.",
+        "Make it with `locklens lock`, remove the pattern from .gitignore, and commit the lock file.",
+    ),
+    Rule(
+        "LK038",
+        Subject.HEALTH,
+        INFO,
+        "Far behind the newest version in range",
+        "The locked release is more than 180 days older than the newest one that satisfies the constraints. "
+        "`locklens health` reports it.",
+        "Fixes of old releases are rare, and an upgrade over many versions is harder to review.",
+        "Run `locklens upgrade --list` in the root.",
+        "Upgrade with `locklens upgrade`, or narrow the constraint if the version is meant to stay.",
+        "registry",
+    ),
+    Rule(
+        "LK039",
+        Subject.HEALTH,
+        INFO,
+        "Signer not pinned",
+        "The policy pins keys, and none for this provider, whose signer is not official. `locklens health` reports it.",
+        "Without a pin, a registry can present another key for the next release.",
+        "Run `locklens keys`, and compare the fingerprint with the one that the publisher announces.",
+        "Add a `[trust]` table for the namespace to locklens.toml.",
+        "registry",
+    ),
+    Rule(
+        "LK040",
+        Subject.HEALTH,
+        INFO,
+        "Host of the other tool's registry",
+        "A provider is locked from OpenTofu's registry in a root of Terraform, or the reverse. `locklens health` "
+        "reports it.",
+        "Both registries may differ in releases and signing keys, and one tool's terms may not cover the other's use.",
+        "Compare the first line of the lock file with the hosts in it.",
+        "Migrate with `tofu init` or `locklens upgrade`, or write the host into `source` if it is meant.",
     ),
 )
 

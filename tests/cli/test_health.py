@@ -1,0 +1,221 @@
+"""`locklens health` from end to end: on the sample repository, with its registry and offline."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from locklens.cli.main import main
+from locklens.demo.cases import requires, sample_entry
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import lock_file
+from locklens.demo.repository import make_repository
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.review.health import CHECKS
+from locklens.review.reports.health_json import health_schema
+
+LOCK = ".terraform.lock.hcl"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[DemoRegistry]:
+    with DemoRegistry() as running:
+        yield running
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Run:
+    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+        monkeypatch.setenv(name, value)
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        status = main(["health", "--no-cache", *argv], lambda *_: pytest.fail("the terminal UI was opened"))
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("sample") / "infrastructure")
+
+
+def document(run: Run, *words: str, status: int = 1) -> dict[str, Any]:
+    found, out, _ = run("--format", "json", *words)
+    assert found == status
+    value: dict[str, Any] = json.loads(out)
+    jsonschema.Draft202012Validator.check_schema(health_schema())
+    jsonschema.validate(value, health_schema(), cls=jsonschema.Draft202012Validator)
+    return value
+
+
+def counts(value: dict[str, Any]) -> dict[str, int]:
+    return {one["id"]: one["locks"] for one in value["checks"] if one["locks"]}
+
+
+def git(top: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True)
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty repository, which is the current folder."""
+    top = tmp_path / "top"
+    top.mkdir()
+    git(top, "init", "-q")
+    monkeypatch.chdir(top)
+    return top
+
+
+def lay(folder: Path, *providers: tuple[str, str, str], more: str = "", locked: bool = True) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    needs = requires(*((source, constraint) for source, _, constraint in providers))
+    (folder / "main.tf").write_text(needs + more)
+    if locked:
+        entries = (sample_entry(source, version, constraint) for source, version, constraint in providers)
+        (folder / LOCK).write_bytes(lock_file(*entries))
+    return folder
+
+
+AWS = ("hashicorp/aws", "5.84.0", "~> 5.0")
+BACKEND = 'terraform {\n  backend "s3" {}\n}\n'
+
+
+def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sample)
+    value = document(run, "--offline")
+    assert counts(value) == {
+        "syntax": 1, "packages-differ": 2, "not-satisfied": 1, "not-locked": 1, "platform-missing": 1, "no-zh": 1,
+        "malformed": 1, "orphan": 1, "not-canonical": 1,
+    }  # fmt: skip
+    assert [one["id"] for one in value["checks"]] == [check.id for check in CHECKS]
+    by_id = {one["id"]: one for one in value["checks"]}
+    assert by_id["orphan"]["command"] == "locklens prune -- infra/stage/cluster"
+    assert by_id["packages-differ"]["providers"] == 1
+    assert (by_id["behind"]["unknown"], by_id["behind"]["reason"]) == (30, "offline and not cached")
+    aws = next(one for one in value["spread"] if one["provider"].endswith("/hashicorp/aws"))
+    assert aws["versions"] == [
+        {"version": "6.2.0", "roots": 1},
+        {"version": "5.86.1", "roots": 12},
+        {"version": "5.84.0", "roots": 2},
+    ]
+    assert value["summary"]["verdict"] == "block"
+
+
+def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sample)
+    value = document(run)
+    found = {finding["rule"] for root in value["roots"] for finding in root["findings"]}
+    assert {"LK001", "LK009", "LK023"} <= found
+    assert counts(value)["not-authentic"] >= 2
+    assert {one["host"] for one in value["run"]["hosts"] if one["asked"]} >= {"registry.terraform.io"}
+
+
+def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sample)
+    status, out, _ = run("--offline")
+    assert status == 1
+    assert "31 roots, 24 ok, 24 providers, 29 distinct versions: 5 block, 5 warn, 1 info\n" in out
+    assert "  fix: locklens format -- infra/stage/data\n" in out
+    assert "unknown in 30 (offline and not cached)\n" in out
+    assert "registry.terraform.io/corp/backup: only h1 hashes" in out
+    assert out.endswith("verdict: block\n")
+
+
+def test_only_the_roots_below_a_folder_or_named(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sample)
+    assert [root["path"] for root in document(run, "infra/edge", "--offline", status=0)["roots"]] == ["infra/edge"]
+    named = document(run, "--offline", "--", "infra/stage/data", status=0)
+    assert [root["path"] for root in named["roots"]] == ["infra/stage/data"]
+    assert run("--offline", "--fail-on", "info", "--", "infra/stage/data")[0] == 1
+    monkeypatch.chdir(sample / "infra")
+    below = document(run, "stage", "--offline")
+    by_id = {one["id"]: one for one in below["checks"]}
+    assert by_id["orphan"]["command"] == "locklens prune -- stage/cluster"
+
+
+def test_a_lock_file_that_is_ignored_or_missing(run: Run, top: Path) -> None:
+    (top / ".gitignore").write_text("ignored/.terraform.lock.hcl\n")
+    lay(top / "ignored", AWS)
+    lay(top / "deployed", AWS, more=BACKEND, locked=False)
+    lay(top / "example", AWS, more='provider "aws" {}\n', locked=False)
+    lay(top / "modules/shared", AWS, locked=False)
+    lay(top / "modules/called", AWS, more='provider "aws" {}\n', locked=False)
+    lay(top / "root", AWS, more='module "called" {\n  source = "../modules/called"\n}\n')
+    value = document(run, "--offline", "--fail-on", "warn")
+    found = {root["path"]: [(one["rule"], one["severity"]) for one in root["findings"]] for root in value["roots"]}
+    assert found == {
+        "deployed": [("LK037", "warn")], "example": [("LK037", "info")], "ignored": [("LK037", "warn")], "root": [],
+    }  # fmt: skip
+
+
+def test_what_the_tools_downloaded_and_other_repositories_are_left_out(run: Run, top: Path) -> None:
+    lay(top / "unit", AWS)
+    (top / "unit/terragrunt.hcl").write_text("")
+    lay(top / "unit/.terragrunt-cache/x/y", AWS)
+    lay(top / "unit/.terraform/modules/z", AWS)
+    git(lay(top / "other", AWS), "init", "-q")
+    (top / "link").symlink_to("unit")
+    assert [root["path"] for root in document(run, "--offline", status=0)["roots"]] == ["unit"]
+
+
+def test_a_terragrunt_unit_is_a_root_whose_requirements_are_unknown(run: Run, top: Path) -> None:
+    lay(top / "unit", AWS)
+    (top / "unit/main.tf").unlink()
+    (top / "unit/terragrunt.hcl").write_text("")
+    value = document(run, "--offline", status=0)
+    orphan = next(one for one in value["checks"] if one["id"] == "orphan")
+    assert (orphan["locks"], orphan["unknown"]) == (0, 1)
+
+
+def test_without_git(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = tmp_path / "plain"
+    lay(top / "a", AWS)
+    lay(top / "b", AWS, ("hashicorp/random", "3.6.2", "~> 3.6"))
+    (top / "b/main.tf").write_text(requires(("hashicorp/aws", "~> 6.0")))
+    monkeypatch.chdir(top)
+    assert counts(document(run, "--offline")) == {"not-satisfied": 1, "orphan": 1}
+
+
+def test_the_other_tool_s_host(run: Run, top: Path) -> None:
+    lay(top / "a", AWS)
+    path = top / "a" / LOCK
+    path.write_bytes(path.read_bytes().replace(b'"terraform init"', b'"tofu init"'))
+    assert counts(document(run, "--offline", status=0)) == {"other-host": 1}
+
+
+def test_the_policy_sets_severities(run: Run, top: Path) -> None:
+    (top / "locklens.toml").write_text('fail_on = "info"\n[severity]\nLK037 = "block"\nLK018 = "off"\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "policy")
+    lay(top / "deployed", AWS, more=BACKEND, locked=False)
+    path = lay(top / "a", AWS) / LOCK
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    value = document(run, "--offline")
+    assert [one["severity"] for one in value["checks"] if one["locks"]] == ["block"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere"], "no such folder"),
+        (["--", "nowhere"], "no root module here"),
+        (["--prove", "all"], "downloads no packages"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_bad_usage(run: Run, top: Path, words: list[str], message: str) -> None:
+    lay(top / "a", AWS)
+    status, out, err = run("--offline", *words)
+    assert (status, out) == (2, "")
+    assert message in err

@@ -1,0 +1,1 @@
+"""The health of all root modules below a folder."""

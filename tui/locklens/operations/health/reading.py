@@ -1,0 +1,177 @@
+"""Reads roots, and judges what needs no other root and no registry.
+
+Many roots are read by several processes: reading is work for the processor, which threads of Python share.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import LockLensError
+from locklens.lockfile.model import LockFile
+from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
+from locklens.project.configuration import Configuration
+from locklens.project.files import configuration_files, generator_among
+from locklens.review.model import LockStatus, RootContext, RootReview
+from locklens.review.rules.health import CHECKS, Absence, LockedState
+from locklens.review.rules.heeding import heeded
+from locklens.review.rules.judge import judge_root
+from locklens.review.rules.verdict import finding_of
+from locklens.selection import combined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.operations.health.layout import Layout
+    from locklens.policy import Policy
+    from locklens.project.merging import Module
+    from locklens.review.model import Finding
+    from locklens.versions import Constraints
+
+
+class RootSettings(Struct, frozen=True):
+    """The settings of reading.
+
+    Attributes:
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        test_directory: Folder of a root's test files, relative to the root.
+        policy: The policy that applies.
+    """
+
+    tool: Dialect | None
+    test_directory: str
+    policy: Policy
+
+
+class ReadRoot(Struct, frozen=True):
+    """A root that was read and judged.
+
+    Attributes:
+        review: Its lock file and findings; without its configuration, which is large.
+        constraints: Of each required provider.
+        unknown: Why not all of its requirements are known; "" if they are.
+    """
+
+    review: RootReview
+    constraints: dict[ProviderAddress, Constraints]
+    unknown: str
+
+
+class RootsReader:
+    """Reads roots of a layout; each file is read once by a reader."""
+
+    def __init__(self, layout: Layout, settings: RootSettings) -> None:
+        from locklens.project.modules import ModuleReader
+
+        self._layout = layout
+        self._settings = settings
+        self._modules = ModuleReader()
+
+    def read(self, folders: Sequence[str]) -> list[ReadRoot]:
+        """Return the roots of folders with a lock file."""
+        return [self._root(folder, None) for folder in folders]
+
+    def read_unlocked(self, folders: Sequence[str], called: frozenset[str]) -> list[ReadRoot]:
+        """Return those of the configured folders without a lock file that are roots.
+
+        Args:
+            folders: The folders.
+            called: Folders that others call as modules.
+        """
+        roots = []
+        for folder in folders:
+            absence = self._layout.absence(folder)
+            if absence is Absence.IGNORED or (folder not in called and self._is_root(folder)):
+                roots.append(self._root(folder, absence))
+        return [root for root in roots if root.review.findings]
+
+    def called(self, folders: Sequence[str]) -> frozenset[str]:
+        """Return the folders that these folders call as local modules, directly."""
+        found = set()
+        for folder in folders:
+            module = self._module(folder)
+            for call in module.calls:
+                if call.item.source is not None and call.item.source.startswith((".", "/")):
+                    found.add(self._layout.tree.join(folder, call.item.source) or "")
+        return frozenset(found - {""})
+
+    def _module(self, folder: str) -> Module:
+        tree = self._layout.tree
+        tool = self._settings.tool or tool_of(tree, folder, LockFile.absent(lock_path(folder)))
+        return self._modules.read(tree, folder, tool)
+
+    def _is_root(self, folder: str) -> bool:
+        module = self._module(folder)
+        return module.backend is not None or bool(module.providers)
+
+    def _root(self, folder: str, absence: Absence | None) -> ReadRoot:
+        tree, settings = self._layout.tree, self._settings
+        lock = read_lock(tree, lock_path(folder), settings.tool)
+        tool = settings.tool or tool_of(tree, folder, lock)
+        if lock.exists and lock.writer is not tool:
+            lock = read_lock(tree, lock.path, tool)
+        configuration = self._configuration(folder, tool)
+        path = lock_path(folder)
+        review = RootReview(
+            path=folder,
+            lock_file=path,
+            tool=tool,
+            status=LockStatus.INVALID if lock.problems else LockStatus.UNCHANGED,
+            format_only=False,
+            # Nothing is compared: the whole file is judged, as an added one is.
+            old=LockFile.absent(path),
+            new=lock,
+            changes=(),
+            configuration=configuration,
+            context=RootContext(settings.policy),
+        )
+        findings = list(judge_root(review)) if lock.exists else []
+        findings += heeded(self._own_findings(review, findings, absence), settings.policy)
+        kept = replace(review, configuration=None, findings=tuple(findings), new=_light(lock))
+        root = Root(folder, tool, lock, configuration)
+        constraints = {entry.address: combined(root.requirements(entry.address)) for entry in lock.entries}
+        return ReadRoot(kept, constraints, configuration.unknown_reason)
+
+    def _configuration(self, folder: str, tool: Dialect) -> Configuration:
+        tree = self._layout.tree
+        try:
+            entries = tree.list(folder)
+            if not configuration_files(entries, tool):
+                return Configuration.absent(folder, tool, generator_among(entries))
+        except LockLensError:
+            pass  # Reading it reports the reason.
+        from locklens.project.requirements import read_configuration
+
+        return read_configuration(
+            tree,
+            folder,
+            dialect=tool,
+            worktree=tree,
+            environ=os.environ,
+            test_directory=self._settings.test_directory,
+            module_reader=self._modules,
+        )
+
+    def _own_findings(self, root: RootReview, judged: Sequence[Finding], absence: Absence | None) -> Iterator[Finding]:
+        policy, configuration = self._settings.policy, root.configuration
+        if absence is not None and configuration is not None and (configuration.required() or root.new.exists):
+            has_backend = self._module(root.path).backend is not None
+            state = LockedState(root.tool, policy, absence, has_backend)
+            for verdict in CHECKS["LK037"](state):
+                yield finding_of("LK037", verdict, root.lock_file, None)
+        moved = {finding.provider for finding in judged if finding.rule == "LK015"}
+        for entry in root.new.entries:
+            if entry.address not in moved:
+                for verdict in CHECKS["LK040"](LockedState(root.tool, policy, entry=entry)):
+                    yield finding_of("LK040", verdict, root.lock_file, entry.line, entry.address)
+
+
+def _light(lock: LockFile) -> LockFile:
+    """Return a lock file without its bytes."""
+    return replace(lock, data=b"")

@@ -1,0 +1,35 @@
+"""The request for the health of a folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from locklens.dialect import Dialect
+    from locklens.releases.settings import NetworkSettings
+
+
+class HealthRequest(Struct, frozen=True):
+    """The roots to look at, and the settings.
+
+    Attributes:
+        folder: Every root in or below it.
+        name: The folder as the user named it.
+        roots: Root folders relative to the current folder, to which the answer is restricted; () for all.
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        test_directory: Folder of a root's test files, relative to the root.
+        asking: Network settings; None to ask no registry and use no cache.
+        policy: A file that replaces the repository's policy.
+    """
+
+    folder: Path
+    name: str = "."
+    roots: tuple[str, ...] = ()
+    tool: Dialect | None = None
+    test_directory: str = "tests"
+    asking: NetworkSettings | None = None
+    policy: Path | None = None

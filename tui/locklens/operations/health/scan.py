@@ -1,0 +1,164 @@
+"""The health of a folder as a use case: find the roots, read them, judge them together, ask registries."""
+
+from __future__ import annotations
+
+import os
+import threading
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.operations.health.entries import group_entries, judge_entries
+from locklens.operations.health.layout import find_layout
+from locklens.operations.health.reading import RootSettings
+from locklens.operations.health.workers import read_roots
+from locklens.operations.review.policy import policy_for
+from locklens.review.health import OF_REGISTRY, Health, is_undecided, results, spread_of
+from locklens.review.model import PolicySide, Review, SideName
+from locklens.review.rules.verdict import in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from locklens.operations.health.entries import EntryGroup
+    from locklens.operations.health.reading import ReadRoot
+    from locklens.operations.health.registries import Answers
+    from locklens.operations.health.request import HealthRequest
+    from locklens.operations.review.policy import EffectivePolicy
+    from locklens.review.model import Finding
+
+    OnProgress = Callable[[str, int, int], None]
+    """Called with what is done, how much of it, and of how much."""
+
+
+def scan_health(
+    request: HealthRequest,
+    *,
+    on_progress: OnProgress = lambda _what, _done, _total: None,
+    on_log: Callable[[Sequence[str]], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> Health:
+    """Return the health of all roots of a folder.
+
+    Args:
+        request: The folder and the settings.
+        on_progress: Called in this thread.
+        on_log: Called with one line for each request.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        LockLensError: The folder or the policy cannot be read.
+        RunCancelledError: `cancel` was set.
+    """
+    cancel = cancel or threading.Event()
+    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if not request.folder.is_dir():
+        hint = "name a folder with root modules below it"
+        raise ConfigurationError("no such folder", path=request.name, hint=hint)
+    effective = policy_for(request.folder, request.policy)
+    layout = find_layout(request.folder, request.roots)
+    settings = RootSettings(request.tool, request.test_directory, effective.policy)
+    roots = read_roots(layout, settings, on_progress=partial(on_progress, "roots"), cancel=cancel)
+    groups = group_entries(roots)
+    answers = _answers(request, groups, effective, on_progress, cancel)
+    if answers is not None:
+        on_log(answers.log)
+    if cancel.is_set():
+        raise RunCancelledError("the scan was cancelled")
+    found = judge_entries(groups, roots, effective.policy)
+    unknown_ages = _judge_ages(roots, found, answers, effective)
+    judged = [
+        replace(root.review, findings=in_order([*root.review.findings, *own]))
+        for root, own in zip(roots, found, strict=True)
+    ]
+    notes = (*effective.notes, *(answers.notes if answers is not None else ()))
+    side = SideName("worktree", "worktree", None)
+    review = Review(
+        at=at,
+        offline=request.asking is None or request.asking.is_offline,
+        hosts=answers.hosts if answers is not None else (),
+        base=side,
+        head=side,
+        roots=tuple(judged),
+        lock_files=sum(root.new.exists for root in judged),
+        notes=notes,
+        policy=effective.policy,
+        policy_side=effective.side,
+    )
+    here = os.path.relpath(os.path.realpath("."), os.path.realpath(layout.tree.top)).replace(os.sep, "/")
+    unknown = _unknown(roots, groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
+    return Health(request.name, here, review, results(judged, unknown), spread_of(judged))
+
+
+def _answers(
+    request: HealthRequest,
+    groups: Sequence[EntryGroup],
+    effective: EffectivePolicy,
+    on_progress: OnProgress,
+    cancel: threading.Event,
+) -> Answers | None:
+    """Ask registries; only those of the settings, and of a policy that the user named."""
+    if request.asking is None or not groups:
+        return None
+    from locklens.operations.health.registries import ask_registries
+
+    hosts = effective.policy.hosts if effective.side is PolicySide.GIVEN else ()
+    return ask_registries(
+        groups,
+        request.asking,
+        hosts,
+        on_progress=partial(on_progress, "releases"),
+        cancel=cancel,
+    )
+
+
+def _judge_ages(
+    roots: Sequence[ReadRoot], found: list[list[Finding]], answers: Answers | None, effective: EffectivePolicy
+) -> int:
+    """Add the findings about ages, and return the number of roots with an unknown age."""
+    if answers is None:
+        return len(roots)
+    from locklens.operations.health.registries import Distances
+
+    distances = Distances(answers.available, effective.policy)
+    unknown = 0
+    for number, root in enumerate(roots):
+        findings, is_unknown = distances.findings(root)
+        found[number] += findings
+        unknown += is_unknown
+    return unknown
+
+
+def _unknown(
+    roots: Sequence[ReadRoot],
+    groups: Sequence[EntryGroup],
+    effective: EffectivePolicy,
+    *,
+    is_offline: bool,
+    unknown_ages: int,
+) -> dict[str, tuple[int, str]]:
+    """Return the number of roots of which each check cannot say, with the reason."""
+    policy = effective.policy
+    reason = "offline and not cached" if is_offline else "registry not asked, or without an answer"
+    unasked = {number for group in groups for number, _ in group.members if group.case is None or _is_unknown(group)}
+    unknown = dict.fromkeys(OF_REGISTRY, (len(unasked), reason if unasked else ""))
+    ages = "offline and not cached" if is_offline else "no release date, or registry without an answer"
+    unknown["behind"] = (unknown_ages, ages if unknown_ages else "")
+    if not policy.platforms:
+        unknown["platform-missing"] = (0, "no platforms are required by the policy")
+    if not policy.trust:
+        unknown["signer-not-pinned"] = (0, "the policy pins no keys")
+    undecided = sum(any(map(is_undecided, root.review.findings)) for root in roots)
+    unknown["orphan"] = (undecided, "not all that requires providers can be read" if undecided else "")
+    incomplete = sum(bool(root.unknown) for root in roots)
+    unread = "not all that requires providers can be read" if incomplete else ""
+    unknown["not-satisfied"] = unknown["not-locked"] = (incomplete, unread)
+    return unknown
+
+
+def _is_unknown(group: EntryGroup) -> bool:
+    case = group.case
+    return case is None or case.new.today is None

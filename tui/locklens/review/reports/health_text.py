@@ -1,0 +1,137 @@
+"""The health of roots as plain text: the checks with their counts and fixes, the findings, the spread of versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.health import command_words
+from locklens.review.model import Severity
+from locklens.review.reports import words
+from locklens.review.reports.evidence import host_lines
+from locklens.text import Painted, counted, listing, page, shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from locklens.review.health import CheckResult, Health, Spread
+    from locklens.review.model import Finding, RootReview
+    from locklens.text import Line, Printable
+
+_COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
+_ROOTS_SHOWN = 8
+_SPREADS_SHOWN = 20
+_VERSIONS_SHOWN = 8
+_BAR = 30
+
+
+def render(health: Health, *, colour: bool = False, lists_roots: bool = False) -> Printable:
+    """Return the report.
+
+    Args:
+        health: The health to print.
+        colour: True to mark severities with ANSI colours, which add no information.
+        lists_roots: True to name every root of a check, else at most eight.
+    """
+    return page(_lines(health, lists_roots=lists_roots), colour=colour)
+
+
+def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line]:
+    yield f"locklens health  {health.folder}"
+    yield total_words(health)
+    yield ""
+    width = max(len(result.check.title) for result in health.checks)
+    for result in health.checks:
+        yield _row(result, width)
+    for result in health.checks:
+        if result.roots:
+            yield ""
+            yield from _details(result, health, lists_roots=lists_roots)
+    if health.spread:
+        yield ""
+        yield from _spreads(health.spread, lists_all=lists_roots)
+    yield ""
+    yield from _limits(health)
+    review = health.review
+    severity = Severity(review.verdict) if review.verdict != "ok" else None
+    yield "verdict: ", Painted(review.verdict, _COLOURS[severity] if severity else "32")
+
+
+def total_words(health: Health) -> str:
+    """The counts of the whole, in one line."""
+    counts = words.severity_counts(health.review)
+    findings = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
+    versions = sum(len(one.versions) for one in health.spread)
+    return (
+        f"{counted(len(health.review.roots), 'root')}, {health.ok} ok, {counted(len(health.spread), 'provider')}, "
+        f"{counted(versions, 'distinct version')}: {findings}"
+    )
+
+
+def _row(result: CheckResult, width: int) -> Line:
+    severity = result.severity
+    word = Painted(f"{severity.upper() if severity else '':5}", _COLOURS[severity])
+    unknown = f"  unknown in {result.unknown}" if result.unknown else ""
+    reason = f" ({result.reason})" if result.reason else ""
+    return "  ", word, f"  {result.check.title:{width}}  {len(result.roots):5}{unknown}{reason}".rstrip()
+
+
+def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Iterator[Line]:
+    yield (Painted(f"{result.check.title}: {counted(len(result.roots), 'root')}", "1"),)
+    own = [(root, finding) for root in health.review.roots for finding in root.findings]
+    found = [(root, finding) for root, finding in own if finding.rule in result.check.rules]
+    shown = set(result.roots)
+    for messages in _alike([(root, finding) for root, finding in found if root.path in shown]):
+        finding, roots = messages
+        word = Painted(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
+        yield f"  {finding.rule} ", word, f" {finding_words(finding)}"
+        limit = len(roots) if lists_roots else _ROOTS_SHOWN
+        if len(roots) == 1 and finding.line is not None:
+            yield f"        {finding.file}:{finding.line}"
+        else:
+            more = " (--list-roots names all)" if len(roots) > limit else ""
+            yield f"        in {listing([root.path or '.' for root in roots], limit)}{more}"
+    if command := command_words(result, health):
+        limit = len(command) if lists_roots else command.index("--") + 1 + _ROOTS_SHOWN
+        more = f" ... ({len(result.roots)} roots; --list-roots names all)" if len(command) > limit else ""
+        yield f"  fix: {shell_words(command[:limit])}{more}"
+
+
+def _alike(found: Sequence[tuple[RootReview, Finding]]) -> list[tuple[Finding, list[RootReview]]]:
+    """Return the findings with the same words once, with their roots; the worst first."""
+    alike: dict[tuple[int, str, str], tuple[Finding, list[RootReview]]] = {}
+    for root, finding in found:
+        key = finding.severity.rank, finding.rule, finding_words(finding)
+        alike.setdefault(key, (finding, []))[1].append(root)
+    return sorted(alike.values(), key=lambda one: (one[0].severity.rank, -len(one[1]), one[0].message))
+
+
+def finding_words(finding: Finding) -> str:
+    """The message of a finding, with its provider unless it names it."""
+    provider = str(finding.provider) if finding.provider is not None else ""
+    return finding.message if provider in finding.message else f"{provider}: {finding.message}"
+
+
+def _spreads(spreads: Sequence[Spread], *, lists_all: bool) -> Iterator[Line]:
+    yield (Painted("versions of each provider", "1"),)
+    common = [one for one in spreads if one.roots > 1]
+    shown = spreads if lists_all else common[:_SPREADS_SHOWN]
+    for one in shown:
+        yield f"  {one.provider}  {counted(one.roots, 'root')}"
+        versions = one.versions if lists_all else one.versions[:_VERSIONS_SHOWN]
+        most = max(number for _, number in one.versions)
+        width = max(len(str(version)) for version, _ in versions)
+        for version, number in versions:
+            yield f"    {version!s:{width}}  {'#' * max(1, round(_BAR * number / most)):{_BAR}}  {number:5}"
+        if len(one.versions) > len(versions):
+            yield f"    {len(one.versions) - len(versions)} older versions (--list-roots names all)"
+    if len(common) > len(shown):
+        yield f"  {counted(len(common) - len(shown), 'more provider')} (--list-roots names all)"
+    if not lists_all and len(spreads) > len(common):
+        yield f"  {counted(len(spreads) - len(common), 'more provider')} in one root each (--list-roots names all)"
+
+
+def _limits(health: Health) -> Iterator[str]:
+    for line in host_lines(health.review):
+        yield f"registry {line}"
+    for note in health.review.notes:
+        yield f"note: {note}"
