@@ -132,6 +132,21 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     assert out.endswith("verdict: block\n")
 
 
+def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sample)
+    found = json.loads(run("--offline", "--format", "sarif")[1])["runs"][0]
+    assert sorted(one["ruleId"] for one in found["results"]) == [
+        "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023",
+    ]  # fmt: skip
+    notes = [one["message"]["text"] for one in found["invocations"][0]["toolExecutionNotifications"]]
+    assert "180 days behind the newest in range: unknown in 30 roots (offline and not cached)" in notes
+    text = run("--offline", "--format", "markdown")[1]
+    assert text.startswith("<!-- locklens health -->\n## locklens health: block\n")
+    assert "\n| orphan, nothing requires it | warn | 1 | 1 |\n" in text
+    assert "\n  - fix: `locklens prune -- infra/stage/cluster`\n" in text
+    assert "`6.2.0` in 1, `5.86.1` in 12, `5.84.0` in 2\n" in text
+
+
 def test_only_the_roots_below_a_folder_or_named(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(sample)
     assert [root["path"] for root in document(run, "infra/edge", "--offline", status=0)["roots"]] == ["infra/edge"]

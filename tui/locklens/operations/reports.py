@@ -52,6 +52,8 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("health", "json"): Report(
         "JSON", "json", f"{_REPORTS}.health_json:render", (), f"{_REPORTS}.health_json:health_schema"
     ),
+    ("health", "markdown"): Report("Markdown", "md", f"{_REPORTS}.health_markdown:render"),
+    ("health", "sarif"): Report("SARIF", "sarif", f"{_REPORTS}.health_sarif:render"),
     ("why", "text"): Report("text", "txt", f"{_REPORTS}.why_text:render", ("lists_roots",)),
     ("why", "json"): Report("JSON", "json", f"{_REPORTS}.why_json:render", (), f"{_REPORTS}.why_json:why_schema"),
     ("upgrade", "text"): Report("text", "txt", "locklens.operations.upgrades.report:as_text"),

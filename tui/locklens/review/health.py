@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.model import Severity, worst
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -117,6 +118,15 @@ class Health(Struct, frozen=True):
     def ok(self) -> int:
         """The number of roots without a warning or worse."""
         return sum(root.severity not in {Severity.BLOCK, Severity.WARN} for root in self.review.roots)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What could not be said, in sentences."""
+        return tuple(
+            f"{result.check.title}: unknown in {counted(result.unknown, 'root')} ({result.reason})"
+            for result in self.checks
+            if result.unknown
+        )
 
     def fails(self, threshold: str | None) -> bool:
         """True if a finding counts at the threshold or above; None for the policy's."""

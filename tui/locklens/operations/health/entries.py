@@ -108,8 +108,8 @@ def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, po
         changes=(),
         context=context,
     )
-    case = group.case or unasked_case(group.change, group.tool)
-    change = trace(group.change, case)
+    case = _telling_case(group, policy)
+    change = trace(group.change, case) if case is not None else group.change
     for finding in judge_change(change, root, case):
         if is_counted(finding):
             yield replace(finding, provider=change.address)
@@ -118,6 +118,15 @@ def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, po
         own = (finding_of("LK039", verdict, first.lock_file, None) for verdict in CHECKS["LK039"](state))
         for finding in heeded(own, policy):
             yield replace(finding, provider=change.address)
+
+
+def _telling_case(group: EntryGroup, policy: Policy) -> Case | None:
+    """Return the facts about a release; None where they are unknown and no rule has anything to say without them."""
+    case = group.case
+    is_known = case is not None and (case.trouble is None or not case.trouble.is_offline)
+    if is_known or not policy.platforms:
+        return case if is_known else None
+    return case or unasked_case(group.change, group.tool)
 
 
 def _at(finding: Finding, first: str, lock_file: str, offset: int, *, is_other: bool) -> Finding:

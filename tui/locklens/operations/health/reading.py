@@ -1,7 +1,4 @@
-"""Reads roots, and judges what needs no other root and no registry.
-
-Many roots are read by several processes: reading is work for the processor, which threads of Python share.
-"""
+"""Reads roots, and judges what needs no other root and no registry."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.errors import LockLensError
+from locklens.errors import LockLensError, RunCancelledError
 from locklens.lockfile.model import LockFile
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
@@ -24,7 +21,8 @@ from locklens.review.rules.verdict import finding_of
 from locklens.selection import combined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -63,7 +61,43 @@ class ReadRoot(Struct, frozen=True):
     unknown: str
 
 
-class RootsReader:
+_BATCH = 50
+"""Roots between two looks at `cancel`."""
+
+
+def read_roots(
+    layout: Layout,
+    settings: RootSettings,
+    *,
+    on_progress: Callable[[int, int], None],
+    cancel: threading.Event,
+) -> list[ReadRoot]:
+    """Return the roots of a layout, in the order of their folders.
+
+    Args:
+        layout: The folders.
+        settings: The settings of reading.
+        on_progress: Called with the number of read folders and of all.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        RunCancelledError: `cancel` was set.
+    """
+    reader = _RootsReader(layout, settings)
+    roots: list[ReadRoot] = []
+    total = len(layout.locked)
+    for start in range(0, total, _BATCH):
+        if cancel.is_set():
+            raise RunCancelledError("the scan was cancelled")
+        roots += reader.read(layout.locked[start : start + _BATCH])
+        on_progress(min(total, start + _BATCH), total)
+    if layout.configured:
+        called = reader.called([*layout.locked, *layout.configured])
+        roots += reader.read_unlocked(layout.configured, called)
+    return sorted(roots, key=lambda root: root.review.path)
+
+
+class _RootsReader:
     """Reads roots of a layout; each file is read once by a reader."""
 
     def __init__(self, layout: Layout, settings: RootSettings) -> None:

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.health.entries import group_entries, judge_entries
 from locklens.operations.health.layout import find_layout
-from locklens.operations.health.reading import RootSettings
-from locklens.operations.health.workers import read_roots
+from locklens.operations.health.reading import RootSettings, read_roots
 from locklens.operations.review.policy import policy_for
 from locklens.review.health import OF_REGISTRY, Health, is_undecided, results, spread_of
 from locklens.review.model import PolicySide, Review, SideName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.health import command_words
+from locklens.review.health import command_words, is_undecided
 from locklens.review.model import Severity
 from locklens.review.reports import words
 from locklens.review.reports.evidence import host_lines
@@ -77,11 +77,7 @@ def _row(result: CheckResult, width: int) -> Line:
 
 def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Iterator[Line]:
     yield (Painted(f"{result.check.title}: {counted(len(result.roots), 'root')}", "1"),)
-    own = [(root, finding) for root in health.review.roots for finding in root.findings]
-    found = [(root, finding) for root, finding in own if finding.rule in result.check.rules]
-    shown = set(result.roots)
-    for messages in _alike([(root, finding) for root, finding in found if root.path in shown]):
-        finding, roots = messages
+    for finding, roots in alike_findings(result, health):
         word = Painted(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
         yield f"  {finding.rule} ", word, f" {finding_words(finding)}"
         limit = len(roots) if lists_roots else _ROOTS_SHOWN
@@ -96,12 +92,14 @@ def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Itera
         yield f"  fix: {shell_words(command[:limit])}{more}"
 
 
-def _alike(found: Sequence[tuple[RootReview, Finding]]) -> list[tuple[Finding, list[RootReview]]]:
-    """Return the findings with the same words once, with their roots; the worst first."""
+def alike_findings(result: CheckResult, health: Health) -> list[tuple[Finding, list[RootReview]]]:
+    """Return the findings of a check, those with the same words once, with their roots; the worst first."""
     alike: dict[tuple[int, str, str], tuple[Finding, list[RootReview]]] = {}
-    for root, finding in found:
-        key = finding.severity.rank, finding.rule, finding_words(finding)
-        alike.setdefault(key, (finding, []))[1].append(root)
+    for root in health.review.roots:
+        for finding in root.findings:
+            if finding.rule in result.check.rules and not is_undecided(finding):
+                key = finding.severity.rank, finding.rule, finding_words(finding)
+                alike.setdefault(key, (finding, []))[1].append(root)
     return sorted(alike.values(), key=lambda one: (one[0].severity.rank, -len(one[1]), one[0].message))
 
 

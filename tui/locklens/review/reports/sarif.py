@@ -40,11 +40,11 @@ def render(review: Review) -> Printable:
     return json_text(document(review))
 
 
-def document(review: Review) -> Sarif:
-    """Return the document as plain values."""
+def document(review: Review, command: str = "review") -> Sarif:
+    """Return the document as plain values; `command` is the one that lists all findings."""
     found = reported_findings(review)
     numbers = {rule: number for number, rule in enumerate(RULES)}
-    notes = [*_left_out(len(found)), *_unchecked(review)]
+    notes = [*_left_out(len(found), command), *_unchecked(review)]
     invocation: Sarif = {"executionSuccessful": True}
     if notes:
         invocation["toolExecutionNotifications"] = [
@@ -60,11 +60,11 @@ def document(review: Review) -> Sarif:
     return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _left_out(number: int) -> Iterator[str]:
+def _left_out(number: int, command: str) -> Iterator[str]:
     if number > RESULTS_SHOWN:
         yield (
             f"{number - RESULTS_SHOWN} of {number} findings were left out, the worst {RESULTS_SHOWN} are listed; "
-            "locklens review --format json lists all"
+            f"locklens {command} --format json lists all"
         )
 
 
