@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from locklens.project.git import Repository
 
 _SUFFIXES = (".tf", ".tofu", ".tf.json", ".tofu.json")
+_UNIT = "terragrunt.hcl"
 _DOWNLOADED = frozenset({".git", ".terraform", ".terragrunt-cache"})
 
 MAX_FOLDERS = 200_000
@@ -39,12 +40,14 @@ class Layout(Struct, frozen=True):
         locked: Folders with a lock file that git does not ignore, in order.
         configured: Other folders with configuration files, in order.
         is_git: True in a git repository.
+        is_generated: True if there are units of Terragrunt, which run modules that no configuration calls.
     """
 
     tree: WorkTree
     locked: tuple[str, ...]
     configured: tuple[str, ...]
     is_git: bool
+    is_generated: bool = False
 
     def absence(self, folder: str) -> Absence:
         """Return why a configured folder has no lock file in the repository."""
@@ -78,7 +81,7 @@ def find_layout(folder: Path, only: Sequence[str] = ()) -> Layout:
 def _of_repository(repository: Repository, folder: Path) -> Layout:
     tree = WorkTree(repository.top)
     below = within(repository, folder, ".")
-    named = _below(repository.work_files((LOCK_FILE, *_SUFFIXES)), below)
+    named = _below(repository.work_files((LOCK_FILE, _UNIT, *_SUFFIXES)), below)
     return _layout(tree, [path for path in named if not _is_downloaded(path)], is_git=True)
 
 
@@ -102,7 +105,7 @@ def _is_repository(place: str, name: str) -> bool:
 
 
 def _is_named(name: str) -> bool:
-    return name == LOCK_FILE or name.endswith(_SUFFIXES)
+    return name in {LOCK_FILE, _UNIT} or name.endswith(_SUFFIXES)
 
 
 def _is_downloaded(path: str) -> bool:
@@ -122,7 +125,8 @@ def _layout(tree: WorkTree, paths: Sequence[str], *, is_git: bool) -> Layout:
     if len(locked) > MAX_ROOTS:
         words = f"{len(locked)} lock files, and no more than {MAX_ROOTS} are read"
         raise ConfigurationError(words, path=str(tree.top), hint="name a folder below it")
-    return Layout(tree, _in_order(locked), _in_order(configured), is_git)
+    is_generated = any(path.rpartition("/")[2] == _UNIT for path in paths)
+    return Layout(tree, _in_order(locked), _in_order(configured), is_git, is_generated)
 
 
 def _in_order(folders: Iterable[str]) -> tuple[str, ...]:
@@ -141,4 +145,4 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
             raise ConfigurationError(words, path=name, hint="name folders with a lock file or a configuration")
         wanted.add(place)
     locked, configured = ([one for one in folders if one in wanted] for folders in (layout.locked, layout.configured))
-    return Layout(layout.tree, tuple(locked), tuple(configured), layout.is_git)
+    return Layout(layout.tree, tuple(locked), tuple(configured), layout.is_git, layout.is_generated)

@@ -142,7 +142,7 @@ class _RootsReader:
 
     def _is_root(self, folder: str) -> bool:
         module = self._module(folder)
-        return module.backend is not None or bool(module.providers)
+        return module.backend is not None or (bool(module.providers) and not self._layout.is_generated)
 
     def _root(self, folder: str, absence: Absence | None) -> ReadRoot:
         tree, settings = self._layout.tree, self._settings

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     """Called with what is done, how much of it, and of how much."""
 
 
+_UNREAD = "not all that requires providers can be read"
+
+
 def scan_health(
     request: HealthRequest,
     *,
@@ -119,7 +122,7 @@ def _judge_ages(
 ) -> int:
     """Add the findings about ages, and return the number of roots with an unknown age."""
     if answers is None:
-        return len(roots)
+        return sum(bool(root.review.new.entries) for root in roots)
     from locklens.operations.health.registries import Distances
 
     distances = Distances(answers.available, effective.policy)
@@ -151,10 +154,13 @@ def _unknown(
     if not policy.trust:
         unknown["signer-not-pinned"] = (0, "the policy pins no keys")
     undecided = sum(any(map(is_undecided, root.review.findings)) for root in roots)
-    unknown["orphan"] = (undecided, "not all that requires providers can be read" if undecided else "")
-    incomplete = sum(bool(root.unknown) for root in roots)
-    unread = "not all that requires providers can be read" if incomplete else ""
-    unknown["not-satisfied"] = unknown["not-locked"] = (incomplete, unread)
+    unknown["orphan"] = (undecided, _UNREAD if undecided else "")
+    incomplete = [root for root in roots if root.unknown and root.review.new.exists]
+    for check, number in (
+        ("not-locked", len(incomplete)),
+        ("not-satisfied", sum(bool(root.review.new.entries) for root in incomplete)),
+    ):
+        unknown[check] = (number, _UNREAD if number else "")
     return unknown
 
 
