@@ -96,7 +96,7 @@ def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPa
     value = document(run, "--offline")
     assert counts(value) == {
         "syntax": 1, "packages-differ": 2, "not-satisfied": 1, "not-locked": 1, "platform-missing": 1, "no-zh": 1,
-        "malformed": 1, "orphan": 1, "not-canonical": 1,
+        "malformed": 1, "orphan": 1, "not-canonical": 1, "lock-missing": 1,
     }  # fmt: skip
     assert [one["id"] for one in value["checks"]] == [check.id for check in CHECKS]
     by_id = {one["id"]: one for one in value["checks"]}
@@ -118,6 +118,9 @@ def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytes
     found = {finding["rule"] for root in value["roots"] for finding in root["findings"]}
     assert {"LK001", "LK009", "LK023"} <= found
     assert counts(value)["not-authentic"] >= 2
+    assert counts(value)["behind"] == 2
+    behind = next(one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK038")
+    assert "elastic/ec 0.12.2 is 229 days older than 0.12.4, 1 newer version in range" in behind["message"]
     assert {one["host"] for one in value["run"]["hosts"] if one["asked"]} >= {"registry.terraform.io"}
 
 
@@ -125,7 +128,7 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     monkeypatch.chdir(sample)
     status, out, _ = run("--offline")
     assert status == 1
-    assert "31 roots, 24 ok, 24 providers, 29 distinct versions: 5 block, 5 warn, 1 info\n" in out
+    assert "32 roots, 24 ok, 24 providers, 29 distinct versions: 5 block, 6 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
     assert "unknown in 30 (offline and not cached)\n" in out
     assert "registry.terraform.io/corp/backup: only h1 hashes" in out
@@ -136,7 +139,7 @@ def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(sample)
     found = json.loads(run("--offline", "--format", "sarif")[1])["runs"][0]
     assert sorted(one["ruleId"] for one in found["results"]) == [
-        "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023",
+        "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023", "LK037",
     ]  # fmt: skip
     notes = [one["message"]["text"] for one in found["invocations"][0]["toolExecutionNotifications"]]
     assert "180 days behind the newest in range: unknown in 30 roots (offline and not cached)" in notes

@@ -21,6 +21,7 @@
 | infra/tools/backup | corp/backup is from a mirror: no `zh` at all |
 | infra/tools/runner | a truncated hash, and one of an unknown scheme |
 | infra/tools/sandbox | a patch in a root whose main.tf is broken |
+| infra/tools/scratch | no lock file at all, which the review does not show and the health does |
 | infra/legacy/ftp | a deleted root |
 | infra/teams/01 … 12 | the same upgrade twelve times; 03 has another constraint, 07 was locked on a Mac |
 
@@ -94,6 +95,13 @@ MODULES = {
     "modules/team/main.tf": 'resource "aws_iam_role" "deploy" {\n  name = "deploy"\n}\n',
 }
 """Local modules, unchanged between both states."""
+
+UNLOCKED = {
+    "infra/tools/scratch/main.tf": 'terraform {\n  backend "local" {}\n}\n\n'
+    + requires(("hashicorp/local", "~> 2.5"))
+    + '\nresource "local_file" "note" {\n  filename = "note"\n}\n',
+}
+"""A root whose lock file was never committed, in both states."""
 
 _AWS = sample_entry("hashicorp/aws", "5.84.0", "~> 5.0, >= 5.40.0")
 _RANDOM = sample_entry("hashicorp/random", "3.6.2", ">= 3.5.0")

@@ -68,6 +68,7 @@ NEWER: Catalog = {
 DAYS: dict[tuple[str, str], int | None] = {
     ("registry.terraform.io/corp/search-sync", "1.9.0"): None,
     ("registry.terraform.io/elastic/ec", "0.12.4"): 11,
+    ("registry.terraform.io/elastic/ec", "0.12.2"): 240,
     ("registry.terraform.io/hashicorp/aws", "6.3.0"): 3,
     ("registry.terraform.io/hashicorp/helm", "3.0.0-pre2"): 5,
     ("registry.terraform.io/hashicorp/vault", "4.8.0"): 2,

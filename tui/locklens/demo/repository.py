@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from locklens.demo.cases import MODULES, cases
+from locklens.demo.cases import MODULES, UNLOCKED, cases
 from locklens.errors import ConfigurationError
 from locklens.policy import POLICY_FILE
 from locklens.project.gitprocess import GitCommand, find_git, git_environment
@@ -114,7 +114,7 @@ def _new_files() -> dict[str, bytes]:
 
 
 def _shared_files() -> dict[str, bytes]:
-    return {path: text.encode() for path, text in (_TOP | MODULES).items()}
+    return {path: text.encode() for path, text in (_TOP | MODULES | UNLOCKED).items()}
 
 
 def _files(root: str, state: SampleState | None) -> dict[str, bytes]:
