@@ -142,7 +142,7 @@ def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) 
         "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023", "LK037",
     ]  # fmt: skip
     notes = [one["message"]["text"] for one in found["invocations"][0]["toolExecutionNotifications"]]
-    assert "180 days behind the newest in range: unknown in 30 roots (offline and not cached)" in notes
+    assert "180 days behind newest in range: unknown in 30 roots (offline and not cached)" in notes
     text = run("--offline", "--format", "markdown")[1]
     assert text.startswith("<!-- locklens health -->\n## locklens health: block\n")
     assert "\n| orphan, nothing requires it | warn | 1 | 1 |\n" in text

@@ -547,9 +547,9 @@ async def test_the_mouse(samples: Samples, running: Running) -> None:
         await on.pilot.click("#changes", offset=(1, 0))
         await on.pilot.pause()
         assert len(on.changes.rows) == count - 4
-        await on.pilot.click("#tabs", offset=(on.lines[1].index("5 Health") + 2, 0))
+        await on.pilot.click("#tabs", offset=(on.lines[1].index("6 Doctor") + 2, 0))
         await on.pilot.pause()
-        assert "Health: not supported yet" in on.text
+        assert "Doctor: not supported yet" in on.text
         await on.pilot.click("#keys", offset=(on.lines[-1].index("b group") + 3, 0))
         await on.pilot.pause()
         assert on.screen.grouping is Grouping.PROVIDER

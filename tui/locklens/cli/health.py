@@ -4,18 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from locklens.cli.output import DONE, FINDINGS, deliver, is_terminal, tell
+from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_terminal, tell
+from locklens.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from locklens.cli.reading import OpenUi
 
-def run_health(options: Namespace) -> int:
-    """Report the health of a folder."""
+
+def _open_screen(options: Namespace, open_ui: OpenUi) -> int:
+    from locklens.cli.reading import asking_of, request_of
+    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.comparison import Base
+
+    if not has_terminal():
+        raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
+    try:
+        os.chdir(options.folder)
+    except OSError as error:
+        raise ConfigurationError(f"cannot work in the folder: {error.strerror}", path=options.folder) from error
+    base = Base()
+    opened = partial(open_locked, Path.cwd(), base=base)
+    return open_ui(request_of(options, opened, asking_of(options), base), "health")
+
+
+def run_health(options: Namespace, open_ui: OpenUi) -> int:
+    """Open the screen, or report the health of a folder."""
+    is_drawn = has_terminal() and not options.output and not options.root
+    if options.format == "tui" or (options.format is None and is_drawn):
+        return _open_screen(options, open_ui)
     from locklens.cli.reading import asking_of
     from locklens.dialect import DIALECTS
     from locklens.operations.health.request import HealthRequest

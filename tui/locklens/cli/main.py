@@ -117,7 +117,7 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
     if command == "health":
         from locklens.cli import health
 
-        return health.run_health(options)
+        return health.run_health(options, open_ui)
     if command in {"init", "lock"}:
         from locklens.cli import installing
 

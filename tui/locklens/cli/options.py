@@ -148,9 +148,11 @@ def _health(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     words = "folder to search: the files that git does not ignore, or without git all"
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help=f"{words} (default: the current one)")
     _add_roots(parser)
-    _add_reading_options(parser, formats_of("health"))
+    _add_reading_options(parser, ("tui", *formats_of("health")))
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
+    if options.format == "tui" and options.root:
+        raise UsageError("the screen shows all roots", hint="use --format text for some of them")
     _refuse_unsupported(options)
     if options.prove != "none":
         raise UsageError("health downloads no packages", hint="locklens hashes --prove all hashes them")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
     from locklens.project.gitrefs import Revision
     from locklens.releases.facts import ReleaseId
+    from locklens.review.health import Health
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
     from locklens.review.why import Why
@@ -53,11 +54,13 @@ class LockLens:
     Args:
         request: The sides to compare, the tool, and the network settings.
         reads_only: True to review files alone, so that only the other methods ask registries.
+        folder: The folder to work in; None for the current one.
     """
 
-    def __init__(self, request: ReviewRequest, *, reads_only: bool = False) -> None:
+    def __init__(self, request: ReviewRequest, *, reads_only: bool = False, folder: Path | None = None) -> None:
         self.request = request
         self._reads_only = reads_only
+        self._folder = folder
 
     @property
     def fail_on(self) -> str | None:
@@ -90,7 +93,7 @@ class LockLens:
         request = replace(
             self.request, open=opened, include_unchanged=is_whole, is_survey=reads is Reads.LOCKED, prove="none"
         )
-        return LockLens(request, reads_only=reads is Reads.CANDIDATES)
+        return LockLens(request, reads_only=reads is Reads.CANDIDATES, folder=where)
 
     def with_sides(self, base: Base) -> LockLens:
         """Return the same settings for other sides of the repository; views of them are made with `for_view`."""
@@ -181,6 +184,43 @@ class LockLens:
         if self.is_offline or asking is None:
             raise OfflineError("packages cannot be downloaded offline", hint="run without --offline")
         return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
+
+    def health(
+        self,
+        *,
+        is_fresh: bool = False,
+        on_progress: Callable[[str, int, int], None],
+        on_draft: Callable[[Health], None],
+        cancel: threading.Event,
+    ) -> Health:
+        """Check every root of the repository's work tree, or below the folder without git.
+
+        Args:
+            is_fresh: True to ask registries again, even for cached answers.
+            on_progress: Called in this thread with what is done, how much of it, and of how much.
+            on_draft: Called in this thread with the health from the files alone.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: The folder or the policy cannot be read.
+            RunCancelledError: `cancel` was set.
+        """
+        from pathlib import Path
+
+        from msgspec.structs import replace
+
+        from locklens.operations.health.request import HealthRequest
+        from locklens.operations.health.scan import scan_health
+
+        asking = self.request.asking
+        request = HealthRequest(
+            self._folder or Path.cwd(),
+            tool=self.request.tool,
+            test_directory=self.request.test_directory,
+            asking=replace(asking, is_fresh=is_fresh or asking.is_fresh) if asking is not None else None,
+            policy=self.request.policy,
+        )
+        return scan_health(request, on_progress=on_progress, on_draft=on_draft, cancel=cancel)
 
     def why(
         self,

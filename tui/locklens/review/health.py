@@ -23,7 +23,7 @@ class Check(Struct, frozen=True):
 
     Attributes:
         id: Its name in documents.
-        title: A few words.
+        title: Up to 31 characters, which the screen has room for.
         rules: The rules whose findings it counts.
         command: The command that fixes it in all of its roots; "" for none.
         names_providers: True if the command takes the providers.
@@ -40,19 +40,19 @@ CHECKS = (
     Check("syntax", "lock file cannot be read", ("LK019",)),
     Check("packages-differ", "same version, different zh sets", ("LK023",), "hashes"),
     Check("not-authentic", "hashes contradict the release", ("LK001", "LK002", "LK026", "LK030", "LK033"), "hashes"),
-    Check("not-satisfied", "lock does not satisfy a constraint", ("LK005",), "upgrade", names_providers=True),
+    Check("not-satisfied", "constraint not satisfied", ("LK005",), "upgrade", names_providers=True),
     Check("not-locked", "required but not locked", ("LK006",), "lock"),
     Check("not-allowed", "not on the allow list", ("LK022",)),
     Check("platform-missing", "required platform missing", ("LK009",), "lock"),
-    Check("no-zh", "no zh at all (locked from a mirror or cache)", ("LK020",), "lock"),
+    Check("no-zh", "no zh, from a mirror or cache", ("LK020",), "lock"),
     Check("malformed", "malformed or unknown hash", ("LK017",), "lock"),
     Check("orphan", "orphan, nothing requires it", ("LK007",), "prune"),
-    Check("signer", "signer: other than pinned, none, or ended", ("LK010", "LK011", "LK012"), "keys"),
+    Check("signer", "unsigned, or other or ended key", ("LK010", "LK011", "LK012"), "keys"),
     Check("signer-not-pinned", "signer not pinned", ("LK039",), "keys"),
-    Check("other-host", "host of the other tool's registry", ("LK015", "LK040"), "upgrade", names_providers=True),
+    Check("other-host", "registry of the other tool", ("LK015", "LK040"), "upgrade", names_providers=True),
     Check("not-canonical", "CRLF or not canonical", ("LK018",), "format"),
-    Check("lock-missing", "lock file missing or git-ignored", ("LK037",), "lock"),
-    Check("behind", "180 days behind the newest in range", ("LK038",), "upgrade", names_providers=True),
+    Check("lock-missing", "lock file missing or ignored", ("LK037",), "lock"),
+    Check("behind", "180 days behind newest in range", ("LK038",), "upgrade", names_providers=True),
     Check("module-not-exact", "module version not exact", ("LK029",)),
     Check("non-ascii", "non-ASCII provider name", ("LK034",)),
 )
@@ -102,6 +102,7 @@ class Health(Struct, frozen=True):
 
     Attributes:
         folder: As the user named it.
+        top: The folder on disk that the review's paths are relative to.
         here: The current folder, relative to the top of the review's paths.
         review: The roots with their findings; a root without a lock file has only such about that.
         checks: A result for every check, in the order of CHECKS.
@@ -109,6 +110,7 @@ class Health(Struct, frozen=True):
     """
 
     folder: str
+    top: str
     here: str
     review: Review
     checks: tuple[CheckResult, ...]

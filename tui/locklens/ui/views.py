@@ -52,7 +52,14 @@ SIGNERS = View(
     "signers of the locked releases",
     Reads.LOCKED,
 )
-HEALTH = View("5", "Health")
+HEALTH = View(
+    "5",
+    "Health",
+    "health",
+    "locklens.ui.health.screen:HealthScreen",
+    "checks of all roots, and the spread of versions",
+    Reads.LOCKED,
+)
 DOCTOR = View("6", "Doctor")
 
 VIEWS = (REVIEW, UPGRADE, HASHES, SIGNERS, HEALTH, DOCTOR)

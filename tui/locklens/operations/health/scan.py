@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
@@ -40,6 +41,7 @@ def scan_health(
     request: HealthRequest,
     *,
     on_progress: OnProgress = lambda _what, _done, _total: None,
+    on_draft: Callable[[Health], None] | None = None,
     on_log: Callable[[Sequence[str]], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> Health:
@@ -48,6 +50,7 @@ def scan_health(
     Args:
         request: The folder and the settings.
         on_progress: Called in this thread.
+        on_draft: Called with the health from the files alone, before any registry is asked.
         on_log: Called with one line for each request.
         cancel: Set by another thread to stop.
 
@@ -56,7 +59,6 @@ def scan_health(
         RunCancelledError: `cancel` was set.
     """
     cancel = cancel or threading.Event()
-    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if not request.folder.is_dir():
         hint = "name a folder with root modules below it"
         raise ConfigurationError("no such folder", path=request.name, hint=hint)
@@ -64,35 +66,51 @@ def scan_health(
     layout = find_layout(request.folder, request.roots)
     settings = RootSettings(request.tool, request.test_directory, effective.policy)
     roots = read_roots(layout, settings, on_progress=partial(on_progress, "roots"), cancel=cancel)
-    groups = group_entries(roots)
-    answers = _answers(request, groups, effective, on_progress, cancel)
+    scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots))
+    if on_draft is not None:
+        on_draft(scan.health(None))
+    answers = _answers(request, scan.groups, effective, on_progress, cancel)
     if answers is not None:
         on_log(answers.log)
     if cancel.is_set():
         raise RunCancelledError("the scan was cancelled")
-    found = judge_entries(groups, roots, effective.policy)
-    unknown_ages = _judge_ages(roots, found, answers, effective)
-    judged = [
-        replace(root.review, findings=in_order([*root.review.findings, *own]))
-        for root, own in zip(roots, found, strict=True)
-    ]
-    notes = (*effective.notes, *(answers.notes if answers is not None else ()))
-    side = SideName("worktree", "worktree", None)
-    review = Review(
-        at=at,
-        offline=request.asking is None or request.asking.is_offline,
-        hosts=answers.hosts if answers is not None else (),
-        base=side,
-        head=side,
-        roots=tuple(judged),
-        lock_files=sum(root.new.exists for root in judged),
-        notes=notes,
-        policy=effective.policy,
-        policy_side=effective.side,
-    )
-    here = os.path.relpath(os.path.realpath("."), os.path.realpath(layout.tree.top)).replace(os.sep, "/")
-    unknown = _unknown(roots, groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
-    return Health(request.name, here, review, results(judged, unknown), spread_of(judged))
+    return scan.health(answers)
+
+
+class _Scan(Struct):
+    """The roots that were read, with equal entries in groups."""
+
+    request: HealthRequest
+    effective: EffectivePolicy
+    top: str
+    roots: list[ReadRoot]
+    groups: list[EntryGroup]
+
+    def health(self, answers: Answers | None) -> Health:
+        """Return what follows from the files and the answers; None for no answers yet."""
+        effective, roots = self.effective, self.roots
+        found = judge_entries(self.groups, roots, effective.policy)
+        unknown_ages = _judge_ages(roots, found, answers, effective)
+        judged = tuple(
+            replace(root.review, findings=in_order([*root.review.findings, *own]))
+            for root, own in zip(roots, found, strict=True)
+        )
+        asking, side = self.request.asking, SideName("worktree", "worktree", None)
+        review = Review(
+            at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            offline=asking is None or asking.is_offline,
+            hosts=answers.hosts if answers is not None else (),
+            base=side,
+            head=side,
+            roots=judged,
+            lock_files=sum(root.new.exists for root in judged),
+            notes=(*effective.notes, *(answers.notes if answers is not None else ())),
+            policy=effective.policy,
+            policy_side=effective.side,
+        )
+        unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
+        here = os.path.relpath(os.path.realpath("."), os.path.realpath(self.top)).replace(os.sep, "/")
+        return Health(self.request.name, self.top, here, review, results(judged, unknown), spread_of(judged))
 
 
 def _answers(

@@ -1,0 +1,194 @@
+"""The Health screen, driven by keys, on the sample repository on disk and without registries."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from ui.conftest import Driver
+
+from locklens.demo.repository import make_repository
+from locklens.operations.compare_repository import open_git
+from locklens.operations.comparison import Base
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.write.format import Format
+from locklens.operations.write.lock import Lock
+from locklens.operations.write.prune import Prune
+from locklens.operations.write.upgrade import Upgrade
+from locklens.ui.app import LockLensApp
+from locklens.ui.health.screen import HealthScreen
+from locklens.ui.preview.screen import PreviewScreen
+
+
+class HealthDriver(Driver):
+    """Words for the Health screen."""
+
+    @property
+    def health(self) -> HealthScreen:
+        found = self.app._views["health"]
+        assert isinstance(found, HealthScreen)
+        return found
+
+    @property
+    def titles(self) -> list[str]:
+        return [row.title for row in self.health.left.rows]
+
+    @property
+    def said(self) -> str:
+        """All of the detail."""
+        return "\n".join(line.text for line in self.health.detail.lines)
+
+    async def go_to(self, title: str) -> None:
+        self.health.left.cursor = self.titles.index(title)
+        await self.pilot.pause()
+
+
+Opening = Callable[..., AbstractAsyncContextManager[HealthDriver]]
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("sample") / "infrastructure")
+
+
+@pytest.fixture
+def opening(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
+    monkeypatch.chdir(sample)
+
+    @asynccontextmanager
+    async def run(size: tuple[int, int] = (110, 32)) -> AsyncIterator[HealthDriver]:
+        base = Base()
+        request = ReviewRequest(partial(open_git, sample), base=base)
+        app = LockLensApp(LockLens(request), "health", store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=size) as pilot:
+            on = HealthDriver(app, pilot)
+            await on.settle()
+            yield on
+
+    return run
+
+
+async def test_checks_with_counts_then_the_spread(opening: Opening) -> None:
+    async with opening() as on:
+        assert " 32 roots  24 providers  29 versions " in on.lines[0]
+        assert "5 BLOCK  6 WARN  1 INFO" in on.lines[0]
+        row = next(line for line in on.lines if "same version, different zh sets" in line)
+        assert row.split("│")[0].split()[-2:] == ["BLOCK", "2"]
+        row = next(line for line in on.lines if "hashes contradict the release" in line)
+        assert row.split("│")[0].split()[-3:] == ["0", "30", "?"]
+        await on.go_to("hashicorp/aws")
+        assert "5.86.1 ######################## " in on.said
+        assert "  infra/teams/12" in on.said
+
+
+async def test_enter_lists_the_roots_and_then_opens_the_detail(opening: Opening) -> None:
+    async with opening() as on:
+        await on.go_to("same version, different zh sets")
+        assert "locklens hashes -- infra/prod/search infra/stage/search" in on.said
+        await on.press("enter")
+        at = on.titles.index("same version, different zh sets")
+        assert on.titles[at + 1 : at + 3] == ["infra/prod/search", "infra/stage/search"]
+        await on.press("j", "enter")
+        assert on.health.detail.has_focus
+        assert "infra/prod/search/.terraform.lock.hcl:" in on.said
+        assert "infra/stage/search/.terraform.lock.hcl:4\n" not in on.said.split("LK023")[0]
+        await on.press("escape", "h")
+        assert "infra/prod/search" not in on.titles
+
+
+@pytest.mark.parametrize(
+    ("key", "check", "expected"),
+    [
+        ("L", "required but not locked", Lock),
+        ("P", "orphan, nothing requires it", Prune),
+        ("F", "CRLF or not canonical", Format),
+        ("U", "constraint not satisfied", Upgrade),
+    ],
+)
+async def test_upper_case_keys_open_a_preview_for_the_roots_of_the_row(
+    opening: Opening, monkeypatch: pytest.MonkeyPatch, key: str, check: str, expected: type
+) -> None:
+    wanted: list[Lock | Prune | Format | Upgrade] = []
+    async with opening() as on:
+        monkeypatch.setattr(on.health, "preview", wanted.append)
+        await on.go_to(check)
+        await on.press(key)
+        assert [type(one) for one in wanted] == [expected]
+        assert len(wanted[0].where.roots) == 1
+
+
+async def test_marked_roots_are_acted_on_together(opening: Opening, sample: Path) -> None:
+    async with opening() as on:
+        await on.go_to("CRLF or not canonical")
+        await on.press("space")
+        await on.go_to("orphan, nothing requires it")
+        await on.press("space")
+        assert on.health.marked == {"infra/stage/data", "infra/stage/cluster"}
+        before = (sample / "infra/stage/data/.terraform.lock.hcl").read_bytes()
+        await on.press("F")
+        await on.settle()
+        assert isinstance(on.app.screen, PreviewScreen)
+        assert "Format the lock file of 2 roots" in on.text
+        await on.press("escape")
+        assert (sample / "infra/stage/data/.terraform.lock.hcl").read_bytes() == before
+        await on.go_to("orphan, nothing requires it")
+        await on.press("space")
+        assert on.health.marked == {"infra/stage/data"}
+
+
+async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening) -> None:
+    async with opening() as on:
+        await on.go_to("not on the allow list")
+        await on.press("L")
+        assert "lock: no root on this row; space marks roots" in on.text
+        await on.press("space")
+        assert "no root to mark on this row" in on.text
+
+
+async def test_filter_sort_and_group(opening: Opening) -> None:
+    async with opening() as on:
+        await on.press("slash", *"backup", "enter")
+        found = on.titles
+        assert found[: found.index("VERSIONS OF EACH PROVIDER")] == [
+            "required platform missing", "infra/tools/backup", "no zh, from a mirror or cache", "infra/tools/backup",
+        ]  # fmt: skip
+        await on.press("escape", "b")
+        assert "infra/stage/monitoring" in on.titles
+        assert "grouped by root" in on.text
+        await on.press("b")
+        assert "registry.terraform.io/corp/search-sync" in on.titles
+        await on.press("b", "s")
+        assert on.titles[0] == "same version, different zh sets"
+        await on.press("s")
+        checks = on.titles[: on.titles.index("VERSIONS OF EACH PROVIDER")]
+        assert checks == sorted(checks)
+
+
+async def test_the_command_is_copied_as_one_line(opening: Opening) -> None:
+    async with opening() as on:
+        await on.go_to("orphan, nothing requires it")
+        await on.press("y", "enter")
+        assert on.app.clipboard == "locklens prune -- infra/stage/cluster"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (110, 32)])
+async def test_no_title_is_cut(opening: Opening, size: tuple[int, int]) -> None:
+    async with opening(size) as on:
+        shown = "\n".join(line.split("│")[0] for line in on.lines)
+        for title in on.titles[:15]:
+            assert f" {title} " in shown
+
+
+async def test_all_keys_are_explained_and_the_other_screens_lead_here(opening: Opening) -> None:
+    async with opening() as on:
+        await on.press("question_mark")
+        assert "All keys of this screen" in on.text
+        await on.press("escape", "1")
+        await on.settle()
+        await on.press("5")
+        await on.settle()
+        assert on.app.screen is on.health

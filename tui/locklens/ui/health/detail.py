@@ -1,0 +1,90 @@
+"""The detail of a row of the Health screen. No I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.health import command_words
+from locklens.review.reports.health_text import finding_words
+from locklens.text import counted, shell_words
+from locklens.ui.text.clipboard import ShellText
+from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line, severity_span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.review.health import Health, Spread
+    from locklens.review.model import Finding, RootReview
+    from locklens.ui.health.rows import HealthRow
+
+_BAR = 24
+_ROOTS_SHOWN = 200
+"""Roots of one finding that are listed; the report lists all."""
+
+
+def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
+    """The detail of a check, a root, a provider, or of a provider's versions."""
+    yield line(Span(row.title, Role.STRONG), copied=row.title)
+    if row.spread is not None:
+        yield from _spread(row.spread, health)
+        return
+    if row.found:
+        yield line(severity_span(row.severity), Span(f"  in {counted(len(row.roots), 'root')}", Role.DIM))
+    result = row.result
+    if result is not None:
+        if result.unknown:
+            yield line(Span(f"unknown in {counted(result.unknown, 'root')}: {result.reason}", Role.WARN), hanging=2)
+        elif result.reason:
+            yield line(Span(f"not checked: {result.reason}", Role.DIM), hanging=2)
+        if command := shell_words(command_words(result, health)):
+            yield from heading("ALL AT ONCE")
+            yield line(Span(command, Role.PLACE), hanging=2, copied=ShellText(command))
+    for finding, roots in _alike(row):
+        yield Line()
+        yield line(
+            severity_span(finding.severity),
+            Span(f" {finding.rule}  {finding_words(finding)}"),
+            hanging=2,
+            copied=finding_words(finding),
+            place=_place(finding),
+        )
+        for root, own in roots[:_ROOTS_SHOWN]:
+            place = _place(own)
+            yield line(Span(f"  {place if own.line is not None else root.path or '.'}", Role.PLACE), hanging=4,
+                       copied=root.path or ".", place=place)  # fmt: skip
+        if len(roots) > _ROOTS_SHOWN:
+            yield line(Span(f"  and {len(roots) - _ROOTS_SHOWN} more roots", Role.DIM))
+    if not row.found and result is not None and not result.unknown and not result.reason:
+        yield line(Span("no root has it", Role.DIM))
+
+
+def _alike(row: HealthRow) -> list[tuple[Finding, list[tuple[RootReview, Finding]]]]:
+    """The findings with the same words once, with their roots; the worst first."""
+    alike: dict[tuple[int, str, str], list[tuple[RootReview, Finding]]] = {}
+    for root, finding in row.found:
+        alike.setdefault((finding.severity.rank, finding.rule, finding_words(finding)), []).append((root, finding))
+    return [(own[0][1], own) for _, own in sorted(alike.items(), key=lambda one: one[0])]
+
+
+def _place(finding: Finding) -> FilePlace:
+    return FilePlace(finding.file, finding.line or 1)
+
+
+def _spread(spread: Spread, health: Health) -> Iterator[Line]:
+    yield line(Span(f"{counted(spread.roots, 'root')}, {counted(len(spread.versions), 'version')}", Role.DIM))
+    by_version: dict[str, list[RootReview]] = {}
+    for root in health.review.roots:
+        for entry in root.new.entries:
+            if entry.address == spread.provider:
+                by_version.setdefault(str(entry.version), []).append(root)
+    most = max(number for _, number in spread.versions)
+    width = max(len(str(version)) for version, _ in spread.versions)
+    for version, number in spread.versions:
+        bar = "#" * max(1, round(_BAR * number / most))
+        yield Line()
+        shown = Span(f"{version!s:<{width}} "), Span(f"{bar:<{_BAR}}", Role.INFO), Span(f" {number:>5}", Role.STRONG)
+        yield line(*shown, copied=str(version))
+        for root in by_version.get(str(version), ())[:_ROOTS_SHOWN]:
+            entry = root.new.by_address[spread.provider]
+            place = FilePlace(root.lock_file, entry.line)
+            yield line(Span(f"  {root.path or '.'}", Role.PLACE), hanging=4, copied=root.path or ".", place=place)

@@ -1,0 +1,216 @@
+"""The rows of the Health screen: checks, roots or providers with what is found in them, and the spread. No I/O."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.dialect import TERRAFORM
+from locklens.review.health import is_undecided
+from locklens.review.model import Severity, worst
+from locklens.review.reports.health_text import finding_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from locklens.review.health import CheckResult, Health, Spread
+    from locklens.review.model import Finding, RootReview
+
+    Found = tuple[RootReview, Finding]
+    """A finding and its root."""
+
+
+class HealthGrouping(StrEnum):
+    """The kind of the sections."""
+
+    CHECK = "check"
+    ROOT = "root"
+    PROVIDER = "provider"
+
+    @property
+    def following(self) -> HealthGrouping:
+        """The next one, cyclically."""
+        order = list(HealthGrouping)
+        return order[(order.index(self) + 1) % len(order)]
+
+
+class HealthSort(StrEnum):
+    """The order of the sections."""
+
+    SEVERITY = "severity"
+    ROOTS = "roots"
+    NAME = "name"
+
+    @property
+    def following(self) -> HealthSort:
+        """The next one, cyclically."""
+        order = list(HealthSort)
+        return order[(order.index(self) + 1) % len(order)]
+
+
+class HealthRow(Struct, frozen=True):
+    """One line of the list.
+
+    Attributes:
+        key: Stable across reloads.
+        title: Untrusted text.
+        found: The findings, with their roots.
+        result: Of a check.
+        spread: Of a provider's versions.
+        children: The rows that unfold below it.
+        depth: 0 for a section, 1 for a row in one.
+        is_open: True if its children are shown.
+        marked: The number of its marked roots.
+    """
+
+    key: str
+    title: str
+    found: tuple[Found, ...] = ()
+    result: CheckResult | None = None
+    spread: Spread | None = None
+    children: tuple[HealthRow, ...] = ()
+    depth: int = 0
+    is_open: bool = False
+    marked: int = 0
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The roots of its findings, each once."""
+        return tuple(dict.fromkeys(root.path for root, _ in self.found))
+
+    @property
+    def severity(self) -> Severity | None:
+        """The worst severity that counts."""
+        return worst(tuple(finding for _, finding in self.found))
+
+    @property
+    def is_heading(self) -> bool:
+        """True for the row above the spread."""
+        return self.key == SPREAD_KEY
+
+    @property
+    def unknown(self) -> int:
+        """The number of roots of which a check cannot say."""
+        return self.result.unknown if self.result is not None else 0
+
+
+SPREAD_KEY = "spread"
+
+
+def health_rows(
+    health: Health,
+    grouping: HealthGrouping,
+    sort: HealthSort,
+    *,
+    opened: Collection[str] = (),
+    marked: Collection[str] = (),
+    narrowed: str = "",
+) -> tuple[HealthRow, ...]:
+    """Return the rows in order.
+
+    Args:
+        health: The health to show.
+        grouping: The kind of the sections.
+        sort: Their order.
+        opened: Keys of the unfolded sections.
+        marked: Folders of the marked roots.
+        narrowed: Words that a row's text must all contain; `-word` excludes a word.
+    """
+    words = narrowed.lower().split()
+    sections = sorted(_SECTIONS[grouping](health), key=_KEYS[sort])
+    rows = [row for section in sections for row in _unfolded(section, opened, words)]
+    spread = [
+        HealthRow(f"{SPREAD_KEY}:{one.provider}", one.provider.short(TERRAFORM.default_host), spread=one)
+        for one in health.spread
+        if _matches(words, f"{one.provider} {' '.join(str(version) for version, _ in one.versions)}")
+    ]
+    rows += [HealthRow(SPREAD_KEY, "VERSIONS OF EACH PROVIDER"), *spread] if spread else []
+    return tuple(replace(row, marked=len(set(row.roots) & set(marked))) for row in rows)
+
+
+def _unfolded(section: HealthRow, opened: Collection[str], words: Sequence[str]) -> Iterator[HealthRow]:
+    children = [child for child in section.children if _matches(words, _text(section, child))] if words else None
+    if words and not children and not _matches(words, _text(section)):
+        return
+    shown = section.children if children is None or not children else tuple(children)
+    is_open = section.key in opened or bool(words and children)
+    yield replace(section, is_open=is_open)
+    if is_open:
+        yield from shown
+
+
+def _text(*rows: HealthRow) -> str:
+    parts = [row.title for row in rows]
+    for root, finding in rows[-1].found:
+        parts += [root.path, finding.rule, finding.severity.value, finding_words(finding)]
+    return "\n".join(parts)
+
+
+def _matches(words: Iterable[str], text: str) -> bool:
+    lower = text.lower()
+    return all(word[1:] not in lower if word[:1] == "-" and len(word) > 1 else word in lower for word in words)
+
+
+def _found(health: Health) -> Iterator[Found]:
+    for root in health.review.roots:
+        for finding in root.findings:
+            if not is_undecided(finding):
+                yield root, finding
+
+
+def _root_name(found: Found) -> str:
+    return found[0].path or "."
+
+
+def _by_check(health: Health) -> Iterator[HealthRow]:
+    found = list(_found(health))
+    for result in health.checks:
+        own = tuple(one for one in found if one[1].rule in result.check.rules)
+        key = f"check:{result.check.id}"
+        yield HealthRow(key, result.check.title, own, result, children=_children(key, own, _root_name))
+
+
+def _by_root(health: Health) -> Iterator[HealthRow]:
+    titles = {rule: result.check.title for result in health.checks for rule in result.check.rules}
+    for title, own in _grouped(_found(health), _root_name):
+        key = f"root:{title}"
+        yield HealthRow(key, title, own, children=_children(key, own, lambda one: titles.get(one[1].rule, one[1].rule)))
+
+
+def _by_provider(health: Health) -> Iterator[HealthRow]:
+    for title, own in _grouped(_found(health), lambda one: str(one[1].provider or "files and roots")):
+        key = f"provider:{title}"
+        yield HealthRow(key, title, own, children=_children(key, own, _root_name))
+
+
+def _children(key: str, found: Sequence[Found], name: Callable[[Found], str]) -> tuple[HealthRow, ...]:
+    return tuple(HealthRow(f"{key}:{title}", title, own, depth=1) for title, own in _grouped(found, name))
+
+
+def _grouped(found: Iterable[Found], name: Callable[[Found], str]) -> list[tuple[str, tuple[Found, ...]]]:
+    groups: dict[str, list[Found]] = {}
+    for one in found:
+        groups.setdefault(name(one), []).append(one)
+    made = [(title, tuple(own)) for title, own in groups.items()]
+    return sorted(made, key=lambda group: (min(finding.severity.rank for _, finding in group[1]), group[0]))
+
+
+_SECTIONS: dict[HealthGrouping, Callable[[Health], Iterator[HealthRow]]] = {
+    HealthGrouping.CHECK: _by_check,
+    HealthGrouping.ROOT: _by_root,
+    HealthGrouping.PROVIDER: _by_provider,
+}
+
+
+def _severity_rank(row: HealthRow) -> int:
+    return row.severity.rank if row.severity is not None else len(Severity)
+
+
+_KEYS: dict[HealthSort, Callable[[HealthRow], tuple[object, ...]]] = {
+    HealthSort.SEVERITY: lambda row: (_severity_rank(row),),
+    HealthSort.ROOTS: lambda row: (-len(row.roots), _severity_rank(row)),
+    HealthSort.NAME: lambda row: (row.title,),
+}

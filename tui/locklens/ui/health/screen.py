@@ -1,0 +1,265 @@
+"""The Health screen: the checks of all roots and the spread of versions. Owns the marks for L U P F."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+
+from locklens.operations.write.format import Format
+from locklens.operations.write.lock import Lock
+from locklens.operations.write.prune import Prune
+from locklens.operations.write.upgrade import Upgrade
+from locklens.review.health import command_words
+from locklens.text import counted, shell_words
+from locklens.ui import views
+from locklens.ui.dialogs.copy import CopyChoice
+from locklens.ui.health.bars import health_head, health_status
+from locklens.ui.health.detail import health_detail
+from locklens.ui.health.health_list import HealthList
+from locklens.ui.health.help import health_help
+from locklens.ui.health.keys import HEALTH_KEYS
+from locklens.ui.health.loader import HealthLoader
+from locklens.ui.health.rows import HealthGrouping, HealthRow, HealthSort, health_rows
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell import bars
+from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.shell.placeholders import one_sentence
+from locklens.ui.text.clipboard import ShellText
+from locklens.ui.text.spans import FilePlace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from textual.binding import BindingType
+
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.plan.model import Scope
+    from locklens.operations.write.operation import Operation
+    from locklens.policy import Policy
+    from locklens.review.health import Health
+    from locklens.review.model import Review
+    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.text.spans import Line
+    from locklens.ui.widgets.bar import BarLayout
+
+
+class HealthScreen(RowActionsScreen):
+    """Lists the checks with the number of roots that each concerns."""
+
+    TABLE = HEALTH_KEYS
+    VIEW = views.HEALTH
+    FILTER_WORDS = "text: check, root, provider, rule, severity, finding, version"
+    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HEALTH_KEYS)]
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.marked: frozenset[str] = frozenset()
+        """Folders of the marked roots, which L U P F act on; if empty, they act on those of the highlighted row."""
+        self._opened: frozenset[str] = frozenset()
+        self._grouping = HealthGrouping.CHECK
+        self._sort = HealthSort.SEVERITY
+
+    def make_loader(self, source: LockLens, keeper: MarkKeeper) -> HealthLoader:
+        """Return the loader of the health."""
+        return HealthLoader(source, keeper)
+
+    def make_list(self) -> HealthList:
+        """Return the list of checks."""
+        return HealthList(id="health")
+
+    @property
+    def left(self) -> HealthList:
+        """The list of checks."""
+        return self.query_one(HealthList)
+
+    @property
+    def health(self) -> Health | None:
+        """The health; None until the files are read."""
+        return self.loader.health if isinstance(self.loader, HealthLoader) else None
+
+    @property
+    def row_target(self) -> RowTarget:
+        """The command of the check or the title of the row, and the place of its first finding."""
+        row, health = self.left.current, self.health
+        if row is None or health is None:
+            return RowTarget()
+        command = shell_words(command_words(row.result, health)) if row.result is not None else ""
+        place = FilePlace(row.found[0][1].file, row.found[0][1].line or 1) if row.found else None
+        return RowTarget(ShellText(command) if command else row.title, place)
+
+    @property
+    def copy_choices(self) -> tuple[CopyChoice, ...]:
+        """The command, and the roots."""
+        row = self.left.current
+        choices = super().copy_choices
+        if row is not None and row.roots:
+            choices += (CopyChoice("roots", ShellText(shell_words(path or "." for path in row.roots))),)
+        return choices
+
+    def reported(self, review: Review) -> object:
+        """Return the health."""
+        del review
+        return self.health
+
+    # Display
+
+    def review_arrived(self) -> None:
+        """Show the new health; drop marks of roots that are gone."""
+        if self.review is not None:
+            self.marked &= {root.path for root in self.review.roots}
+        self.refresh_list()
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Rebuild the rows with the current marks, folds and filter."""
+        if self.health is None or self.review is None or not self.is_open:
+            return
+        rows = health_rows(
+            self.health,
+            self._grouping,
+            self._sort,
+            opened=self._opened,
+            marked=self.marked,
+            narrowed=self.filter_text,
+        )
+        self.left.show_rows(rows if self.health.review.roots else (), cursor_key=cursor_key)
+        self.facts.show_lines(bars.registry_lines(self.review, self.progress))
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Return the placeholder of an empty list."""
+        del review
+        return one_sentence("No root module here.")
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """The counts of roots and findings."""
+        return health_head(self.health)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """The progress of the scan, or a message."""
+        return health_status(
+            self.health,
+            self.progress,
+            marked=len(self.marked),
+            shown=f"by {self._grouping}, sorted by {self._sort}",
+            is_narrowed=self.is_narrowed,
+            message=self.status_text,
+        )
+
+    def help_lines(self) -> Iterable[Line]:
+        """The keys, the columns and the filter."""
+        return health_help()
+
+    @on(HealthList.Highlighted)
+    def _show_detail(self, event: HealthList.Highlighted) -> None:
+        if self.health is None or event.row is None:
+            self.show_detail("", ())
+        else:
+            self.show_detail(event.row.key, health_detail(event.row, self.health))
+
+    @on(HealthList.Opened)
+    def _open(self, event: HealthList.Opened) -> None:
+        if event.row.children:
+            self._fold(event.row, is_open=not event.row.is_open)
+        else:
+            self.focus_detail()
+
+    # Moving
+
+    def action_unfold(self, is_open: bool) -> None:
+        """Unfold the section."""
+        row = self.left.current
+        if row is not None and row.children:
+            self._fold(row, is_open=is_open)
+
+    def action_focus_list(self) -> None:
+        """Focus the list; in the list, fold the section."""
+        row = self.left.current
+        if self.left.has_focus and row is not None:
+            section = row if not row.depth else next(
+                (one for one in self.left.rows if any(child.key == row.key for child in one.children)), row
+            )  # fmt: skip
+            self._fold(section, is_open=False)
+        super().action_focus_list()
+
+    def _fold(self, row: HealthRow, *, is_open: bool) -> None:
+        self._opened = self._opened | {row.key} if is_open else self._opened - {row.key}
+        self.refresh_list(cursor_key=row.key)
+
+    def action_finding(self, by: int) -> None:
+        """Go to the next or previous section with a finding, cyclically."""
+        rows = [index for index, row in enumerate(self.left.rows) if row.found and not row.depth]
+        if not rows:
+            self.say("no findings in the rows shown")
+            return
+        ahead = [index for index in rows if (index - self.left.cursor) * by > 0]
+        self.left.cursor = (ahead or rows)[0 if by > 0 else -1]
+
+    def action_sort(self) -> None:
+        """Sort by the next order."""
+        self._sort = self._sort.following
+        self.refresh_list()
+        self.say(f"sorted by {self._sort}")
+
+    def action_group(self) -> None:
+        """Group by the next kind."""
+        self._grouping = self._grouping.following
+        self.refresh_list()
+        self.say(f"grouped by {self._grouping}")
+
+    # Marks
+
+    def action_mark(self) -> None:
+        """Mark the roots of the row, or unmark them."""
+        row = self.left.current
+        self._toggle(row.roots if row is not None else ())
+
+    def action_mark_shown(self) -> None:
+        """Mark all roots of the rows shown, or unmark them."""
+        self._toggle(tuple(path for row in self.left.rows for path in row.roots))
+
+    def _toggle(self, paths: tuple[str, ...]) -> None:
+        roots = frozenset(paths)
+        if not roots:
+            self.say("no root to mark on this row")
+            return
+        is_marked = roots <= self.marked
+        self.marked = self.marked - roots if is_marked else self.marked | roots
+        self.refresh_list()
+        number = counted(len(roots), "root")
+        self.say(f"unmarked {number}" if is_marked else f"marked {number} for L U P F")
+
+    # Actions
+
+    def action_lock(self) -> None:
+        """Plan to lock the required platforms of the roots."""
+        self._decide("lock", lambda where, policy: Lock(where, policy.required))
+
+    def action_prune(self) -> None:
+        """Plan to remove the orphans of the roots."""
+        self._decide("prune", lambda where, _: Prune(where))
+
+    def action_format(self) -> None:
+        """Plan to format the lock files of the roots."""
+        self._decide("format", lambda where, _: Format(where))
+
+    def action_upgrade(self) -> None:
+        """Plan to upgrade the providers of the row, or all providers of the marked roots."""
+        row = self.left.current
+        providers: tuple[str, ...] = ()
+        if row is not None:
+            found = {str(finding.provider) for _, finding in row.found if finding.provider is not None}
+            providers = tuple(sorted(found))
+        self._decide(
+            "upgrade",
+            lambda where, policy: Upgrade(where, providers, required=policy.required, cooldown=policy.cooldown),
+        )
+
+    def _decide(self, name: str, operation_of: Callable[[Scope, Policy], Operation]) -> None:
+        row, top, review = self.left.current, self.top, self.review
+        roots = sorted(self.marked or (row.roots if row is not None else ()))
+        if not roots or top is None or review is None:
+            self.say(f"{name}: no root on this row; space marks roots")
+            return
+        self.decide(name, lambda: operation_of(self.source.where(top, roots), review.policy))
