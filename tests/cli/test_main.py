@@ -223,9 +223,6 @@ def test_exit_statuses(run: Run, files: Path, new: bytes, fail_on: str, status: 
 
 NOT_YET = [
     *([name] for name in arguments.NOT_YET),
-    ["providers", "mirror", "folder"],
-    ["lock", "-net-mirror=https://mirror.example.com/"],
-    ["init", "-plugin-dir=folder"],
     ["why", "--policy", "x.toml", "aws"],
 ]
 

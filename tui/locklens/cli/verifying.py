@@ -30,5 +30,8 @@ def run_verify(options: Namespace) -> int:
     if options.verbose:
         tell(found.log)
     is_json = options.format == "json"
-    deliver(report.verify_json(found) if is_json else report.verify_text(found, lists_all=options.all), options.output)
+    deliver(
+        report.verification_json(found) if is_json else report.verification_text(found, lists_all=options.all),
+        options.output,
+    )
     return FINDINGS if found.has_failed else DONE

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
-MIRRORING_FAILED = "Could not mirror providers"
+_SUMMARY = "Could not mirror providers"
 
 
 class Mirrored(Struct, frozen=True):
@@ -50,7 +50,7 @@ def mirror(builds: Sequence[Build], context: InstallContext, *, into: MirrorFold
     )
 
 
-def document(
+def write_documents(
     providers: Sequence[ProviderAddress],
     known: Mapping[Build, tuple[str, ...]],
     context: InstallContext,
@@ -133,5 +133,5 @@ def _listed(metadata: PackageMetadata) -> tuple[str, ...]:
 
 def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> Diagnostic:
     name = context.name(address)
-    context.tell(ProviderFailed(name, MIRRORING_FAILED, words, hint))
-    return Diagnostic(DiagnosticSeverity.ERROR, MIRRORING_FAILED, words, name, hint=hint)
+    context.tell(ProviderFailed(name, _SUMMARY, words, hint))
+    return Diagnostic(DiagnosticSeverity.ERROR, _SUMMARY, words, name, hint=hint)

@@ -16,7 +16,7 @@ from locklens.diagnostics import Diagnostic
 from locklens.install.context import InstallContext
 from locklens.install.lock import Locker
 from locklens.install.mirror_folder import MirrorFolder
-from locklens.install.mirroring import document, mirror
+from locklens.install.mirroring import mirror, write_documents
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.write.diagnostics import unreadable
 from locklens.project.clifiles import this_platform
@@ -108,7 +108,7 @@ def fill_mirror(
         removed = into.prune(kept) if request.prunes and not failures else ()
         for context, mirrored in runs:
             providers = sorted({address for address, _, _ in mirrored.hashes})
-            failures += document(providers, mirrored.hashes, context, into=into)
+            failures += write_documents(providers, mirrored.hashes, context, into=into)
         return MirrorResult(len(kept), removed, tuple(failures), session.log)
 
 

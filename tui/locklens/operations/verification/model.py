@@ -86,7 +86,7 @@ class VerifiedPackage(Struct, frozen=True):
     reason: str = ""
 
 
-class VerifiedPackages(Struct, frozen=True):
+class PackageVerification(Struct, frozen=True):
     """The result of a run.
 
     Attributes:

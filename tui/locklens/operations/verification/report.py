@@ -11,7 +11,7 @@ from locklens.review.reports.envelope import run_facts
 from locklens.text import counted, json_text, page, visible
 
 if TYPE_CHECKING:
-    from locklens.operations.verification.model import VerifiedPackage, VerifiedPackages
+    from locklens.operations.verification.model import PackageVerification, VerifiedPackage
     from locklens.text import Printable
 
 VerifyJson = dict[str, Any]
@@ -26,12 +26,12 @@ def verify_schema() -> VerifyJson:
     return loaded
 
 
-def verify_json(found: VerifiedPackages) -> Printable:
+def verification_json(found: PackageVerification) -> Printable:
     """Return the document as indented text."""
     return json_text(document(found))
 
 
-def document(found: VerifiedPackages) -> VerifyJson:
+def document(found: PackageVerification) -> VerifyJson:
     """Return the document as plain values."""
     return {
         "schema": VERIFY_SCHEMA,
@@ -57,12 +57,12 @@ def _package(package: VerifiedPackage) -> VerifyJson:
     }
 
 
-def _counts(found: VerifiedPackages) -> dict[PackageVerdict, int]:
+def _counts(found: PackageVerification) -> dict[PackageVerdict, int]:
     counts = Counter(package.verdict for package in found.packages)
     return {verdict: counts[verdict] for verdict in PackageVerdict}
 
 
-def verify_text(found: VerifiedPackages, *, lists_all: bool) -> Printable:
+def verification_text(found: PackageVerification, *, lists_all: bool) -> Printable:
     """Return the packages that are not as locked, or all of them, and a summary."""
     lines = []
     for package in found.packages:

@@ -22,8 +22,9 @@ from locklens.operations.verification.model import (
     FileState,
     PackagePlace,
     PackageVerdict,
+    PackageVerification,
     VerifiedPackage,
-    VerifiedPackages,
+    PackageVerification,
     Where,
 )
 from locklens.operations.verification.places import PlaceFinder
@@ -75,7 +76,7 @@ def verify(
     settings: NetworkSettings,
     *,
     cancel: threading.Event | None = None,
-) -> VerifiedPackages:
+) -> PackageVerification:
     """Verify the packages of roots.
 
     Args:
@@ -95,7 +96,7 @@ def verify(
         verifying = _Verifying(session, [root for root in read if not root.lock.problems], options)
         packages = verifying.run()
         notes = (*session.notes, *dict.fromkeys(verifying.notes))
-        return VerifiedPackages(packages, _errors(failures), moment(), settings.is_offline, notes, session.log)
+        return PackageVerification(packages, _errors(failures), moment(), settings.is_offline, notes, session.log)
 
 
 def _errors(failures: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
