@@ -283,9 +283,10 @@ class _Installer:
         place = into.place(address, version, self._here)
         with self._turn(metadata, place), into.staging(place) as staging:
             package = placed(self._context, metadata, staging, release=release, locked=locked, mismatch=mismatch)
-            self._report_difference(address, version, place, package.package.h1)
+            differs = self._report_difference(address, version, place, package.package.h1)
             stop_if(self._context.session.cancel)
-            staging.put()
+            if differs or self._cache is None:  # Others may be using what the cache has already.
+                staging.put()
         if self._cache is not None:
             self._link(address, version, place, package.package.h1)
         return package
@@ -298,11 +299,16 @@ class _Installer:
         cancel = self._context.session.cancel
         return self._cache.turn(place, cancel=cancel, on_waiting=lambda: self._context.tell(busy))
 
-    def _report_difference(self, address: ProviderAddress, version: Version, place: Path, h1: str) -> None:
-        """Report an installed folder that is not the package, with its hash, before it is replaced."""
+    def _report_difference(self, address: ProviderAddress, version: Version, place: Path, h1: str) -> bool:
+        """Report an installed folder that is not the package, with its hash, before it is replaced.
+
+        Returns:
+            True if the package is not at the place.
+        """
         before = h1_at(place, self._context.session.cancel)
-        if (place.exists() or place.is_symlink()) and before != h1:
+        if before != h1 and (place.exists() or place.is_symlink()):
             self._context.tell(FolderDiffers(self._context.name(address), version, str(place), before))
+        return before != h1
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:
         words = (

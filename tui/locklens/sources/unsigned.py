@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.sources.metadata import SignedChecksums
     from locklens.versions import Version
 
 
@@ -19,9 +20,14 @@ class Unsigned:
     def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
         """Do nothing: there are none."""
 
-    def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:  # noqa: ARG002
+    def checksums(
+        self,
+        metadata: PackageMetadata,  # noqa: ARG002
+        *,
+        is_fresh: bool = False,  # noqa: ARG002
+    ) -> SignedChecksums | None:
         """Return None: nothing is signed."""
-        return
+        return None
 
     def release_dates(self, address: ProviderAddress) -> ReleaseDates:  # noqa: ARG002
         """Return no dates: mirrors have none."""

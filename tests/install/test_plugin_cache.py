@@ -1,0 +1,71 @@
+"""One plugin cache for many processes at once, locklens and the real tools, and what its lock excludes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from conformance.case import HERE, TOOLS, Tool, requires
+from conformance.running import is_here
+from msgspec.structs import replace
+from operations.benches import CASE, bench
+
+from locklens.demo.packages import h1
+from locklens.errors import RunCancelledError
+from locklens.install.limits import LIMITS
+from locklens.packages.installed import h1_of_folder
+from locklens.storage.folder_lock import turn
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_many_processes_fill_one_cache(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = replace(CASE, files={})
+    ours = [sys.executable, "-m", "locklens", "init", "--tool", tool.name]
+    theirs = [tool.command, "init", "-no-color"]
+    commands = [ours, ours, ours, *([theirs] if is_here(tool) else [])]
+    with bench(tool, monkeypatch, case) as place:
+        place.configure('plugin_cache_dir = "@WORK@/cache"\n'.replace("@WORK@", str(place.work)))
+        (place.work / "cache").mkdir()
+        place.registry.delay = 0.1
+        roots = [place.work / f"root{number}" for number in range(len(commands))]
+        for root in roots:
+            root.mkdir()
+            (root / "main.tf").write_text(requires(("acme/demo", "1.0.0")))
+        running = [
+            subprocess.Popen(command, cwd=root, env=place.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            for command, root in zip(commands, roots, strict=True)
+        ]
+        said = [process.communicate(timeout=100)[0].decode() for process in running]
+        assert [process.returncode for process in running] == [0] * len(commands), said
+        package = Path(tool.host, "acme/demo/1.0.0", HERE)
+        assert h1_of_folder(place.work / "cache" / package, limit=LIMITS) == h1(f"{tool.host}/acme/demo", "1.0.0", HERE)
+        for root in roots:
+            assert (root / ".terraform/providers" / package).resolve() == (place.work / "cache" / package).resolve()
+        locks = {(root / ".terraform.lock.hcl").read_text() for root in roots}
+        assert len(locks) == 1
+        left = {path.name for path in (place.work / "cache" / package).parent.iterdir()}
+        assert left <= {HERE, f"{HERE}.lock"}
+
+
+def test_a_lock_that_opentofu_holds_is_waited_for(tmp_path: Path) -> None:
+    holding = (
+        "import fcntl, sys\nfile = open(sys.argv[1], 'w')\nfcntl.lockf(file, fcntl.LOCK_EX)\n"
+        "print('held', flush=True)\nsys.stdin.read()\n"
+    )
+    path = tmp_path / f"{HERE}.lock"
+    command = [sys.executable, "-c", holding, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        cancel = threading.Event()
+        cancel.set()
+        with pytest.raises(RunCancelledError), turn(tmp_path, (path.name,), cancel=cancel, is_tofus=True):
+            pass
+        other.kill()
+    with turn(tmp_path, (path.name,), cancel=cancel, is_tofus=True):
+        pass
