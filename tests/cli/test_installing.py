@@ -267,3 +267,13 @@ def test_the_variables_for_arguments_count(place: Place, run: Run, monkeypatch: 
     status, _, err = run("init")
     assert status == 2
     assert "TF_CLI_ARGS_init cannot be read" in err
+
+
+def test_a_method_that_is_dropped_is_named_with_its_line(place: Place, run: Run) -> None:
+    config = Path(place.environ["TF_CLI_CONFIG_FILE"])
+    before = config.read_text()
+    config.write_text(before + 'provider_installation {\n  direct {\n    include = ["acme/de*"]\n  }\n}\n')
+    status, _, err = run("init")
+    assert status == 1
+    line = before.count("\n") + 3
+    assert f"{config}:{line}: invalid pattern 'acme/de*' in include" in err

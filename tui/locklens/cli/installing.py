@@ -63,7 +63,7 @@ def run_init(options: Namespace) -> int:
             if not options.json:
                 _show(outcome, _init_words, is_preview=options.dry_run)
             statuses.append(FINDINGS if outcome.has_failed else DONE)
-        tell(f"note: {words}" for words in cache.take_notices())
+        tell(f"note: {words}" for words in (*installing.notes, *cache.take_notices()))
         if options.verbose:
             tell(installing.log)
     if options.dry_run and not options.json:

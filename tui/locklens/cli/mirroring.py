@@ -36,7 +36,7 @@ def run_mirror(options: Namespace) -> int:
             result = fill_mirror(request, settings, on_event=progress.take, on_waiting=progress.wait)
         finally:
             progress.end()
-        tell(f"note: {words}" for words in cache.take_notices())
+        tell(f"note: {words}" for words in (*result.notes, *cache.take_notices()))
     if options.verbose:
         tell(result.log)
     if options.json:

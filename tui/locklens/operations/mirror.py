@@ -62,12 +62,14 @@ class MirrorResult(Struct, frozen=True):
         packages: Number of the required packages that it has now.
         removed: Files that were removed, relative to the folder.
         failures: Errors; with any, nothing is removed.
+        notes: What is wrong with the user's settings, in sentences.
         log: The requests.
     """
 
     packages: int
     removed: tuple[str, ...] = ()
     failures: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
 
 
@@ -109,7 +111,7 @@ def fill_mirror(
         for context, mirrored in runs:
             providers = sorted({address for address, _, _ in mirrored.hashes})
             failures += write_documents(providers, mirrored.hashes, context, into=into)
-        return MirrorResult(len(kept), removed, tuple(failures), session.log)
+        return MirrorResult(len(kept), removed, tuple(failures), session.notes, session.log)
 
 
 def _required(request: MirrorRequest) -> list[tuple[Dialect, ProviderRequirement] | Diagnostic]:

@@ -88,6 +88,11 @@ class Init:
         return InstallContext(self._session, root.tool, self._on_event, source=source)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What is wrong with the user's settings, in sentences: the run goes on without it, as with the tools."""
+        return self._session.notes
+
+    @property
     def log(self) -> tuple[str, ...]:
         """The requests of the run, with their durations."""
         return self._session.log
