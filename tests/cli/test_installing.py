@@ -277,3 +277,4 @@ def test_a_method_that_is_dropped_is_named_with_its_line(place: Place, run: Run)
     assert status == 1
     line = before.count("\n") + 3
     assert f"{config}:{line}: invalid pattern 'acme/de*' in include" in err
+    assert "no available releases match the given constraints: there is no place to install from" in err

@@ -83,6 +83,7 @@ def test_versions_that_are_there_stay_listed_and_prune_removes_them(monkeypatch:
         assert run("mirror", *PLATFORMS, "out") == 0
         (place.work / "main.tf").write_text(requires(("acme/demo", "1.1.0")))
         (place.work / "out/notes.txt").write_text("mine")
+        (place.work / "out/registry.terraform.io/acme/demo/.terraform-provider-demo_0.9.0_linux_amd64.zip").touch()
         assert run("mirror", "out") == 0
         top = place.work / "out/registry.terraform.io/acme"
         assert json.loads((top / "demo/index.json").read_text()) == {"versions": {"1.0.0": {}, "1.1.0": {}}}

@@ -131,7 +131,9 @@ class MirrorFolder:
             gone |= {f"{one.version}.json" for one in packages if str(one.version) not in left}
             gone |= set() if left else {"index.json"}
             for folder in sorted({one.path.parent for one in packages}):
-                for name in sorted(gone):
+                # What a run that was killed, or one of the tools', left behind begins with a dot.
+                hidden = {one.name for one in folder.glob(".terraform-provider-*.zip")}
+                for name in sorted(gone | hidden):
                     path = folder / name
                     try:
                         path.unlink()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import NotFoundError, PlatformNotSupportedError, ProviderNotFoundError
+from locklens.errors import NotFoundError, PlatformNotSupportedError, ProviderNotFoundError, UnavailableError
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.sources.metadata import RegistryVersions
 from locklens.sources.release_dates import ReleaseDates
@@ -52,7 +52,9 @@ class SourceSelection:
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         """Return the versions of all matching sources; errors as of `Source`."""
         if not self._routes:
-            return RegistryVersions((), ())
+            words = "no available releases match the given constraints: there is no place to install from"
+            hint = "provider_installation in the CLI configuration needs a method that can be used, such as direct {}"
+            raise UnavailableError(words, address=str(address), hint=hint)
         listed: dict[Version, ListedVersion] = {}
         warnings: list[str] = []
         moments: list[str] = []

@@ -126,20 +126,15 @@ class _Verifying:
             works += [(place, _locked(same), name) for place in self._finder.shared(config, same)]
         works = list({place: (place, locked, tool) for place, locked, tool in works}.values())
         verified = list(self._session.map(lambda work: self._judged(*work[:2]), works))
-        differing = [
-            (package, works[number][1], works[number][2], self._spare(package, verified))
-            for number, package in enumerate(verified)
-            if package.verdict is PackageVerdict.DIFFERS
-        ]
-        compared = dict(
-            zip(
-                (package.place for package, *_ in differing),
-                self._session.map(lambda one: self._compared(*one), differing),
-                strict=True,
-            )
-        )
-        found = [compared.get(package.place, package) for package in verified]
-        return tuple(sorted(found, key=lambda one: (_ORDER[one.place.where], one.place.address, one.place.shown)))
+        wrong = [number for number, package in enumerate(verified) if package.verdict is PackageVerdict.DIFFERS]
+        builds = list({_build(works[number][0]): works[number] for number in wrong}.values())
+        # One package of a build is enough for all of its places, such as a data folder and the plugin cache behind it.
+        found = self._session.map(lambda work: self._signed(work[0], work[2], verified), builds)
+        signed = dict(zip((_build(place) for place, *_ in builds), found, strict=True))
+        for number in wrong:
+            place, locked, _ = works[number]
+            verified[number] = self._compared(verified[number], locked, signed[_build(place)])
+        return tuple(sorted(verified, key=lambda one: (_ORDER[one.place.where], one.place.address, one.place.shown)))
 
     def _judged(self, place: PackagePlace, locked: _Locked) -> VerifiedPackage:
         """Compare one package with the hashes of every root that locks its version."""
@@ -178,26 +173,30 @@ class _Verifying:
         h1 = h1_of_digests(digests)
         return _Contents(frozenset({h1}), h1, dict(digests))
 
-    def _spare(self, package: VerifiedPackage, others: Sequence[VerifiedPackage]) -> PackagePlace | None:
-        """Return another place with the same package, as locked."""
-        build = _build(package.place)
-        return next(
-            (one.place for one in others if one.verdict is PackageVerdict.MATCHES and _build(one.place) == build), None
-        )
+    def _signed(
+        self, place: PackagePlace, tool: str, others: Sequence[VerifiedPackage]
+    ) -> _Contents | LockLensError | OSError:
+        """Return the contents of the signed package: of another place where it is as locked, or downloaded."""
+        good = (one.place for one in others if one.verdict is PackageVerdict.MATCHES)
+        spare = next((other for other in good if _build(other) == _build(place)), None)
+        try:
+            return self._contents(spare) if spare is not None else self._downloaded(place, tool)
+        except (LockLensError, OSError) as error:
+            return error
 
     def _compared(
-        self, package: VerifiedPackage, locked: _Locked, tool: str, spare: PackagePlace | None
+        self, package: VerifiedPackage, locked: _Locked, signed: _Contents | LockLensError | OSError
     ) -> VerifiedPackage:
-        """Name the files of a package that are not as signed; the signed package is on this machine, or downloaded."""
+        """Name the files of a package that are not as signed."""
         place = package.place
-        try:
-            signed = self._contents(spare) if spare is not None else self._downloaded(place, tool)
-            found = self._contents(place).files
-        except (LockLensError, OSError, ValueError) as error:
-            return replace(package, reason=f"its files cannot be compared with the signed package: {error}")
+        if not isinstance(signed, _Contents):
+            return replace(package, reason=f"its files cannot be compared with the signed package: {signed}")
         if not any(signed.hashes & group for group in locked[place.address, place.version]):
             return replace(package, reason="the signed package of today is not as locked either")
-        return replace(package, files=_differences(signed.files, found))
+        try:
+            return replace(package, files=_differences(signed.files, self._contents(place).files))
+        except (LockLensError, OSError, ValueError) as error:
+            return replace(package, reason=f"its files cannot be read again: {error}")
 
     def _downloaded(self, place: PackagePlace, tool: str) -> _Contents:
         context = self._contexts[tool]
