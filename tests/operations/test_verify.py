@@ -150,3 +150,27 @@ def test_a_host_that_only_the_lock_file_names_is_not_asked(monkeypatch: pytest.M
         status, found = verified(capfd)
         assert status == 1
         assert "evil.test was not asked" in found["packages"][0]["reason"]
+
+
+def test_network_mirrors_are_verified_by_what_they_list(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, replace(PINNED, cli="# @MIRROR@\n")) as place:
+        run("init")
+        url = place.names.put_in("@MIRROR@")
+        place.configure(f'provider_installation {{\n  network_mirror {{\n    url = "{url}"\n  }}\n}}\n')
+        assert verdicts(verified(capfd)[1]) == [("installed", "matches")]
+        run("mirror", "served")
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (0, [("installed", "matches"), ("mirror", "matches")])
+        assert found["packages"][1]["path"] == f"{url} registry.terraform.io/acme/demo"
+        document = place.work / "served/registry.terraform.io/acme/demo/1.0.0.json"
+        text = document.read_text()
+        listed = json.loads(text)["archives"][HERE]["hashes"][0]
+        document.write_text(text.replace(listed, "zh:" + "0" * 64))
+        assert verdicts(verified(capfd)[1])[1:] == [("mirror", "differs")]
+        document.write_text(text.replace(listed, "h1:" + "A" * 43 + "="))
+        assert verdicts(verified(capfd)[1])[1:] == [("mirror", "unlocked")]
+        document.write_text("<html>")
+        assert verdicts(verified(capfd)[1])[1:] == [("mirror", "unreadable")]
+        place.steps()
+        assert run("verify", "--offline") == 0
+        assert "network mirrors are not verified offline" in capfd.readouterr().err

@@ -22,7 +22,8 @@ def run_verify(options: Namespace) -> int:
     """Verify the packages of all roots, and return the exit status."""
     root_options = RootOptions(Path.cwd(), os.environ, DIALECTS.get(options.tool), options.test_directory)
     with Cache.in_memory() if options.no_cache else Cache() as cache:
-        settings = NetworkSettings(os.environ, cache, tuple(options.ask_host), is_offline=options.offline)
+        hosts, is_offline = tuple(options.ask_host), options.offline
+        settings = NetworkSettings(os.environ, cache, hosts, is_offline=is_offline, is_fresh=not is_offline)
         found = verify(tuple(options.root), root_options, settings)
         notices = cache.take_notices()
     tell(f"note: {words}" for words in (*found.notes, *notices))

@@ -56,7 +56,7 @@ class PackagePlace(Struct, frozen=True):
     """A place where a package is, or should be.
 
     Attributes:
-        path: A folder, or a zip file.
+        path: A folder, or a zip file; None for a package of a network mirror.
         shown: The path as the user would name it.
         is_folder: True for an unpacked package.
     """
@@ -65,7 +65,7 @@ class PackagePlace(Struct, frozen=True):
     version: Version
     platform: Platform
     where: Where
-    path: Path
+    path: Path | None
     shown: str
     is_folder: bool
 

@@ -65,7 +65,7 @@ class PlaceFinder:
         for method in config.installation.methods if config.installation is not None else ():
             if method.kind is MethodKind.FILESYSTEM:
                 folders[Path(method.place).absolute()] = None
-            elif method.kind is not MethodKind.DIRECT:
+            elif method.kind is MethodKind.OCI:
                 self.notes.append(f"the packages of the {method.kind} {method.place} are not verified")
         for root in roots if config.installation is None else ():
             where = self._options.folder / root.path

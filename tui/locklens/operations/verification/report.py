@@ -71,7 +71,7 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
             name = f"{place.address} {place.version} {place.platform}"
             lines.append(f"{package.verdict:10}  {place.where:12}  {visible(name)}  {visible(place.shown)}")
             lines += [f"            {visible(package.reason)}"] if package.reason else []
-            if package.verdict is PackageVerdict.DIFFERS:
+            if package.verdict is PackageVerdict.DIFFERS and package.h1:
                 lines.append(f"            {package.h1} is not locked")
             lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
     counts = _counts(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from locklens.install.fetching import admitted, downloaded
 from locklens.install.limits import LIMITS
 from locklens.install.stored import read_stored_package
 from locklens.operations.root_modules import RootReader, require_folder
+from locklens.operations.verification.listed import listed_package
 from locklens.operations.verification.model import (
     FileDifference,
     FileState,
@@ -31,6 +33,7 @@ from locklens.operations.verification.places import PlaceFinder
 from locklens.operations.write.diagnostics import unreadable
 from locklens.packages.installed import file_digests
 from locklens.project.clifiles import this_platform
+from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
 from locklens.sources.http import moment
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from locklens.operations.root_modules import Root
     from locklens.operations.write.diagnostics import RootOptions
     from locklens.packages.hashing import Passed
+    from locklens.project.cliconfig import CliConfig
     from locklens.releases.settings import NetworkSettings
     from locklens.versions import Version
 
@@ -93,7 +97,8 @@ def verify(
     read = [reader.read_folder(tree, require_folder(tree, name)) for name in dict.fromkeys(roots or [""])]
     failures = [one for root in read if root.lock.problems for one in unreadable(root, allows_missing=True)]
     with ReleaseSession(settings, (), cancel) as session:
-        verifying = _Verifying(session, [root for root in read if not root.lock.problems], options)
+        sound = [root for root in read if not root.lock.problems]
+        verifying = _Verifying(session, sound, options, is_offline=settings.is_offline)
         packages = verifying.run()
         notes = (*session.notes, *dict.fromkeys(verifying.notes))
         return PackageVerification(packages, _errors(failures), moment(), settings.is_offline, notes, session.log)
@@ -104,10 +109,12 @@ def _errors(failures: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 class _Verifying:
-    def __init__(self, session: ReleaseSession, roots: list[Root], options: RootOptions) -> None:
+    def __init__(self, session: ReleaseSession, roots: list[Root], options: RootOptions, *, is_offline: bool) -> None:
         self._session = session
         self._roots = roots
-        self._finder = PlaceFinder(options, Platform.parse(this_platform()))
+        self._here = Platform.parse(this_platform())
+        self._is_offline = is_offline
+        self._finder = PlaceFinder(options, self._here)
         self._contexts = {name: InstallContext(session, tool) for name, tool in DIALECTS.items()}
 
     @property
@@ -120,9 +127,11 @@ class _Verifying:
         for root in self._roots:
             locked = _locked([root])
             works += [(place, locked, root.tool.name) for place in self._finder.installed(root)]
+        listed: list[VerifiedPackage] = []
         for name in {root.tool.name: None for root in self._roots}:
             same = [root for root in self._roots if root.tool.name == name]
             config = self._session.registries(DIALECTS[name]).config
+            listed += self._listed(config, name, _locked(same))
             works += [(place, _locked(same), name) for place in self._finder.shared(config, same)]
         works = list({place: (place, locked, tool) for place, locked, tool in works}.values())
         verified = list(self._session.map(lambda work: self._judged(*work[:2]), works))
@@ -134,14 +143,34 @@ class _Verifying:
         for number in wrong:
             place, locked, _ = works[number]
             verified[number] = self._compared(verified[number], locked, signed[_build(place)])
+        verified += listed
         return tuple(sorted(verified, key=lambda one: (_ORDER[one.place.where], one.place.address, one.place.shown)))
+
+    def _listed(self, config: CliConfig, tool: str, locked: _Locked) -> list[VerifiedPackage]:
+        """Compare what network mirrors list of the locked versions, for this machine's platform."""
+        methods = config.installation.methods if config.installation is not None else ()
+        mirrors = [method for method in methods if method.kind is MethodKind.NETWORK]
+        if mirrors and self._is_offline:
+            self._finder.notes.append("network mirrors are not verified offline")
+            return []
+        registries = self._session.registries(DIALECTS[tool])
+        works = [
+            (build, method, registries.installation(Path(), [method]))
+            for method in mirrors
+            for build in locked
+            if method.accepts(build[0])
+        ]
+        found = self._session.map(
+            lambda work: listed_package((*work[0], self._here), work[1], work[2], locked[work[0]]), works
+        )
+        return [package for package in found if package is not None]
 
     def _judged(self, place: PackagePlace, locked: _Locked) -> VerifiedPackage:
         """Compare one package with the hashes of every root that locks its version."""
         groups = locked.get((place.address, place.version), ())
         if not groups:
             return VerifiedPackage(place, PackageVerdict.UNLOCKED, reason="no lock file has this version")
-        if not place.path.exists():
+        if place.path is None or not place.path.exists():
             return VerifiedPackage(place, PackageVerdict.MISSING, reason="it is locked, and not installed")
         try:
             contents = self._contents(place)
@@ -167,6 +196,7 @@ class _Verifying:
 
     def _contents(self, place: PackagePlace) -> _Contents:
         cancel = self._session.cancel
+        assert place.path is not None
         if not place.is_folder:
             return _of_zip(read_stored_package(place.path, cancel))
         digests = file_digests(place.path, limit=LIMITS, cancel=cancel)
@@ -177,7 +207,7 @@ class _Verifying:
         self, place: PackagePlace, tool: str, others: Sequence[VerifiedPackage]
     ) -> _Contents | LockLensError | OSError:
         """Return the contents of the signed package: of another place where it is as locked, or downloaded."""
-        good = (one.place for one in others if one.verdict is PackageVerdict.MATCHES)
+        good = (one.place for one in others if one.verdict is PackageVerdict.MATCHES and one.place.path is not None)
         spare = next((other for other in good if _build(other) == _build(place)), None)
         try:
             return self._contents(spare) if spare is not None else self._downloaded(place, tool)

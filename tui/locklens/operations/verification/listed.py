@@ -1,0 +1,54 @@
+"""Network mirrors beside lock files: the hashes that they list, for which no package is downloaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.errors import LockLensError, NotFoundError
+from locklens.hashes import Scheme, is_known_scheme, of_scheme
+from locklens.operations.verification.model import PackagePlace, PackageVerdict, VerifiedPackage, Where
+from locklens.sources.urls import url_for_log
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.project.installation import InstallationMethod
+    from locklens.sources.source import Source
+    from locklens.versions import Version
+
+
+def listed_package(
+    build: tuple[ProviderAddress, Version, Platform],
+    method: InstallationMethod,
+    source: Source,
+    groups: Sequence[frozenset[str]],
+) -> VerifiedPackage | None:
+    """Compare the hashes that a mirror lists for a package with locked ones; None where the mirror does not have it.
+
+    Args:
+        build: The package.
+        method: The mirror.
+        source: The mirror's source.
+        groups: The locked hashes of each root.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
+    """
+    address, version, platform = build
+    place = PackagePlace(*build, Where.MIRROR, None, f"{url_for_log(method.place)} {address}", is_folder=False)
+    try:
+        if all(one.version != version for one in source.versions(address).versions):
+            return None
+        found = frozenset(filter(is_known_scheme, source.package(address, version, platform).hashes))
+    except NotFoundError:
+        return None
+    except LockLensError as error:
+        return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=str(error))
+    h1 = min(of_scheme(found, Scheme.H1), default="")
+    if any(not found & group and of_scheme(found, Scheme.ZH) and of_scheme(group, Scheme.ZH) for group in groups):
+        return VerifiedPackage(place, PackageVerdict.DIFFERS, h1, reason="no hash that the mirror lists is locked")
+    if any(found & group for group in groups):
+        return VerifiedPackage(place, PackageVerdict.MATCHES, h1)
+    words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
+    return VerifiedPackage(place, PackageVerdict.UNLOCKED, h1, reason=words)
