@@ -126,3 +126,15 @@ def test_a_package_that_is_not_the_signed_one_leaves_nothing(monkeypatch: pytest
         place.registry.faults = Faults((FaultRule(Fault.TAMPERED_PACKAGE),))
         assert run("mirror", "out") == 1
         assert files(place.work / "out") == {}
+
+
+def test_locked_versions_are_mirrored_unless_the_lock_file_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    with bench(TERRAFORM, monkeypatch, replace(CASE, files={"main.tf": requires(("acme/demo", "1.0.0"))})) as place:
+        assert run("lock") == 0
+        (place.work / "main.tf").write_text(requires(("acme/demo", "~> 1.0")))
+        monkeypatch.setenv("TF_CLI_ARGS_providers_mirror", "-no-color -platform=darwin_arm64")
+        assert run("mirror", "locked") == 0
+        assert run("mirror", "-lock-file=false", "newest") == 0
+        for folder, version in (("locked", "1.0.0"), ("newest", "1.2.0")):
+            names = {name.rpartition("/")[2] for name in files(place.work / folder)}
+            assert f"terraform-provider-demo_{version}_darwin_arm64.zip" in names

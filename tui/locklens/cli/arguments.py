@@ -47,7 +47,7 @@ _VALUED = frozenset(
     f"--{name}"
     for name in (
         "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror", "head",
-        "install-path", "lockfile", "marker-size", "mirror", "net-mirror", "new", "old", "output", "package", "path",
+        "install-path", "lock-file", "lockfile", "marker-size", "mirror", "net-mirror", "new", "old", "output", "package", "path",
         "platform", "plugin-dir", "policy", "port", "pr", "prefer", "prove", "reason", "remote", "review-by", "root",
         "test-directory", "tool", "tool-version", "until", "why",
     )

@@ -14,11 +14,12 @@ from locklens.project.installation import check_mirror_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _OF_OTHERS = (
-    "--backend", "--backend-config", "--compact-warnings", "--force-copy", "--get", "--input", "--lock",
-    "--lock-timeout", "--migrate-state", "--no-color", "--reconfigure", "--var", "--var-file",
+    "--backend", "--backend-config", "--compact-warnings", "--consolidate-errors", "--consolidate-warnings",
+    "--force-copy", "--get", "--ignore-remote-version", "--input", "--lock", "--lock-timeout", "--migrate-state",
+    "--no-color", "--reconfigure", "--var", "--var-file",
 )  # fmt: skip
 """Options of the real `init` that do not concern providers: accepted, and without effect."""
 
@@ -114,10 +115,8 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
     )
     add("--fs-mirror", metavar="DIR", help="use packages from a mirror in a folder (default: registries)")
     add("--net-mirror", metavar="URL", help="use packages from a network mirror (default: registries)")
-    for name in ("--enable-plugin-cache", "--no-color"):
-        add(name, action="store_true", help=argparse.SUPPRESS)
-    for name in ("--var", "--var-file"):
-        add(name, action="append", help=argparse.SUPPRESS)
+    add("--enable-plugin-cache", action="store_true", help=argparse.SUPPRESS)
+    _add_others(add)
     _add_shared(parser)
     options = parser.parse_args(arguments)
     options.test_directory = "tests"
@@ -145,10 +144,14 @@ def _mirror(arguments: Sequence[str]) -> argparse.Namespace:
         help="platform of the packages; may be repeated (default: this machine's)",
     )
     add("--prune", action="store_true", help="remove packages that no root requires for these platforms")
-    for name in ("--var", "--var-file"):
-        add(name, action="append", help=argparse.SUPPRESS)
-    for name in ("--no-color", "--lock-file"):
-        add(name, nargs="?", action="append", help=argparse.SUPPRESS)
+    add(
+        "--lock-file",
+        type=_flag,
+        default=True,
+        metavar="BOOL",
+        help="false: the newest versions that satisfy the constraints (default: true, the locked versions)",
+    )
+    _add_others(add)
     _add_shared(parser, has_dry_run=False)
     options = parser.parse_args(arguments)
     options.test_directory = "tests"
@@ -187,6 +190,14 @@ def _host(text: str) -> str:
         return read_host(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"invalid host {text!r}: {error}") from None
+
+
+def _add_others(add: Callable[..., object]) -> None:
+    """Add the options that the real tools' other commands take and that do not concern providers."""
+    for name in ("--compact-warnings", "--consolidate-errors", "--consolidate-warnings", "--no-color"):
+        add(name, action="store_true", help=argparse.SUPPRESS)
+    for name in ("--var", "--var-file"):
+        add(name, action="append", help=argparse.SUPPRESS)
 
 
 def _add_shared(parser: argparse.ArgumentParser, *, has_dry_run: bool = True) -> None:

@@ -27,6 +27,7 @@ def run_mirror(options: Namespace) -> int:
         tuple(dict.fromkeys(map(Platform.parse, options.platform))),
         prunes=options.prune,
         allows_missing=options.allow_missing_modules,
+        ignores_locks=not options.lock_file,
     )
     progress = JsonProgress() if options.json else InstallProgress(Wording.WRITE, is_alone=True)
     progress.begin(None)

@@ -46,6 +46,7 @@ class MirrorRequest(Struct, frozen=True):
         platforms: Of the packages; () for this machine's.
         prunes: True to remove the packages that no root requires for these platforms.
         allows_missing: True if modules may be missing, whose requirements are then ignored.
+        ignores_locks: True for the newest versions in range instead of the locked ones.
     """
 
     where: Scope
@@ -53,6 +54,7 @@ class MirrorRequest(Struct, frozen=True):
     platforms: tuple[Platform, ...] = ()
     prunes: bool = False
     allows_missing: bool = False
+    ignores_locks: bool = False
 
 
 class MirrorResult(Struct, frozen=True):
@@ -122,7 +124,8 @@ def _required(request: MirrorRequest) -> list[tuple[Dialect, ProviderRequirement
     for name in tuple(dict.fromkeys(where.roots)) or ("",):
         root = reader.read_folder(tree, require_folder(tree, name))
         found |= {problem: problem for problem in unreadable(root, allows_missing=request.allows_missing)}
-        for one in root.wanted():
+        wanted = root.wanted()
+        for one in [replace(each, prior=None) for each in wanted] if request.ignores_locks else wanted:
             constraints = tuple(str(requirement.constraints) for requirement in one.requirements)
             found[root.tool.name, one.address, one.locked, constraints] = root.tool, one
     return list(found.values())

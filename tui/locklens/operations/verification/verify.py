@@ -26,7 +26,6 @@ from locklens.operations.verification.model import (
     PackageVerdict,
     PackageVerification,
     VerifiedPackage,
-    PackageVerification,
     Where,
 )
 from locklens.operations.verification.places import PlaceFinder
