@@ -5,19 +5,26 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from conformance.case import HERE, TOOLS, Tool, requires
 from conformance.running import is_here
+from install.conftest import HOST, Place
 from msgspec.structs import replace
 from operations.benches import CASE, bench
 
 from locklens.demo.packages import h1
 from locklens.errors import RunCancelledError
+from locklens.install.events import CacheBusy, InstallEvent, LinkedFromCache
 from locklens.install.limits import LIMITS
 from locklens.packages.installed import h1_of_folder
+from locklens.storage import folder_lock
 from locklens.storage.folder_lock import turn
+from locklens.storage.realfolders import RealFolder
+from locklens.versions import Version
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 
@@ -52,20 +59,73 @@ def test_many_processes_fill_one_cache(tool: Tool, monkeypatch: pytest.MonkeyPat
         assert left <= {HERE, f"{HERE}.lock"}
 
 
-def test_a_lock_that_opentofu_holds_is_waited_for(tmp_path: Path) -> None:
+@contextmanager
+def held(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that holds a file as OpenTofu does."""
     holding = (
         "import fcntl, sys\nfile = open(sys.argv[1], 'w')\nfcntl.lockf(file, fcntl.LOCK_EX)\n"
         "print('held', flush=True)\nsys.stdin.read()\n"
     )
-    path = tmp_path / f"{HERE}.lock"
     command = [sys.executable, "-c", holding, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
-        cancel = threading.Event()
-        cancel.set()
-        with pytest.raises(RunCancelledError), turn(tmp_path, (path.name,), cancel=cancel, is_tofus=True):
-            pass
-        other.kill()
-    with turn(tmp_path, (path.name,), cancel=cancel, is_tofus=True):
+        try:
+            yield other
+        finally:
+            other.kill()
+
+
+def test_a_lock_that_opentofu_holds_is_waited_for(tmp_path: Path) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    with (
+        held(tmp_path / "x.lock"),
+        pytest.raises(RunCancelledError),
+        turn(tmp_path, ("x.lock",), cancel=cancel, is_tofus=True),
+    ):
         pass
+    with turn(tmp_path, ("x.lock",), cancel=cancel, is_tofus=True):
+        pass
+
+
+def test_init_waits_for_its_turn_in_the_cache(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder_lock, "_SAY_AFTER", 0.0)
+    config = Path(place.environ["TF_CLI_CONFIG_FILE"])
+    config.write_text(config.read_text() + f'plugin_cache_dir = "{tmp_path}/cache"\n')
+    version = tmp_path / "cache" / HOST / "acme/demo/1.1.0"
+    version.mkdir(parents=True)
+    with held(version / f"{HERE}.lock") as other:
+
+        class Releasing(list[InstallEvent]):
+            def append(self, event: InstallEvent) -> None:
+                super().append(event)
+                if isinstance(event, CacheBusy):
+                    assert "package" not in place.asked()
+                    other.kill()
+
+        place.events = Releasing()
+        assert not place.init().has_failed
+        assert len(place.told(CacheBusy)) == 1
+    assert (place.root / ".terraform/providers" / HOST / "acme/demo/1.1.0" / HERE).is_symlink()
+
+
+def test_where_there_are_no_links_the_package_is_copied(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(1, "a required privilege is not held by the client")
+
+    monkeypatch.setattr(RealFolder, "link", refuse)
+    config = Path(place.environ["TF_CLI_CONFIG_FILE"])
+    config.write_text(config.read_text() + f'plugin_cache_dir = "{tmp_path}/cache"\n')
+    assert not place.init().has_failed
+    package = place.root / ".terraform/providers" / HOST / "acme/demo/1.1.0" / HERE
+    assert not package.is_symlink()
+    assert h1_of_folder(package, limit=LIMITS) == h1(f"{HOST}/acme/demo", "1.1.0", HERE)
+    (package / "extra").touch()
+    place.asked()
+    assert not place.init().has_failed
+    assert place.asked() == []
+    assert [event.version for event in place.told(LinkedFromCache)] == [Version(1, 1, 0)]
+    assert not (package / "extra").exists()
