@@ -121,6 +121,12 @@ on = 2026-11-20
 until = 2027-01-01
 """,
 ]
+EDITED_POLICIES = [
+    *POLICIES,
+    b"# top\ntrust.acme.keys = ['1B673F155E471E8C4D4F644A6EF31C7EB267ED69']\naccept = []\ncooldown = 1",
+    b'[trust]\n"example.com/acme" = { keys = ["1B673F155E471E8C4D4F644A6EF31C7EB267ED69"] } # why\n[trust.acme]\nkeys = []\n',
+    b'accept = [{ rule = "LK001", provider = "registry.terraform.io/acme/demo", change = "0123456789abcdef", reason = "r" }]\n',
+]
 POLICY_WORDS = [
     b"cooldown",
     b"platforms",
@@ -176,6 +182,37 @@ ANSWER_WORDS = [
     b"http://[::1",
     b"{}",
 ]
+
+STATES = [
+    json.dumps(
+        {
+            "version": 4,
+            "resources": [
+                {
+                    "mode": "managed",
+                    "type": "demo_thing",
+                    "name": "x",
+                    "provider": 'module.a["k"].provider["registry.terraform.io/acme/demo"].x',
+                    "instances": [],
+                }
+            ],
+        }
+    ).encode(),
+    b'{"version": 3, "modules": [{"path": ["root"], "resources": {"aws_x.a": {"type": "aws_x", "provider": "aws.b"}}}]}',
+]
+MODULES = [
+    json.dumps(
+        {
+            "Modules": [
+                {"Key": "", "Source": "", "Dir": "."},
+                {"Key": "net", "Source": "./net", "Dir": "net"},
+                {"Key": "b", "Source": "acme/b/aws", "Version": "1.0.0", "Dir": ".terraform/modules/b"},
+            ]
+        }
+    ).encode()
+]
+CONSTRAINTS = [b"~> 5.0, != 5.0.1", b">= 1.2.3-beta.1+x, < 2", b"= 1", b"  ~>1.2 , >0 ", b"1.0.0"]
+CONSTRAINT_WORDS = [b"~>", b">=", b"<=", b"!=", b"=", b",", b"-0", b"+", b".", b"v1", b"99999999999999999999", b" "]
 
 SUMS = [
     "".join(

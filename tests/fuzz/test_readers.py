@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,11 @@ from fuzz.bounded import TooManyCallsError, few_calls, has_sentence, is_printabl
 from fuzz.mutating import mutants
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from packages.zips import FILE, Item, build
 
 from locklens.addresses import Platform, ProviderAddress
+from locklens.demo.publishers import publisher
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, PackageError
 from locklens.lockfile.merge import merge
@@ -29,7 +33,10 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.packages.hashing import hash_package
 from locklens.packages.limits import Limits
+from locklens.policy import POLICY_FILE
 from locklens.policy import parse as parse_policy
+from locklens.policy.editing import with_acceptances, with_pin, without_pin
+from locklens.policy.model import Acceptance, Pin
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.requirements import read_configuration
 from locklens.project.roots import RootPair
@@ -40,7 +47,11 @@ from locklens.sources.metadata import read_package, read_versions
 from locklens.sources.release_dates import read_dates
 from locklens.text import one_line
 from locklens.trust.checksums import read_checksums
-from locklens.versions.version import Version
+from locklens.trust.packets import key_packets, read_signature, split_signatures
+from locklens.trust.selfsignatures import published_signers
+from locklens.versions.constraints import Constraints
+from locklens.versions.terms import ConstraintSyntaxError
+from locklens.versions.version import Version, VersionSyntaxError
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -160,6 +171,27 @@ def test_a_configuration_is_read(name: str, originals: list[bytes], tmp_path: Pa
     run()
 
 
+@pytest.mark.parametrize(
+    ("name", "originals"),
+    [("terraform.tfstate", samples.STATES), (".terraform/modules/modules.json", samples.MODULES)],
+)
+def test_a_state_or_a_manifest_of_modules_is_read(name: str, originals: list[bytes], tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_bytes(samples.CONFIGURATIONS[0] + samples.CONFIGURATIONS[1])
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    tree = WorkTree(tmp_path)
+
+    @fewer
+    @given(mutants(originals, samples.ANSWER_WORDS), DIALECT)
+    def run(data: bytes, dialect: Dialect) -> None:
+        (tmp_path / name).write_bytes(data)
+        with few_calls(len(data) + 4000):
+            found = read_configuration(tree, "", dialect=dialect, worktree=tree)
+        for problem in found.problems:
+            assert is_printable(one_line(f"{problem.file}:{problem.line}: {problem.summary} {problem.detail}"))
+
+    run()
+
+
 # The policy
 
 
@@ -175,6 +207,84 @@ def test_a_policy_is_read_or_refused_with_its_line(data: bytes) -> None:
     if refusal is not None:
         assert said(refusal).startswith("locklens.toml:")
         assert refusal.line is not None
+
+
+ACCEPTANCE = Acceptance("LK002", f"{ADDRESS}", "fedcba9876543210", "checked by hand", by="Ann", on=date(2026, 11, 20))
+PIN = Pin("acme", keys=("2D98EB288FB067651C840244B55D58B11B8BCF40",), by="Ann", on=date(2026, 11, 20), why="rotated")
+
+
+@few
+@given(mutants(samples.EDITED_POLICIES, samples.POLICY_WORDS))
+def test_an_edit_of_a_policy_changes_nothing_else(data: bytes) -> None:
+    try:
+        before = parse_policy(data, POLICY_FILE)
+    except ConfigurationError:
+        return
+    edits: dict[str, Callable[[], bytes]] = {
+        "accept": lambda: with_acceptances(data, (ACCEPTANCE,)),
+        "trust": lambda: with_pin(data, PIN),
+    }
+    for changed, edit in edits.items():
+        try:
+            edited = edit()
+        except ConfigurationError as error:
+            said(error)
+            continue
+        after = parse_policy(edited, POLICY_FILE)
+        kept = edits.keys() - {changed}
+        for name in (*kept, "cooldown", "platforms", "hosts", "severity", "allow", "fail_on", "install_paths"):
+            old, new = getattr(before, name), getattr(after, name)
+            if name in {"accept", "trust"}:
+                old, new = ([replace(one, line=1) for one in each] for each in (old, new))
+            assert old == new, name
+    for pin in before.trust:
+        with suppress(ConfigurationError):
+            after = parse_policy(without_pin(data, pin), POLICY_FILE)
+            assert len(after.trust) == len(before.trust) - 1
+
+
+# Versions and constraints
+
+
+@few
+@given(mutants(samples.CONSTRAINTS, samples.CONSTRAINT_WORDS))
+def test_constraints_are_read_and_written_again(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        with few_calls(len(data)):
+            read = Constraints.parse(text)
+    except ConstraintSyntaxError:
+        return
+    assert Constraints.parse_recorded(str(read)) == Constraints.parse_recorded(
+        str(Constraints.parse_recorded(str(read)))
+    )
+    with suppress(VersionSyntaxError):
+        version = Version.parse(text)
+        assert Version.parse(str(version)) == version
+
+
+# Signatures and keys
+
+
+KEY = publisher("acme")
+
+
+@few
+@given(mutants([KEY.signature(b"x"), KEY.signature(b"y") * 2], [b"\x88", b"\xc2", b"\xff", bytes(8)]))
+def test_a_signature_is_split_or_damaged(data: bytes) -> None:
+    with few_calls(len(data)):
+        _, parts = split_signatures(data, 1 << 16, 8)
+        for part in parts:
+            read_signature(part)
+
+
+@few
+@given(mutants([KEY.key.armored().encode()], [b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n", b"=AAAA\n", b"Comment: x\n"]))
+def test_a_key_is_read_or_is_none(data: bytes) -> None:
+    with few_calls(len(data)):
+        packets = key_packets(data)
+        assert packets is None or len(packets) <= len(data)
+        published_signers(packets if packets is not None else data)
 
 
 # What registries answer
