@@ -48,6 +48,12 @@ _ODD = (
     *(b"a\xcc\x81", "\u212b".encode(), b"xn--80ak6aa92e", "\u0430ws".encode(), b"..", b"/", b"\\\\host\\share"),
 )
 
+_NESTS = (
+    *((b"[", b"]"), (b"{", b"}"), (b"(", b")"), (b'{"a":', b"}"), (b"{a=", b"}"), (b"${", b"}"), (b"a {\n", b"}\n")),
+    *((b"[", b""), (b'{"a":', b""), (b"a {\n", b""), (b"!", b""), (b"-", b"")),
+)
+"""What opens and closes a level: parsers that call themselves for each have to stop somewhere."""
+
 
 def mutants(samples: Sequence[bytes], words: Sequence[bytes] = ()) -> st.SearchStrategy[bytes]:
     """Bytes that began as one of the samples, or as nothing; `words` are the format's own.
@@ -57,7 +63,9 @@ def mutants(samples: Sequence[bytes], words: Sequence[bytes] = ()) -> st.SearchS
         words: Pieces that mean something in the format.
     """
     pieces = st.sampled_from([*words, *_ODD]) | st.binary(max_size=8) | _pieces_of(samples)
-    edits = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1 << 16), st.integers(0, 1 << 16), pieces), max_size=6)
+    edits = st.lists(
+        st.tuples(st.integers(0, 10), st.integers(0, 1 << 16), st.integers(0, 1 << 16), pieces), max_size=6
+    )
     return st.builds(_edited, st.sampled_from(samples), edits) | st.binary(max_size=200)
 
 
@@ -91,6 +99,9 @@ def _edit(data: bytes, kind: int, first: int, second: int, piece: bytes) -> byte
             parts[at:at] = parts[low : high + 1]
         case 7:
             parts[at] = parts[at] * (1 + second % 3000)
+        case 8 | 9:
+            before, after = _NESTS[other % len(_NESTS)]
+            parts[at] = before * (second % 4000) + parts[at] + after * (second % 4000)
         case _:
             changed = bytearray(data)
             changed[first % len(changed)] ^= 1 << second % 8
