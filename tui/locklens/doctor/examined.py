@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import Scheme, of_scheme, packages_of
+from locklens.hashes import hashes_of_files, packages_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +140,7 @@ class Examined(Struct, frozen=True, dict=True):
     @cached_property
     def unpacked(self) -> frozenset[str]:
         """The locked `h1`."""
-        return of_scheme(self.entry.hashes, Scheme.H1) if self.entry is not None else frozenset()
+        return hashes_of_files(self.entry.hashes) if self.entry is not None else frozenset()
 
     @property
     def is_known(self) -> bool:

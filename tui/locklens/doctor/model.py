@@ -184,6 +184,26 @@ class TrustCost(StrEnum):
     HIGH = "high"
 
 
+class RemedyWrite(Struct, frozen=True):
+    """The operation of a remedy that changes lock files, as its command line has it.
+
+    Attributes:
+        command: "lock", "restore" or "upgrade".
+        provider: As the command names it.
+        roots: Relative to the current folder.
+        platform: OS_ARCH; "" for none.
+        revision: Of git; "" for none.
+        accepts_republished: As the option of that name.
+    """
+
+    command: str
+    provider: str
+    roots: tuple[str, ...]
+    platform: str = ""
+    revision: str = ""
+    accepts_republished: bool = False
+
+
 class Remedy(Struct, frozen=True):
     """A way out.
 
@@ -195,6 +215,7 @@ class Remedy(Struct, frozen=True):
         size: Bytes to download; None if unknown.
         command: The command line.
         note: What to know before; "" for nothing.
+        write: The operation that the command is; None where it changes no lock file.
     """
 
     id: str
@@ -204,6 +225,7 @@ class Remedy(Struct, frozen=True):
     size: int | None
     command: str
     note: str = ""
+    write: RemedyWrite | None = None
 
 
 class NotOffered(Struct, frozen=True):

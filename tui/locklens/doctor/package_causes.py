@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, PackagePath
-from locklens.hashes import Scheme, of_scheme
+from locklens.hashes import hashes_of_files
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def h1_missing(x: Examined) -> Cause | None:
         return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of)
     missing = f"the h1 of {platform}: --package DIR, or locklens lock --platform {platform} --dry-run"
     fewer = next((one for one in x.past if one.entry and one.entry.version == x.entry.version
-                  and not of_scheme(one.entry.hashes, Scheme.H1) <= x.unpacked), None)  # fmt: skip
+                  and not hashes_of_files(one.entry.hashes) <= x.unpacked), None)  # fmt: skip
     if fewer is not None and fewer.entry is not None:
         words = f"commit {fewer.commit[:12]} had h1 that are locked no more"
         return Cause(CauseId.H1_MISSING, _LIKELY, words, missing, x.as_of)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, NetworkReason
-from locklens.hashes import Scheme, has_scheme
+from locklens.hashes import is_of_zip
 from locklens.text import counted
 from locklens.trust.authentication import Refusal
 
@@ -132,7 +132,7 @@ def download_damaged(x: Examined) -> Cause | None:
     error = x.error
     if error is None:
         return None
-    zhs = [text for text in error.hashes if has_scheme(text, Scheme.ZH)]
+    zhs = [text for text in error.hashes if is_of_zip(text)]
     if _EMPTY_FILE in zhs[:1]:
         return Cause(CauseId.DOWNLOAD_DAMAGED, _YES, "the file that arrived was empty: its hash is that of no bytes")
     if error.kind == "archive-checksum" and len(zhs) > 1:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.doctor.model import Diagnosis
     from locklens.install.events import InstallEvent
     from locklens.operations.comparison import Base
+    from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.plan.review import PlanReview
@@ -253,6 +255,24 @@ class LockLens:
             return explain_provider(subject, self.request)
         settings = replace(asking, is_fresh=is_fresh or asking.is_fresh)
         return ask_and_explain(subject, self.request, settings, cancel=cancel, on_log=on_log)
+
+    def diagnose(self, request: DoctorRequest, *, cancel: threading.Event | None = None) -> Diagnosis:
+        """Diagnose the errors of a log, or examine roots, with these settings of tool and network.
+
+        Args:
+            request: The log and the facts beside it; its network settings and test folder are replaced.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: A root or the package that was handed in cannot be read.
+            RunCancelledError: `cancel` was set.
+        """
+        from msgspec.structs import replace
+
+        from locklens.operations.doctor.diagnose import diagnose
+
+        settings = {"asking": self.request.asking, "test_directory": self.request.test_directory}
+        return diagnose(replace(request, **settings), cancel=cancel)
 
     def history(
         self,

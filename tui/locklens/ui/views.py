@@ -60,6 +60,13 @@ HEALTH = View(
     "checks of all roots, and the spread of versions",
     Reads.LOCKED,
 )
-DOCTOR = View("6", "Doctor")
+DOCTOR = View(
+    "6",
+    "Doctor",
+    "doctor",
+    "locklens.ui.doctor.screen:DoctorScreen",
+    "causes of a failed init, with evidence, and fixes",
+    Reads.CANDIDATES,
+)
 
 VIEWS = (REVIEW, UPGRADE, HASHES, SIGNERS, HEALTH, DOCTOR)

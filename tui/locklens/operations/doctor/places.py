@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from locklens.doctor.examined import FoundPackage, PackageOrigin
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.hashes import is_well_formed
+from locklens.hashes import forms_in_words, is_known_scheme, is_of_files, is_well_formed
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import h1_of_folder
 from locklens.packages.limits import Limits
 from locklens.project.cliconfig import read_cli_config
-from locklens.project.clifiles import find_files, implied_folders, read_file
-from locklens.project.cliformat import FormatError, parse_cli_configuration
+from locklens.project.clifiles import implied_folders
+from locklens.project.installation import MethodKind
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -56,28 +56,19 @@ class Sources(Struct, frozen=True):
 
 
 def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path) -> Sources:
-    """Return the places of this machine's configuration; what cannot be read is left out, as the tools do."""
-    mirrors: list[str] = []
-    has_network, has_installation, has_direct = False, False, False
-    for path in find_files(dialect, environ).files:
-        try:
-            entries = parse_cli_configuration(read_file(path))
-        except (FormatError, OSError):
-            continue
-        for entry in entries:
-            if entry.keys != ("provider_installation",) or not isinstance(entry.value, tuple):
-                continue
-            has_installation = True
-            for method in entry.value:
-                bodies = method.value if isinstance(method.value, list) else [method.value]
-                has_network |= method.keys[0] == "network_mirror"
-                has_direct |= method.keys[0] == "direct"
-                for body in bodies:
-                    if method.keys[0] == "filesystem_mirror" and isinstance(body, tuple):
-                        mirrors += [str(one.value) for one in body if one.keys == ("path",)]
-    implied = [] if has_installation else [str(folder) for folder in implied_folders(dialect, environ, root)]
-    cache = read_cli_config(dialect, environ).plugin_cache_dir
-    return Sources(cache, tuple(mirrors or implied), has_network, has_installation, has_direct or not has_installation)
+    """Return the places of this machine's configuration; what cannot be used is left out, as the tools do."""
+    config = read_cli_config(dialect, environ)
+    if config.installation is None:
+        implied = tuple(map(str, implied_folders(dialect, environ, root)))
+        return Sources(config.plugin_cache_dir, implied)
+    methods = config.installation.methods
+    return Sources(
+        config.plugin_cache_dir,
+        tuple(method.place for method in methods if method.kind is MethodKind.FILESYSTEM),
+        any(method.kind is MethodKind.NETWORK for method in methods),
+        has_installation=True,
+        has_direct=any(method.kind is MethodKind.DIRECT for method in methods),
+    )
 
 
 class PackageFinder:
@@ -102,11 +93,11 @@ class PackageFinder:
         Raises:
             ConfigurationError: It is none of them, or cannot be hashed.
         """
-        if text.startswith(("h1:", "zh:")):
+        if is_known_scheme(text):
             if not is_well_formed(text):
-                hint = "zh: and 64 hex digits, or h1: and 44 characters of base64"
+                hint = forms_in_words()
                 raise ConfigurationError(f"--package {text[:60]}: not a hash", hint=hint)
-            h1, zh = (text, "") if text.startswith("h1:") else ("", text)
+            h1, zh = (text, "") if is_of_files(text) else ("", text)
             return FoundPackage(PackageOrigin("given", "the given hash"), platform, h1, zh)
         place = self._folder / text
         if not place.exists():

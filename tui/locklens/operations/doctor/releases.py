@@ -44,7 +44,7 @@ class LookedUp(Struct, frozen=True):
     neighbour: Signer | None = None
 
 
-class Answers(Struct, frozen=True):
+class LookedUpEntries(Struct, frozen=True):
     """The facts about entries, and the log and the limits of the session."""
 
     found: Mapping[_Key, LookedUp]
@@ -62,7 +62,7 @@ def _key(tool: Dialect, entry: LockEntry) -> _Key:
 
 def look_up_entries(
     entries: Sequence[tuple[Dialect, LockEntry]], request: DoctorRequest, cancel: threading.Event | None
-) -> Answers:
+) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
     Only the hosts of the settings and of the user are asked: a log or a checkout names none.
@@ -72,7 +72,7 @@ def look_up_entries(
     """
     subjects = {_key(tool, entry): FactSubject("", tool, _as_added(entry)) for tool, entry in entries}
     if request.asking is None or not subjects:
-        return Answers({key: _unasked(subject) for key, subject in subjects.items()})
+        return LookedUpEntries({key: _unasked(subject) for key, subject in subjects.items()})
     with ReleaseSession(request.asking, (), cancel) as session:
         lookup = ReleaseLookup(session)
         collector = FactCollector(lookup.answer, session.pool)
@@ -89,7 +89,7 @@ def look_up_entries(
             case = settled_case(subject, known, session.cache.hashes)
             assert case is not None
             found[key] = LookedUp(trace(subject.change, case), case, _neighbour(lookup, case, known))
-        return Answers(found, session.log, session.notes)
+        return LookedUpEntries(found, session.log, session.notes)
 
 
 def _as_added(entry: LockEntry) -> Change:

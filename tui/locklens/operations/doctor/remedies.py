@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Remedy, TrustCost
-from locklens.hashes import Scheme, of_scheme
+from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Remedy, RemedyWrite, TrustCost
+from locklens.hashes import hashes_of_files
 from locklens.operations.doctor.places import holding
 from locklens.text import shell_words
 
@@ -38,6 +38,12 @@ class Affected(Struct, frozen=True):
     def command_name(self) -> str:
         """The command of the root's tool."""
         return self.examined.tool.command
+
+    def write(self, command: str, **details: str | bool) -> RemedyWrite:
+        """Return a write for the roots."""
+        return convert(
+            {"command": command, "provider": self.examined.name, "roots": self.roots, **details}, RemedyWrite
+        )
 
     def line(self, command: str, *words: str) -> str:
         """Return a command line of locklens for the roots."""
@@ -134,7 +140,8 @@ def _lock_platform(one: Affected) -> Iterator[Remedy]:
         yield from _upgrade(one, f"Upgrade to a version that has a package of {platform}")
         return
     command = one.line("lock", *words, x.name)
-    yield Remedy("lock-platform", title, len(one.roots), _NONE, one.size_of(platform), command, note)
+    write = one.write("lock", platform=platform) if platform else None
+    yield Remedy("lock-platform", title, len(one.roots), _NONE, one.size_of(platform), command, note, write)
 
 
 def _earlier(one: Affected) -> Iterator[Remedy]:
@@ -147,13 +154,14 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
         entry = past.entry
         if entry is None or entry.version != x.entry.version or frozenset(entry.hashes) == frozenset(x.entry.hashes):
             continue
-        unpacked = of_scheme(entry.hashes, Scheme.H1)
+        unpacked = hashes_of_files(entry.hashes)
         has_it = needed in unpacked if needed else bool(unpacked - x.unpacked)
         if has_it or (x.is_known and x.stale and not (frozenset(entry.hashes) & x.stale)):
             title = f"Restore the entry of commit {past.commit[:12]}"
             note = "" if needed else f"it had {len(unpacked)} h1: that of the platform may be among them"
             command = one.line("restore", x.name, "--from", past.commit[:12])
-            yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, note)
+            write = one.write("restore", revision=past.commit)
+            yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, note, write)
             return
 
 
@@ -171,7 +179,8 @@ def _restore_before(one: Affected) -> Iterator[Remedy]:
         command = one.line("restore", x.name, "--from", past.commit[:12])
         note = f"then locklens upgrade {x.name}={x.entry.version} writes the hashes of that version"
         is_same = past.entry.version == x.entry.version
-        yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, "" if is_same else note)
+        write = one.write("restore", revision=past.commit)
+        yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, "" if is_same else note, write)
     else:
         yield from _upgrade(one, "Upgrade it: the new version comes with its own hashes")
 
@@ -183,7 +192,8 @@ def _republished(one: Affected) -> Iterator[Remedy]:
     command = one.line("lock", "--accept-republished", *words, x.name)
     note = "once the publisher confirmed it in another channel; the old and the new package install then"
     title = "Accept the package that was published again"
-    yield Remedy("accept-republished", title, len(one.roots), _HIGH, one.size_of(x.platform), command, note)
+    write = one.write("lock", platform=x.platform, accepts_republished=True)
+    yield Remedy("accept-republished", title, len(one.roots), _HIGH, one.size_of(x.platform), command, note, write)
 
 
 def _upgrade(one: Affected, title: str = "", trust: TrustCost = _LOW) -> Iterator[Remedy]:
@@ -191,7 +201,7 @@ def _upgrade(one: Affected, title: str = "", trust: TrustCost = _LOW) -> Iterato
     command = one.line("upgrade", x.name)
     title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
     note = "a new version is a new decision: review it"
-    yield Remedy("upgrade", title, len(one.roots), trust, None, command, note)
+    yield Remedy("upgrade", title, len(one.roots), trust, None, command, note, one.write("upgrade"))
 
 
 def _constraint(one: Affected) -> Iterator[Remedy]:
@@ -203,7 +213,8 @@ def _lock_new(one: Affected) -> Iterator[Remedy]:
     words = ["--platform", x.platform] if x.platform else []
     title = f"Lock {x.name}, with the hashes of its signed release"
     command = one.line("lock", *words, x.name)
-    yield Remedy("lock", title, len(one.roots), _LOW, None, command, "then commit the lock file")
+    write = one.write("lock", platform=x.platform)
+    yield Remedy("lock", title, len(one.roots), _LOW, None, command, "then commit the lock file", write)
 
 
 def _replace_copy(one: Affected) -> Iterator[Remedy]:

@@ -1,0 +1,113 @@
+"""The detail of a cause or a fix, the facts of the incident, and what stands here before a diagnosis. No I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.doctor.redacting import redacted
+from locklens.doctor.report_words import (
+    NOTHING_RECOGNISED,
+    is_clean,
+    missing_words,
+    onset_words,
+    remedy_costs,
+    verdict_sentence,
+)
+from locklens.text import counted
+from locklens.ui.text.clipboard import ShellText
+from locklens.ui.text.spans import Line, Role, Span, heading, line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.doctor.model import Cause, Diagnosis, Remedy
+    from locklens.errors import LockLensError
+    from locklens.ui.doctor.rows import DoctorRow
+
+_ERRORS_SHOWN = 3
+
+
+def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
+    """The detail of a row, below it what is known of the whole incident."""
+    if row.cause is not None:
+        yield from _cause_lines(row.cause, row)
+    if row.remedy is not None:
+        yield from _remedy_lines(row.remedy)
+    yield from heading("VERDICT")
+    certainty = "OK" if is_clean(diagnosis) else str(diagnosis.certainty)
+    yield line(Span(f"  {certainty}  ", Role.STRONG), verdict_sentence(diagnosis), hanging=2)
+    if diagnosis.onset is not None:
+        words = onset_words(diagnosis.onset)
+        yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
+    for error in diagnosis.errors[:_ERRORS_SHOWN]:
+        yield from heading(f"ERROR  {error.kind}")
+        yield line(f"  {error.text}", hanging=2, copied=error.text)
+    if diagnosis.not_offered:
+        yield from heading("NOT OFFERED")
+    for one in diagnosis.not_offered:
+        yield line(Span(f"  {one.what}: ", Role.WARN), one.why, hanging=4)
+    for note in diagnosis.notes:
+        yield line(Span("  note  ", Role.DIM), note, hanging=4)
+
+
+def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
+    yield line(Span(f"{row.state.text}  ", row.state.role), Span(row.title.text, Role.STRONG), copied=cause.id.value)
+    yield from heading("EVIDENCE")
+    evidence = redacted(cause.evidence)
+    yield line(f"  {evidence}", hanging=2, copied=evidence)
+    if cause.as_of:
+        yield line(Span(f"  as of {cause.as_of}", Role.DIM))
+    if cause.missing:
+        yield from heading("MISSING")
+        yield line(Span(f"  {redacted(missing_words(cause))}", Role.INFO), hanging=2, copied=missing_words(cause))
+
+
+def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
+    yield line(Span(remedy.title, Role.STRONG), hanging=2)
+    yield line(Span(remedy_costs(remedy), Role.INFO), hanging=2)
+    if remedy.note:
+        yield line(remedy.note, hanging=2)
+    yield from heading("COMMAND")
+    yield line("  ", Span(remedy.command, Role.PLACE), hanging=4, copied=ShellText(remedy.command))
+    words = "enter opens its Preview" if remedy.write is not None else "run it yourself: y copies it"
+    yield line(Span(f"  {words}", Role.DIM))
+
+
+def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
+    """The facts of the failing run, below the list."""
+    facts, told = diagnosis.facts, dict(diagnosis.facts.sources)
+    tool = " ".join(filter(None, (facts.tool, facts.tool_version)))
+    path = facts.path.value if facts.path is not None else ""
+    for name, label, value in (
+        ("platform", "platform", facts.platform or ""),
+        ("tool", "tool", tool),
+        ("path", "path", path),
+        ("", "root", facts.root or ""),
+    ):
+        source = f"  ({told[name]})" if name in told and value else ""
+        shown = Span(value, Role.PLAIN) if value else Span("? not known", Role.WARN)
+        yield line(Span(f" {label:<9}", Role.DIM), shown, Span(source, Role.DIM))
+    if diagnosis.roots:
+        yield line(
+            Span(" entry    ", Role.DIM), f"in {1 + len(diagnosis.same_entry)} of {counted(diagnosis.roots, 'root')}"
+        )
+
+
+def before_diagnosis(
+    *, is_working: bool, problem: LockLensError | None, diagnosis: Diagnosis | None
+) -> tuple[Line, ...]:
+    """What stands on the screen without rows: the next step, or why there are none."""
+    if is_working:
+        return line(), line(Span("  Testing each cause …", Role.DIM))
+    keys = (
+        line(),
+        line(Span("  p pastes the log of a failed init, f names its file", Role.DIM)),
+        line(Span("  x examines the root in the current folder without a log", Role.DIM)),
+    )
+    if problem is not None:
+        return line(), line("  ", Span(problem.sentence, Role.BLOCK), hanging=2), *keys
+    if diagnosis is not None and not diagnosis.is_recognised:
+        words = "The log has no error of init, lock or plan that is known here."
+        return line(), line(Span(f"  {NOTHING_RECOGNISED}", Role.WARN)), line(f"  {words}", hanging=2), *keys
+    title = "Why did init fail?" if diagnosis is None else "Nothing matches the filter."
+    return line(), line(Span(f"  {title}", Role.STRONG)), *keys

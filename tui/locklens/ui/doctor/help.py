@@ -1,0 +1,27 @@
+"""Help of the Doctor screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.ui.doctor.keys import DOCTOR_KEYS
+from locklens.ui.shell.help import help_section, key_help
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.ui.text.spans import Line
+
+_VERDICTS = {
+    "yes": "certain, by the evidence",
+    "likely": "probable; the missing fact is named",
+    "?": "unknown; the missing fact is named with the way to it",
+    "no": "ruled out, by evidence alone",
+    "fix": "a way out, those without a cost in trust first",
+}
+
+
+def doctor_help() -> Iterator[Line]:
+    """The keys and the verdicts of the Doctor screen."""
+    yield from key_help(DOCTOR_KEYS)
+    yield from help_section("VERDICTS", _VERDICTS)

@@ -1,0 +1,36 @@
+"""The keys of the Doctor screen."""
+
+from __future__ import annotations
+
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
+
+DOCTOR_KEYS = KeyTable(
+    (
+        KeyGroup(
+            "Moving",
+            (
+                Key("", "j k, arrows", "", "next and previous cause, fix or line", "move"),
+                Key("", "g G", "", "first and last"),
+                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
+                Key("", "enter", "", "open the detail of a cause, or the Preview of a fix", "open"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
+            ),
+        ),
+        KeyGroup(
+            "Diagnosing",
+            (
+                Key("p", "p", "paste", "paste log: of the failed run; a paste without p works too", "paste log"),
+                Key("f", "f", "file", "log from file: name the file of a log", "file"),
+                Key("x", "x", "examine", "examine root: without a log", "examine"),
+                Key("e", "e", "facts", "correct facts: platform, tool, origin and hash of the package", "facts"),
+                Key("r", "r", "reload", "diagnose again: ask the registries again", "again"),
+                Key("slash", "/", "filter", "filter rows: by id or title", "filter"),
+                Key("y", "y", "copy", "copy report: or the highlighted line; safe to paste in public", "copy"),
+            ),
+        ),
+        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
+        elsewhere(),
+    ),
+    ("?", "q ctrl+c", "p", "f", "enter", "e", "y", "x", "r", "tab", ":", "j k"),
+    ("?", "esc", "j k", "y", "tab", "r", "q ctrl+c", ":"),
+)

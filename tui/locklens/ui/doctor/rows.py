@@ -1,0 +1,62 @@
+"""The rows of the Doctor screen: the tested causes, the most likely first, and the fixes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.doctor.model import CauseVerdict, TrustCost
+from locklens.doctor.report_words import cause_title
+from locklens.ui.text.spans import Role, Span
+
+if TYPE_CHECKING:
+    from locklens.doctor.model import Cause, Diagnosis, Remedy
+
+_VERDICTS = {
+    CauseVerdict.YES: Span("yes", Role.BLOCK),
+    CauseVerdict.LIKELY: Span("likely", Role.WARN),
+    CauseVerdict.UNKNOWN: Span("?", Role.INFO),
+    CauseVerdict.NO: Span("no", Role.DIM),
+}
+_TRUST = {TrustCost.NONE: Role.GOOD, TrustCost.LOW: Role.INFO, TrustCost.HIGH: Role.BLOCK}
+
+
+class DoctorRow(Struct, frozen=True):
+    """One line of the list: a cause or a fix.
+
+    Attributes:
+        key: Stable across runs.
+        state: The verdict, or the fix's cost in trust.
+        title: The cause or the fix.
+    """
+
+    key: str
+    state: Span
+    title: Span
+    cause: Cause | None = None
+    remedy: Remedy | None = None
+
+
+def doctor_rows(diagnosis: Diagnosis, narrowed: str = "") -> tuple[DoctorRow, ...]:
+    """Return the rows: causes that hold, fixes, and the other causes.
+
+    Args:
+        diagnosis: The diagnosis.
+        narrowed: Words that a row must all contain.
+    """
+    held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
+    rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
+    fixes = tuple(
+        DoctorRow(f"{remedy.id} {remedy.command}", Span("fix", _TRUST[remedy.trust]), Span(remedy.title), remedy=remedy)
+        for remedy in diagnosis.remedies
+    )
+    rows = (*map(_cause_row, held), *fixes, *map(_cause_row, rest))
+    words = narrowed.lower().split()
+    return tuple(row for row in rows if all(word in f"{row.key} {row.title.text}".lower() for word in words))
+
+
+def _cause_row(cause: Cause) -> DoctorRow:
+    held = cause.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}
+    title = Span(cause_title(cause), Role.STRONG if held else Role.DIM)
+    return DoctorRow(cause.id.value, _VERDICTS[cause.verdict], title, cause=cause)

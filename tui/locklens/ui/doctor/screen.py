@@ -1,0 +1,290 @@
+"""The Doctor screen: the causes of a failed run, their evidence, and fixes that land on Preview."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec.structs import replace
+from textual import events, on, work
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from locklens.addresses import Platform
+from locklens.dialect import DIALECTS
+from locklens.doctor.cleaning import MOST_BYTES
+from locklens.doctor.model import PackagePath
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.operations.doctor.request import DoctorRequest
+from locklens.text import reason_of
+from locklens.ui import views
+from locklens.ui.dialogs.form import Answers, Field, FormDialog
+from locklens.ui.doctor.bars import doctor_head, doctor_status
+from locklens.ui.doctor.detail import before_diagnosis, fact_lines, row_detail
+from locklens.ui.doctor.doctor_list import DoctorList
+from locklens.ui.doctor.help import doctor_help
+from locklens.ui.doctor.keys import DOCTOR_KEYS
+from locklens.ui.doctor.paste import PasteDialog
+from locklens.ui.doctor.rows import doctor_rows
+from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.ui.text.clipboard import copied_line, markdown_text
+from locklens.ui.text.spans import Role, Span, line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.binding import BindingType
+
+    from locklens.doctor.model import Diagnosis
+    from locklens.operations.locklens import LockLens
+    from locklens.review.model import Review
+    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.text.spans import Line
+    from locklens.ui.widgets.bar import BarLayout
+
+
+class DoctorScreen(TwoPaneScreen):
+    """Diagnoses a log, or examines the root in the current folder."""
+
+    @dataclass
+    class Diagnosed(Message):
+        """The diagnosis, or the error that prevented it; `run` is the number of the run."""
+
+        run: int
+        diagnosis: Diagnosis | None
+        error: LockLensError | None = None
+
+    TABLE = DOCTOR_KEYS
+    VIEW = views.DOCTOR
+    FILTER_WORDS = "text: id or title"
+    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(DOCTOR_KEYS)]
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self._request = DoctorRequest(None, Path.cwd(), os.environ, tool=source.request.tool)
+        self._diagnosis: Diagnosis | None = None
+        self._problem: LockLensError | None = None
+        self._run = 0
+        self._is_working = False
+
+    def make_list(self) -> DoctorList:
+        """Return the list of causes and fixes."""
+        return DoctorList(id="causes")
+
+    @property
+    def left(self) -> DoctorList:
+        """The list of causes and fixes."""
+        return self.query_one(DoctorList)
+
+    # Display
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Show causes and fixes that match the filter."""
+        if not self.is_open:
+            return
+        rows = doctor_rows(self._diagnosis, self.filter_text) if self._diagnosis is not None else ()
+        self.left.show_rows(rows, cursor_key=cursor_key)
+        self.facts.show_lines(fact_lines(self._diagnosis) if self._diagnosis is not None else ())
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def notice(self) -> tuple[Line, ...]:
+        """Return the lines in place of the panes; () while there are rows."""
+        if self.is_open and self.left.rows and not self._is_working:
+            return ()
+        return before_diagnosis(is_working=self._is_working, problem=self._problem, diagnosis=self._diagnosis)
+
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Return the placeholder of an empty list, which does not depend on the review."""
+        del review
+        return self.notice()
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """Provider, certainty and tally."""
+        return doctor_head(self._diagnosis)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """The progress, or a message."""
+        return doctor_status(self._diagnosis, is_working=self._is_working, message=self.message)
+
+    def help_lines(self) -> Iterable[Line]:
+        """The keys and the verdicts."""
+        return doctor_help()
+
+    @on(DoctorList.Highlighted)
+    def _show_detail(self, event: DoctorList.Highlighted) -> None:
+        if self._diagnosis is None or event.row is None:
+            self.show_detail("", ())
+        else:
+            self.show_detail(event.row.key, row_detail(event.row, self._diagnosis))
+
+    @on(DoctorList.Opened)
+    def _open(self, event: DoctorList.Opened) -> None:
+        remedy = event.row.remedy
+        if remedy is None:
+            self.focus_detail()
+        elif remedy.write is None:
+            self.focus_detail()
+            self.say("run it yourself: y copies the command")
+        elif self.is_read_only:
+            self.say("the compared side cannot be written: compare the work tree (B)")
+        else:
+            from locklens.operations.doctor.remedy_writes import remedy_operation
+
+            request = self._request
+            self.preview(
+                remedy_operation(remedy.write, request.folder, request.tool, self.source.request.test_directory)
+            )
+
+    # The log
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Diagnose what is pasted into the terminal."""
+        event.stop()
+        self._diagnose_log(event.text.encode("utf-8", "replace"))
+
+    def action_paste(self) -> None:
+        """Open the dialog for a log."""
+
+        def take(text: str | None) -> None:
+            if text is not None:
+                self._diagnose_log(text.encode("utf-8", "replace"))
+
+        self.app.push_screen(PasteDialog(), take)
+
+    def action_file(self) -> None:
+        """Ask for the file of a log."""
+        facts = [line(Span(" The log of the failed run; its end is read.", Role.DIM))]
+
+        def take(answers: Answers | None) -> None:
+            if answers is not None:
+                self._diagnose_log(_read_end(Path(answers["log"]).expanduser()))
+
+        self.app.push_screen(FormDialog("Log of the failed run", facts, [Field("log", "file", _file_problem)]), take)
+
+    def action_examine(self) -> None:
+        """Examine the root in the current folder, without a log."""
+        self._request = replace(self._request, log=None)
+        self._start()
+
+    def action_facts(self) -> None:
+        """Ask for the facts of the failing run; empty ones are taken from the log."""
+        request = self._request
+        facts = self._diagnosis.facts if self._diagnosis is not None else None
+        path = (facts.path if facts is not None else None) or request.path
+        fields = [
+            Field("platform", "platform, OS_ARCH", _platform_problem, (facts and facts.platform) or request.platform),
+            Field("tool", "tool: terraform or opentofu", _tool_problem, (facts and facts.tool) or ""),
+            Field("path", f"origin: {', '.join(PackagePath)}", _path_problem, path.value if path else ""),
+            Field("package", "its package: a folder, a zip file, or h1:...", lambda _: "", request.package),
+        ]
+
+        def take(answers: Answers | None) -> None:
+            if answers is None:
+                return
+            self._request = replace(
+                self._request,
+                platform=answers["platform"],
+                tool=DIALECTS.get(answers["tool"]),
+                path=PackagePath(answers["path"]) if answers["path"] else None,
+                package=answers["package"],
+            )
+            self._start()
+
+        lead = [line(Span(" An empty field is read from the log. Nothing is written.", Role.DIM))]
+        self.app.push_screen(FormDialog("Facts of the failing run", lead, fields), take)
+
+    def action_reload(self) -> None:
+        """Diagnose again."""
+        if self._diagnosis is None and self._problem is None:
+            self.say("no log yet: p pastes one, f names a file, x examines the root")
+        else:
+            self._start()
+
+    def _diagnose_log(self, log: bytes) -> None:
+        self._request = replace(self._request, log=log[-(MOST_BYTES + 1) :])
+        self._start()
+
+    def _start(self) -> None:
+        self._run += 1
+        self._is_working = True
+        self._work(self._run, self._request)
+        self.refresh_notice()
+        self.refresh_bars()
+
+    @work(thread=True, exclusive=True, group="diagnosis")
+    def _work(self, run: int, request: DoctorRequest) -> None:
+        try:
+            diagnosis = self.source.diagnose(request, cancel=get_current_worker().cancelled_event)
+        except RunCancelledError:
+            return
+        except LockLensError as error:
+            self.post_message(self.Diagnosed(run, None, error))
+        else:
+            self.post_message(self.Diagnosed(run, diagnosis))
+
+    @on(Diagnosed)
+    def _take_diagnosis(self, event: Diagnosed) -> None:
+        if event.run != self._run:
+            return
+        self._is_working, self._diagnosis, self._problem = False, event.diagnosis, event.error
+        self.refresh_list()
+        self.left.action_edge(0)
+
+    # Copying
+
+    def action_copy(self) -> None:
+        """Copy the highlighted line of the detail, or the whole report."""
+        if self.line is not None and self.line.copied:
+            self.app.copy_to_clipboard(copied_line(self.line.copied))
+            self.say("line copied")
+        elif self._diagnosis is None:
+            self.say("nothing to copy yet")
+        else:
+            from locklens.doctor import report_text
+
+            text = report_text.render(self._diagnosis, home=str(Path.home()))
+            # Each line is an item of a list, in which neither Markdown nor a shell heeds a character.
+            items = (f"- {markdown_text(each.strip())}" for each in text.splitlines() if each.strip())
+            self.app.copy_to_clipboard("\n".join(items))
+            self.say("report copied, without tokens and home folders")
+
+
+def _read_end(path: Path) -> bytes:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - MOST_BYTES - 1))
+        return file.read(MOST_BYTES + 1)
+
+
+def _file_problem(text: str) -> str:
+    if not text or "\0" in text:
+        return "name a file"
+    path = Path(text).expanduser()
+    try:
+        if not path.is_file():
+            return "no such file"
+        with path.open("rb"):
+            return ""
+    except OSError as error:
+        return reason_of(error)
+
+
+def _platform_problem(text: str) -> str:
+    try:
+        if text:
+            Platform.parse(text)
+    except ValueError:
+        return "a platform is OS_ARCH, such as linux_amd64"
+    return ""
+
+
+def _tool_problem(text: str) -> str:
+    return "" if not text or text in DIALECTS else "terraform or opentofu"
+
+
+def _path_problem(text: str) -> str:
+    return "" if not text or text in {path.value for path in PackagePath} else f"one of {', '.join(PackagePath)}"
