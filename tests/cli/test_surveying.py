@@ -148,8 +148,8 @@ def test_the_cooldown_counts_in_why(run: Run, top: Path, capsys: pytest.CaptureF
     words = ["why", "other", "--no-cache", "--", "a"]
     assert main(words, lambda request, view: pytest.fail("the terminal UI was opened")) == 0
     out = capsys.readouterr().out
-    assert "upgrade      selects 1.0.0; 1.1.0, the newest in range, is within the cooldown\n" in out
-    assert "newer        1.1.0  held back: cooldown 7 d (2 d old)\n" in out
+    assert "UPGRADE      selects 1.0.0; 1.1.0, the newest in range, is within the cooldown\n" in out
+    assert "NEWER        1.1.0  held back:\n                 cooldown 7 d (2 d old)\n" in out
     words = ["why", "other", "--no-cache", "--format", "json", "--", "a"]
     assert main(words, lambda request, view: pytest.fail("the terminal UI was opened")) == 0
     found = json.loads(capsys.readouterr().out)

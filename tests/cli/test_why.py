@@ -58,11 +58,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 TEXT = """\
 PATH  registry.terraform.io/hashicorp/aws  (Terraform)
-  locked       5.1.0  ABOVE.terraform.lock.hcl:4  satisfies the constraints
-  constraints  ~> 5.0
-  registry     registry.terraform.io was not asked: offline and not cached, so newer versions are unknown
-  required by  the root module
-                 ABOVEmain.tf:3  ~> 5.0
+  LOCKED       5.1.0  ABOVE.terraform.lock.hcl:4  satisfies the constraints
+  CONSTRAINTS  ~> 5.0
+  REGISTRY     registry.terraform.io was not asked: offline and not cached, so newer versions are unknown
+  REQUIRED BY
+    `- the root module
+       ABOVEmain.tf:3  ~> 5.0
 """
 
 

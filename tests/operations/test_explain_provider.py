@@ -119,21 +119,22 @@ FILES: dict[str, str | bytes] = {
 def test_all_that_requires_a_provider_is_told(tmp_path: Path) -> None:
     assert said(asked(write(tmp_path, FILES), "aws")) == (
         f".  {TF}/hashicorp/aws  (Terraform)\n"
-        "  locked       5.49.0  .terraform.lock.hcl:4  satisfies the constraints\n"
-        "               the lock file records different constraints: none\n"
-        "  constraints  >= 5.0.0, >= 5.1.0, != 5.50.0, < 5.91.0\n"
+        "  LOCKED       5.49.0  .terraform.lock.hcl:4  satisfies the constraints\n"
+        "               the lock file records other constraints: none\n"
+        "  CONSTRAINTS  >= 5.0.0, >= 5.1.0, != 5.50.0, < 5.91.0\n"
         "               in effect: >= 5.1.0, != 5.50.0, < 5.91.0\n"
-        "  registry     the registry was not asked, so newer versions are unknown\n"
-        "  required by  the root module\n"
-        "                 z_override.tf:3      >= 5.0, < 5.91\n"
-        "                   overrides ~> 5.40 of main.tf:3\n"
-        '                 main.tf:9            != 5.50.0  provider "aws" (b)\n'
-        "                 terraform.tfstate:1  any version, because the state still has aws_vpc.old\n"
-        "                 used once, in main.tf:8\n"
-        "               modules a, b\n"
-        "                 m/main.tf:3  >= 5.1\n"
-        "               modules a.deep, b.deep, test.tests.t.one (a test)\n"
-        "                 m/n/main.tf:1  any version, used by resource aws_x.y and 1 more\n"
+        "  REGISTRY     the registry was not asked, so newer versions are unknown\n"
+        "  REQUIRED BY\n"
+        "    |- the root module\n"
+        "    |  z_override.tf:3  >= 5.0, < 5.91\n"
+        "    |    overrides ~> 5.40 of main.tf:3\n"
+        '    |  main.tf:9  != 5.50.0  provider "aws" (b)\n'
+        "    |  terraform.tfstate:1  any version, because the state still has aws_vpc.old\n"
+        "    |  used once, in main.tf:8\n"
+        "    |- modules a, b\n"
+        "    |  m/main.tf:3  >= 5.1\n"
+        "    `- modules a.deep, b.deep, test.tests.t.one (a test)\n"
+        "       m/n/main.tf:1  any version, used by resource aws_x.y and 1 more\n"
     )
 
 
@@ -141,13 +142,18 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
     listed = offers("5.40.0", "5.49.0", "5.50.0", "5.60.0", "5.90.0", "5.91.0", "5.92.0-beta1", "6.0.0", "6.2.0")
     text = said(asked(write(tmp_path, FILES), "aws", offered=listed))
     assert (
-        "  registry     newest 6.2.0, in range 5.90.0, same major 5.91.0, same minor 5.49.0\n"
-        "  upgrade      selects 5.90.0\n"
-        "  newer        5.91.0 to 6.2.0 (3 versions)  held back: < 5.91.0 (z_override.tf:3)\n"
-        "               5.92.0-beta1  held back: < 5.91.0 (z_override.tf:3); pre-release (needs an exact constraint)\n"
+        "  REGISTRY     newest 6.2.0, in range 5.90.0, same major 5.91.0, same minor 5.49.0\n"
+        "  UPGRADE      selects 5.90.0\n"
+        "  NEWER        5.91.0 to 6.2.0 (3 versions)  held back:\n"
+        "                 < 5.91.0  z_override.tf:3\n"
+        "               5.92.0-beta1  held back:\n"
+        "                 < 5.91.0  z_override.tf:3\n"
+        "                 pre-release (needs an exact constraint)\n"
         "               5.60.0 to 5.90.0 (2 versions)  available, not the newest in range\n"
-        "               5.50.0  held back: != 5.50.0 (main.tf:9)\n"
+        "               5.50.0  held back:\n"
+        "                 != 5.50.0  main.tf:9\n"
     ) in text
+    assert '|  main.tf:9  != 5.50.0  provider "aws" (b)\n    |    excludes 5.50.0\n' in text
     registry = document(asked(tmp_path, "aws", offered=listed))["roots"][0]["registry"]
     assert registry["init"] == {"version": "5.49.0", "obstacle": None, "nearest": []}
     assert registry["upgrade"]["version"] == "5.90.0"
@@ -159,19 +165,22 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
 def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) -> None:
     text = said(asked(write(tmp_path, FILES), "aws", offered=offers("4.0.0", "6.0.0")))
     assert (
-        "  registry     newest 6.0.0\n"
+        "  REGISTRY     newest 6.0.0\n"
         "               does not list the locked version\n"
-        "  upgrade      selects nothing: no offered version satisfies the constraints; nearest versions:\n"
-        "                 6.0.0  held back: < 5.91.0 (z_override.tf:3)\n"
-        "                 4.0.0  held back: >= 5.0.0 (z_override.tf:3); >= 5.1.0 (m/main.tf:3)\n"
-        "  required by"
+        "  UPGRADE      selects nothing: no offered version satisfies the constraints\n"
+        "  NEAREST      6.0.0  held back:\n"
+        "                 < 5.91.0  z_override.tf:3\n"
+        "               4.0.0  held back:\n"
+        "                 >= 5.0.0  z_override.tf:3\n"
+        "                 >= 5.1.0  m/main.tf:3  modules a, b\n"
+        "  REQUIRED BY\n"
     ) in text
     assert "selects nothing: no version is offered\n" in said(asked(tmp_path, "aws", offered=()))
 
 
 def test_a_registry_that_does_not_answer_is_no_empty_one(tmp_path: Path) -> None:
     result = asked(write(tmp_path, FILES), "aws", offered=UnavailableError("registry.terraform.io answered 503"))
-    assert "  registry     registry.terraform.io answered 503, so newer versions are unknown\n" in said(result)
+    assert "  REGISTRY     registry.terraform.io answered 503, so newer versions are unknown\n" in said(result)
     (root,) = document(result)["roots"]
     assert (root["registry"], root["registry_silent"]) == (None, "registry.terraform.io answered 503")
     (root,) = document(asked(tmp_path, "aws", offered=offers("5.49.0")))["roots"]
@@ -182,16 +191,16 @@ def test_a_conflict_names_the_smallest_set_that_cannot_hold(tmp_path: Path) -> N
     write(tmp_path, {**FILES, "z_override.tf": "", "m/main.tf": requiring("hashicorp/aws >= 5.1, > 6")})
     result = asked(tmp_path, "aws")
     assert (
-        "  locked       5.49.0  .terraform.lock.hcl:4  DOES NOT SATISFY:\n"
-        "                 > 6.0.0 (m/main.tf:3)\n"
-        "               the lock file records different constraints: none\n"
-        "  constraints  >= 5.1.0, ~> 5.40, != 5.50.0, > 6.0.0\n"
-        "  CONFLICT     no version can satisfy these together:\n"
-        "                 ~> 5.40  main.tf:3\n"
+        "  CONFLICT     no version can satisfy these together\n"
+        "               ~> 5.40  main.tf:3\n"
+        "               > 6.0.0  m/main.tf:3  modules a, b\n"
+        "  LOCKED       5.49.0  .terraform.lock.hcl:4  DOES NOT SATISFY\n"
         "                 > 6.0.0  m/main.tf:3  modules a, b\n"
-        "  registry"
+        "               the lock file records other constraints: none\n"
+        "  CONSTRAINTS  >= 5.1.0, ~> 5.40, != 5.50.0, > 6.0.0\n"
+        "  REGISTRY"
     ) in said(result)
-    assert said(result).endswith("  findings     BLOCK LK005  Locked version does not satisfy the configuration\n")
+    assert said(result).endswith("  FINDINGS     BLOCK LK005  Locked version does not satisfy the configuration\n")
     (root,) = document(result)["roots"]
     assert root["in_effect"] is None
     assert [[one["term"] for one in conflict] for conflict in root["conflicts"]] == [["~> 5.40", "> 6.0.0"]]
@@ -212,12 +221,12 @@ def test_what_is_only_in_the_state_or_in_the_lock(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     gone = asked(tmp_path, "gone")
     assert "terraform.tfstate:1  any version, because the state still has gone_x.old\n" in said(gone)
-    assert "  locked       no: .terraform.lock.hcl has no block for it, so `terraform init` adds one\n" in said(gone)
-    assert "  constraints  none: any release satisfies\n" in said(gone)
+    assert "  LOCKED       no entry in .terraform.lock.hcl: `terraform init` adds it\n" in said(gone)
+    assert "  CONSTRAINTS  none: any release satisfies\n" in said(gone)
     assert gone.fails("block")
     orphan = asked(tmp_path, "tls")
-    assert "  required by  nothing\n" in said(orphan)
-    assert "  findings     WARN LK007" in said(orphan)
+    assert "  REQUIRED BY\n    nothing in 6 files\n" in said(orphan)
+    assert "  FINDINGS     WARN LK007" in said(orphan)
     assert (orphan.fails("block"), orphan.fails("warn")) == (False, True)
 
 
@@ -225,13 +234,13 @@ def test_what_is_not_seen_is_said(tmp_path: Path) -> None:
     far = 'module "far" { source = "acme/far/aws" }\nterraform {\n  backend "s3" {}\n}\n'
     write(tmp_path, {"main.tf": far, "bad.tf": "x {\n", ".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
     text = said(asked(tmp_path, "aws"))
-    assert "  required by  nothing in the files that were read\n" in text
+    assert "  REQUIRED BY\n    nothing in the files that were read\n" in text
     assert (
-        "  not read     1 module that is not fetched: run `terraform get`\n"
-        "                 main.tf:1  module far from acme/far/aws\n"
-        "               parts hidden by the error at bad.tf:1: "
+        "    `- not read: 1 module that is not fetched: run `terraform get`\n"
+        "         main.tf:1  module far from acme/far/aws\n"
+        "       parts hidden by the error at bad.tf:1: "
     ) in text
-    assert '               the state is in the "s3" backend\n' in text
+    assert '       the state is in the "s3" backend\n' in text
     assert "INFO LK007" in text
 
 
@@ -239,8 +248,8 @@ def test_a_lock_file_that_cannot_be_read(tmp_path: Path) -> None:
     conflicted = b"<<<<<<< ours\n" + lock("hashicorp/aws 5.0.0") + b"=======\n>>>>>>> theirs\n"
     write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 6.0"), ".terraform.lock.hcl": conflicted})
     result = asked(tmp_path, "aws")
-    assert "  unreadable   .terraform.lock.hcl:1: Conflict markers" in said(result)
-    assert "  locked       unknown: the lock file cannot be read\n" in said(result)
+    assert "  UNREADABLE   .terraform.lock.hcl:1  Conflict markers" in said(result)
+    assert "  LOCKED       unknown: the lock file cannot be read\n" in said(result)
     assert result.fails("block")
 
 
@@ -248,10 +257,11 @@ def test_a_provider_that_is_part_of_the_tool(tmp_path: Path) -> None:
     write(tmp_path, {"main.tf": 'resource "terraform_data" "x" {}\n'})
     assert said(asked(tmp_path, "terraform")) == (
         ".  terraform.io/builtin/terraform  (Terraform)\n"
-        "  locked       never: built into Terraform\n"
-        "  constraints  none: any release satisfies\n"
-        "  required by  the root module\n"
-        "                 main.tf:1  any version, used by resource terraform_data.x\n"
+        "  LOCKED       never: built into Terraform\n"
+        "  CONSTRAINTS  none: any release satisfies\n"
+        "  REQUIRED BY\n"
+        "    `- the root module\n"
+        "       main.tf:1  any version, used by resource terraform_data.x\n"
     )
 
 
@@ -352,7 +362,7 @@ def test_every_root_of_the_repository_is_asked(repo: Path) -> None:
         f"\nb  {TF}/hashicorp/aws  (Terraform)\n"
     )
     assert f"\nc  {OT}/hashicorp/aws  (OpenTofu)\n" in text
-    assert "  required by  unknown: no configuration in this folder\n" in text
+    assert "  REQUIRED BY\n    unknown: no configuration in this folder\n" in text
     assert text.endswith(
         "\nCould not determine whether these roots require it:\n  e  not fetched: module far (acme/far/aws)\n"
         "\n1 more root neither requires nor locks it.\n"
@@ -377,11 +387,11 @@ def test_chosen_roots_alone(repo: Path) -> None:
 def test_a_folder_that_was_never_initialised_is_a_root_where_one_stands_in_it(repo: Path) -> None:
     result = asked(repo / "modules/m", "aws")
     assert [root.path for root in result.roots] == ["a", "b", "c", "f", "modules/m"]
-    assert "no version can satisfy this:" not in said(result)
-    assert "                 >= 4.0.0  modules/m/main.tf:3\n                 < 4.0.0   modules/m/main.tf:3\n" in said(
+    assert "no version can satisfy this\n" not in said(result)
+    assert "               >= 4.0.0  modules/m/main.tf:3\n               < 4.0.0   modules/m/main.tf:3\n" in said(
         result
     )
-    assert "  locked       no: there is no lock file\n" in said(result)
+    assert "  LOCKED       no: there is no lock file\n" in said(result)
     assert said(result).startswith(
         "5 roots require or lock aws:\n  modules/m  not locked  CONFLICT  >= 4.0.0, < 4.0.0\n"
     )
@@ -390,7 +400,7 @@ def test_a_folder_that_was_never_initialised_is_a_root_where_one_stands_in_it(re
 def test_the_tool_may_be_given(repo: Path) -> None:
     (root,) = asked(repo, "hashicorp/aws", "a", tool=OPENTOFU).roots
     assert (root.tool, str(root.explanation.address)) == (OPENTOFU, f"{OT}/hashicorp/aws")
-    assert "  locked       no: a/.terraform.lock.hcl has no block for it, so `tofu init` adds one\n" in said(
+    assert "  LOCKED       no entry in a/.terraform.lock.hcl: `tofu init` adds it\n" in said(
         asked(repo, "hashicorp/aws", "a", tool=OPENTOFU)
     )
 

@@ -16,7 +16,7 @@ from locklens.ui.text.clipboard import change_copied, copied_line
 if TYPE_CHECKING:
     from ui.conftest import Samples
 
-    from locklens.ui.text.spans import Line
+    from locklens.review.reports.lines import Line
 
 
 def first_node(review: Review) -> Node:
@@ -193,5 +193,5 @@ def test_places_in_a_root_are_told_as_seen_from_it(samples: Samples) -> None:
         samples.root("infra/a", [samples.change(required_by=(inside, outside))], configuration=samples.configuration())
     )
     text = texts(detail_lines(first_node(review), review))
-    assert "  main.tf:3  ~> 5.0" in text
+    assert "  ./main.tf:3  ~> 5.0" in text
     assert "  infra/modules/m/main.tf:3  >= 4" in text

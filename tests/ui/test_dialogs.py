@@ -8,6 +8,7 @@ import pytest
 from textual import events
 from ui.conftest import until
 
+from locklens.review.reports.lines import line
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.hashes.keys import HASHES_KEYS
@@ -15,7 +16,6 @@ from locklens.ui.preview.keys import PREVIEW_KEYS
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.shell.palette import key_commands
 from locklens.ui.signers.keys import SIGNERS_KEYS
-from locklens.ui.text.spans import line
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ui.conftest import Samples
 
     from locklens.review.model import Change
-    from locklens.ui.text.spans import Line
+    from locklens.review.reports.lines import Line
 
 AS_OF = "2026-11-21T14:02:09Z"
 OLD_KEY = "7B1F0A9355E240CD9A1E88B42517E112C2EC7068"

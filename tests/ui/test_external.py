@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.errors import LockLensError
+from locklens.review.reports.lines import FilePlace
 from locklens.ui.shell.external import editor_command, has_browser, release_page, work_tree_file
-from locklens.ui.text.spans import FilePlace
 
 if TYPE_CHECKING:
     from pathlib import Path

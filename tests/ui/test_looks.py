@@ -11,11 +11,11 @@ from ui.conftest import until
 
 from locklens.addresses import ProviderAddress
 from locklens.review.model import Evidence, Severity, SideName, Unverified
+from locklens.review.reports.lines import Role, Span, line
 from locklens.ui.hashes.bars import hashes_status
 from locklens.ui.review.bars import StatusFacts, review_status
 from locklens.ui.review.tree import Grouping
 from locklens.ui.shell.bars import Reading
-from locklens.ui.text.spans import Role, Span, line
 from locklens.ui.themes import THEMES
 from locklens.ui.widgets.strips import strip_of, wrapped
 

@@ -21,7 +21,7 @@ from locklens.operations.upgrades.recommend import BumpLimit, UpgradePolicy
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
-from locklens.ui.text.spans import FilePlace, Line
+from locklens.review.reports.lines import FilePlace, Line
 from locklens.ui.upgrade.bars import fetch_words, upgrade_head, upgrade_status
 from locklens.ui.upgrade.detail import upgrade_lines
 from locklens.ui.upgrade.rows import By, RowKind, UpgradeRow, upgrade_rows

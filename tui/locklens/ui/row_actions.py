@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Review, RootReview
+    from locklens.review.reports.lines import FilePlace
     from locklens.review.why import Why
     from locklens.text import Printable
     from locklens.ui.prove.lines import ProvingSelection
     from locklens.ui.shell.palette import Command
-    from locklens.ui.text.spans import FilePlace
 
 
 class RowTarget(NamedTuple):

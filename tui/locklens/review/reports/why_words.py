@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.project.configuration import Contributor
 from locklens.review.model import Severity
+from locklens.review.reports.lines import seen_from
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ def upgrade_words(offer: VersionChoices, upgraded: Selection) -> str:
     return f"{chosen}; {upgraded.version}, the newest in range, is within the cooldown"
 
 
+def silence_words(silence: str) -> str:
+    """The reason why a registry gave no versions, with its consequence."""
+    return f"{silence}, so newer versions are unknown"
+
+
 def finding_title(finding: Finding) -> str:
     """The title of a finding's rule; of LK007 without a known configuration, the doubt."""
     if finding.rule == "LK007" and finding.severity is Severity.INFO:
@@ -64,11 +70,6 @@ def newest_words(newest: Newest) -> str:
         ("same minor", newest.same_minor),
     )
     return ", ".join(f"{name} {version}" for name, version in kinds if version is not None) or "lists no version"
-
-
-def seen_from(path: str, folder: str) -> str:
-    """A path relative to a root's folder if it is inside."""
-    return path.removeprefix(f"{folder}/") if folder else path
 
 
 def place_words(requirement: Requirement, folder: str = "") -> str:

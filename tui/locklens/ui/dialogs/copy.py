@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from locklens.ui.text.spans import Role, Span, line
+from locklens.review.reports.lines import Role, Span, line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView

@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.lines import Role, Span, line, severity_span
 from locklens.review.rules.catalogue import RULES
 from locklens.text import listing
 from locklens.ui.dialogs.form import Field, FormDialog
-from locklens.ui.text.spans import Role, Span, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

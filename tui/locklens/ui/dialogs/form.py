@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from locklens.ui.text.spans import Role
+from locklens.review.reports.lines import Role
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from locklens.ui.text.spans import Line
+    from locklens.review.reports.lines import Line
 
 _MOST_CHARACTERS = 400
 """Of a field: reasons are sentences, and a pasted file is none."""

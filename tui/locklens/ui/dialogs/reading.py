@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from locklens.ui.text.spans import Role
+from locklens.review.reports.lines import Role
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from locklens.ui.text.spans import Line
+    from locklens.review.reports.lines import Line
 
 _FRAME_WIDTH = 5
 """Columns of the border, the padding and the scrollbar."""

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from locklens.operations.comparison import Base
-from locklens.ui.text.spans import Line, Role, Span, line
+from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView

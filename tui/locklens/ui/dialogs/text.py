@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from locklens.review.reports.lines import Line, Role
 from locklens.ui.dialogs.reading import READING_KEYS, DialogKey, ReadingDialog
 from locklens.ui.text.clipboard import copied_line
-from locklens.ui.text.spans import Line, Role
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted
-from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.cover import source_words
+from locklens.review.reports.lines import Line, Role, Span
 from locklens.text import counted
 from locklens.ui.shell.bars import fact_line, joined_parts, registry_lines
 from locklens.ui.text.phrases import registries_in_short, unverified_in_short
-from locklens.ui.text.spans import Line, Role, Span
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:

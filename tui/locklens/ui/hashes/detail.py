@@ -9,12 +9,12 @@ from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, Proof
 from locklens.review.reports.cover import NAME_THEM, needs_words, source_words
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.review.detail import finding_lines
 from locklens.ui.review.root_detail import asked_lines
 from locklens.ui.text.clipboard import ShellText, change_copied
 from locklens.ui.text.evidence import PROOFS, hash_line, is_settled, proof_span, unsettled
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

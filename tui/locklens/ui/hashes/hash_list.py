@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.message import Message
 
+from locklens.review.reports.lines import Role, Span, severity_span
 from locklens.ui.hashes.rows import HashRow
-from locklens.ui.text.spans import Role, Span, severity_span
 from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.text.evidence import PROOFS
-from locklens.ui.text.spans import Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

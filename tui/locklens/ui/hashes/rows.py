@@ -9,8 +9,8 @@ from msgspec import Struct
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import LookupAnswer, Severity
 from locklens.review.reports.cover import coverage_in_short
+from locklens.review.reports.lines import Role, Span
 from locklens.ui.text.evidence import is_settled
-from locklens.ui.text.spans import Role, Span
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
+from locklens.review.reports.lines import FilePlace
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.hashes.bars import hashes_facts, hashes_head, hashes_status
@@ -19,7 +20,6 @@ from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.text.clipboard import change_copied
-from locklens.ui.text.spans import FilePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.lines import Role
 from locklens.text import counted
 from locklens.ui.preview.plan_pane import PlanStage
-from locklens.ui.text.spans import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.project.roots import LOCK_FILE
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, line, severity_span
 from locklens.ui.preview.plan_pane import COMMAND, Group
 from locklens.ui.preview.planned_diff import planned_lines
 from locklens.ui.review.detail import detail_lines, finding_lines
@@ -12,7 +13,6 @@ from locklens.ui.review.tree import Grouping, Node, outline
 from locklens.ui.text.clipboard import change_copied
 from locklens.ui.text.diff import file_diff_lines
 from locklens.ui.text.phrases import what_happened
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.lines import Line, line
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.ui.preview.keys import PREVIEW_KEYS
 from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.text.spans import Line, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

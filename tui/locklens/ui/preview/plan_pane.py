@@ -11,12 +11,12 @@ from locklens.diagnostics import DiagnosticSeverity
 from locklens.operations.plan.commit_message import commit_message
 from locklens.operations.plan.files import WriteTarget
 from locklens.review.model import Severity
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
 from locklens.review.reports.words import kind_sign, severity_counts
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied
 from locklens.ui.text.downloads import DownloadRow, download_lines
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

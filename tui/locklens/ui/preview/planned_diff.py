@@ -13,9 +13,9 @@ from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
 from locklens.operations.plan import diffs
 from locklens.project.roots import LOCK_FILE
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.text.diff import ROLES, block_of, lines_of
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.preview.plan_pane import Group
-    from locklens.ui.text.spans import Line
 
 _REDRAW_SECONDS = 0.1
 _MOVING = frozenset({PlanStage.PLANNING, PlanStage.REVIEWING, PlanStage.WRITING})

@@ -22,9 +22,9 @@ from locklens.operations.review.events import (
     ProvingPlanned,
     RootsKnown,
 )
+from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.ui.prove.lines import nothing_to_prove, outcome, plan_lines
 from locklens.ui.text.downloads import Downloads, download_lines
-from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from locklens.hashes import is_of_files
 from locklens.review.model import LookupAnswer
+from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted, size_words
-from locklens.ui.text.spans import Line, Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

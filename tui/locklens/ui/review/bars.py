@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import words
+from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.review.sorting import Sort
 from locklens.ui.review.tree import Grouping
@@ -18,7 +19,6 @@ from locklens.ui.text.phrases import (
     verdict,
     verified_words,
 )
-from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 _ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}

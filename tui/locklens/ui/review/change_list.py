@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from locklens.review.reports.lines import Role, Span, severity_span
 from locklens.ui.review.rows import Mark, Row
 from locklens.ui.review.tree import Node, NodeKind
-from locklens.ui.text.spans import Role, Span, severity_span
 from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
 

@@ -8,7 +8,7 @@ from locklens.ui.review.tree import Node, NodeKind, RootChange
 from locklens.ui.text.diff import _bytes, _diff, file_diff_lines
 
 if TYPE_CHECKING:
-    from locklens.ui.text.spans import Line
+    from locklens.review.reports.lines import Line
 
 
 def raw_diff_lines(node: Node) -> tuple[Line, ...]:

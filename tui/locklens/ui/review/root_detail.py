@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
 from locklens.review.reports.words import phrase
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
@@ -11,7 +12,6 @@ from locklens.ui.review.rows import kind_in_short
 from locklens.ui.review.tree import Node, NodeKind, root_note
 from locklens.ui.text.clipboard import change_copied, finding_copied
 from locklens.ui.text.phrases import host_in_short
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.lines import FilePlace
 from locklens.ui.dialogs.copy import CopyChoice
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.text.clipboard import change_copied, change_markdown, finding_copied, finding_markdown
-from locklens.ui.text.spans import FilePlace
 
 if TYPE_CHECKING:
     from locklens.ui.review.tree import Node

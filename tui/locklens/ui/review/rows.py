@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from locklens.hashes import hashes_of_files
 from locklens.review.model import Bump, Change, ChangeKind, Severity
+from locklens.review.reports.lines import Span
 from locklens.review.reports.words import kind_sign, phrase
 from locklens.text import counted
 from locklens.ui.review.tree import ConflictPair, Grouping, Node, NodeKind
 from locklens.ui.text.evidence import verified_in_short
 from locklens.ui.text.phrases import FINDING_MARK, finding_mark
-from locklens.ui.text.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

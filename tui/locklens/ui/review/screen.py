@@ -11,6 +11,7 @@ from textual import on, work
 from locklens.errors import LockLensError
 from locklens.operations.write.policy_edits import decision_of
 from locklens.review.model import Severity
+from locklens.review.reports.lines import Line
 from locklens.ui import views
 from locklens.ui.dialogs.clashes import ClashesDialog, ClashesFound
 from locklens.ui.dialogs.decisions import accept_form, read_rules, today_utc, until_of
@@ -31,7 +32,6 @@ from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.messages import PreferenceChanged, ViewWanted
-from locklens.ui.text.spans import Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.resolve import ResolveConflicts
     from locklens.review.model import Finding, Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.review.actions import Where
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.ui.text.phrases import host_in_short
-from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.views import VIEWS, View
 from locklens.ui.widgets.bar import BarLayout, Piece
 

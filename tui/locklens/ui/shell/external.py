@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Review
-    from locklens.ui.text.spans import FilePlace
+    from locklens.review.reports.lines import FilePlace
 
 _PLUS_LINE = {
     "vi",

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.timer import Timer
 
+    from locklens.review.reports.lines import Line
     from locklens.ui.shell.key_table import KeyTable
     from locklens.ui.shell.palette import Command
-    from locklens.ui.text.spans import Line
 
 _MESSAGE_SECONDS = 8.0
 _FACTS_FROM_HEIGHT = 28

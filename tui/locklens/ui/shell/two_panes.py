@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.undo import AppliedWrite
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.shell.palette import Command
-    from locklens.ui.text.spans import Line
     from locklens.ui.views import View
     from locklens.ui.widgets.bar import BarLayout
     from locklens.ui.widgets.row_list import RowList

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.trust.model import Tier
 from locklens.ui.text.phrases import since
 from locklens.ui.text.signers import TIERS, fingerprint_line, grouped, key_lines, tier_span
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from locklens.ui.text.signers import TIER_MEANINGS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.ui.text.spans import Line
+    from locklens.review.reports.lines import Line
 
 
 def signers_help() -> Iterator[Line]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.review.reports.lines import Role, Span
 from locklens.trust.model import Tier
-from locklens.ui.text.spans import Role, Span
 
 if TYPE_CHECKING:
     from collections.abc import Collection

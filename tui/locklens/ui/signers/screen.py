@@ -16,6 +16,7 @@ from locklens.operations.write.pins import keys_of, namespace_name, pin_for, pin
 from locklens.operations.write.policy_edits import DropPin, TrustKeys, decision_of, pin_of_seen_keys
 from locklens.policy import POLICY_FILE
 from locklens.review.keys import signers
+from locklens.review.reports.lines import FilePlace
 from locklens.ui import views
 from locklens.ui.dialogs.decisions import today_utc, trust_form, until_of
 from locklens.ui.review.actions import writable
@@ -29,7 +30,6 @@ from locklens.ui.signers.help import signers_help
 from locklens.ui.signers.keys import SIGNERS_KEYS
 from locklens.ui.signers.rows import SignerRow, signer_rows
 from locklens.ui.signers.signer_list import SignerList
-from locklens.ui.text.spans import FilePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
     from locklens.review.keys import SignerUses, Use
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.lockfile.render import render_entry
 from locklens.operations.plan import diffs
-from locklens.ui.text.spans import Line, Role, Span, line
+from locklens.review.reports.lines import Line, Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import size_words
-from locklens.ui.text.spans import Line, Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

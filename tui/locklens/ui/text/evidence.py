@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme_of
 from locklens.review.model import LookupAnswer, Proof
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted, size_words
 from locklens.trust.model import Tier
 from locklens.ui.text.phrases import since
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.trust.model import Tier
-from locklens.ui.text.spans import Line, Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.operations.upgrades.recommend import BumpLimit, Eligibility
+from locklens.review.reports.lines import Role
 from locklens.text import counted, size_words
-from locklens.ui.text.spans import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:

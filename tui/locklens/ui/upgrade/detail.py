@@ -10,12 +10,12 @@ from locklens.operations.upgrades.download_estimate import platforms_to_lock
 from locklens.operations.upgrades.recommend import Eligibility, age_words
 from locklens.operations.upgrades.selection import sorted_versions
 from locklens.project.clifiles import this_platform
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
 from locklens.selection import cooldown_holds
 from locklens.text import counted
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.text.signers import signer_change_lines
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow, signer_span, warning_spans
 
 if TYPE_CHECKING:

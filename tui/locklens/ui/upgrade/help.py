@@ -12,7 +12,7 @@ from locklens.ui.upgrade.keys import UPGRADE_KEYS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.ui.text.spans import Line
+    from locklens.review.reports.lines import Line
 
 
 def upgrade_help() -> Iterator[Line]:

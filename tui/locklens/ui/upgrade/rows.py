@@ -13,8 +13,8 @@ from locklens.operations.upgrades.download_estimate import is_refused, signer_ch
 from locklens.operations.upgrades.recommend import Eligibility, age_words
 from locklens.operations.upgrades.warnings import upgrade_warnings
 from locklens.review.model import Bump, Severity
+from locklens.review.reports.lines import Role, Span
 from locklens.trust.continuity import SignerChange
-from locklens.ui.text.spans import Role, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.text.spans import Line
     from locklens.ui.upgrade.choosing import Chosen
     from locklens.ui.upgrade.rows import UpgradeRow
     from locklens.ui.widgets.bar import BarLayout

@@ -11,13 +11,13 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
+from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.review.reports.why_lines import why_in_short, why_lines
 from locklens.ui.dialogs.reading import DialogKey, ReadingDialog
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.text.clipboard import copied_line
-from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.why.help import why_help
 from locklens.ui.why.keys import WHY_KEYS
-from locklens.ui.why.lines import why_in_short, why_lines
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from locklens.addresses import ProviderAddress
+    from locklens.review.reports.lines import FilePlace
     from locklens.review.why import Why
-    from locklens.ui.text.spans import FilePlace
 
     class Explain(Protocol):
         """Explains a provider; thread-safe; raises LockLensError."""

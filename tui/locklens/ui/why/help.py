@@ -10,7 +10,7 @@ from locklens.ui.why.keys import WHY_KEYS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.ui.text.spans import Line
+    from locklens.review.reports.lines import Line
 
 
 def why_help() -> Iterator[Line]:

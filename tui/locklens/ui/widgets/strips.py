@@ -11,8 +11,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from locklens.review.reports.lines import Line, Role, Span
 from locklens.text import visible
-from locklens.ui.text.spans import Line, Role, Span
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -30,6 +30,7 @@ _VARIABLES = {
     Role.ADDED: ("success", False),
     Role.REMOVED: ("error", False),
     Role.PLACE: ("secondary", False),
+    Role.TREE: ("foreground", False),
 }
 """Each role's colour variable of the theme, and True for bold."""
 

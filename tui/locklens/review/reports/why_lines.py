@@ -1,10 +1,15 @@
-"""The content of `locklens why` as lines that can be copied and opened: requirements and held-back versions."""
+"""The reasons for a provider as lines with meanings: its requirements, its lock entry and the versions held back.
+
+The text report prints them and the Why dialog shows them: each fact is worded here, or in `why_words`, once.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from locklens.review.model import worst
+from locklens.review.model import Severity, worst
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, line, seen_from, severity_span
 from locklens.review.reports.why_words import (
     HELD_BACK,
     NAMES_SHOWN,
@@ -15,6 +20,7 @@ from locklens.review.reports.why_words import (
     kind_words,
     module_names,
     newest_words,
+    silence_words,
     unseen_words,
     upgrade_words,
     uses_words,
@@ -22,19 +28,17 @@ from locklens.review.reports.why_words import (
 )
 from locklens.selection import Selection
 from locklens.text import counted, listing
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, line, severity_span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from locklens.lockfile.model import LockEntry
-    from locklens.project.configuration import Requirement
+    from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
     from locklens.selection import ConstraintConflict, HeldBack, RequiringModule, Unselectable, VersionChoices
     from locklens.selection.model import Hold
 
 _LABEL = 13
-_PLACES_SHOWN = 8
 
 
 def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
@@ -46,43 +50,83 @@ def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
         why: The explanation.
         is_asking: True while the registry's answer is outstanding.
     """
-    roots = sorted(why.roots, key=lambda root: (not root.explanation.conflicts, root.path))
-    blocks: dict[tuple[str, ...], tuple[list[Line], list[RootWhy]]] = {}
-    for root in roots:
-        lines = list(_root_lines(root, is_asking=is_asking))
-        key = root.tool.product, *(each.text for each in lines)
-        blocks.setdefault(key, (lines, []))[1].append(root)
-    for number, (lines, members) in enumerate(blocks.values()):
+    for number, (roots, lines) in enumerate(why_blocks(why, is_asking=is_asking)):
         if number:
             yield Line()
-        names = listing([root.path or "." for root in members], NAMES_SHOWN)
-        count = f"{len(members)} roots alike: " if len(members) > 1 else ""
-        yield line(Span(count), Span(names, Role.STRONG), Span(f"  {members[0].tool.product}", Role.DIM))
+        yield block_head(roots)
         yield from lines
 
 
-def _root_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
+def why_blocks(
+    why: Why, *, is_asking: bool = False, shared: Container[str] = ()
+) -> list[tuple[list[RootWhy], list[Line]]]:
+    """Return the lines of each root, worst first, with all roots whose lines read the same.
+
+    Args:
+        why: The explanation.
+        is_asking: True while the registry's answer is outstanding.
+        shared: Reasons of silent registries that are left out.
+    """
+    blocks: dict[tuple[str, ...], tuple[list[RootWhy], list[Line]]] = {}
+    for root in ranked_roots(why):
+        lines = list(root_why_lines(root, root.path, is_asking=is_asking, shared=shared))
+        key = str(root.explanation.address), root.tool.product, *(each.text for each in lines)
+        blocks.setdefault(key, ([], lines))[0].append(root)
+    return list(blocks.values())
+
+
+def ranked_roots(why: Why) -> list[RootWhy]:
+    """Return the roots, those with conflicts first, then by their worst finding."""
+    return sorted(why.roots, key=lambda root: (_rank(root), root.path))
+
+
+def _rank(root: RootWhy) -> int:
+    if root.explanation.conflicts:
+        return -1
+    severity = worst(root.findings)
+    return severity.rank if severity else len(Severity)
+
+
+def block_head(roots: Sequence[RootWhy], *, address: str = "", limit: int = NAMES_SHOWN) -> Line:
+    """Build the line above a block: its roots, the address where no title has it, and the tool."""
+    tool = Span(f"  {address}  ({roots[0].tool.product})" if address else f"  ({roots[0].tool.product})", Role.DIM)
+    names = Span(listing([root.path or "." for root in roots], limit), Role.STRONG)
+    spans = (names, tool) if len(roots) == 1 else (Span(f"{len(roots)} roots alike"), tool, Span(": "), names)
+    return line(*spans, hanging=2)
+
+
+def root_why_lines(
+    root: RootWhy, folder: str, *, is_asking: bool = False, shared: Container[str] = ()
+) -> Iterator[Line]:
+    """Yield the explanation of one root.
+
+    Args:
+        root: The root.
+        folder: The folder that places in the text are relative to: the root's, or "" for the repository's top.
+        is_asking: True while the registry's answer is outstanding.
+        shared: Reasons of silent registries that are left out.
+    """
     explanation = root.explanation
     for finding in root.findings:
         if finding.rule == "LK019":
             place = FilePlace(finding.file, finding.line or 1)
-            yield _labelled(
-                "UNREADABLE", Span(place.seen_from(root.path), Role.PLACE), f"  {finding.message}", place=place
-            )
+            message = f"  {_relative(finding.message, folder)}"
+            yield _labelled("UNREADABLE", Span(place.seen_from(folder), Role.PLACE), message, place=place)
     for conflict in explanation.conflicts:
-        yield from _conflict_lines(conflict, root.path)
-    yield from _locked_lines(root)
+        yield from _conflict_lines(conflict, root.configuration, folder)
+    yield from _locked_lines(root, folder)
     if explanation.requirements:
         constraints = str(explanation.constraints) or "none: any release satisfies"
         yield _labelled("CONSTRAINTS", constraints, copied=constraints)
         if explanation.is_recorded:
-            yield _labelled("", Span(f"recorded in the lock file: {root.configuration.unknown_reason}", Role.DIM))
+            reason = _relative(root.configuration.unknown_reason, folder)
+            yield _labelled("", Span(f"recorded in the lock file: {reason}", Role.DIM))
         if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
             essential = str(explanation.essential) or "any release"
-            yield _labelled("", Span("in effect ", Role.DIM), essential, copied=essential)
-    yield from _registry_lines(root, is_asking=is_asking)
+            yield _labelled("", Span("in effect: ", Role.DIM), essential, copied=essential)
+    yield from _registry_lines(root, folder, is_asking=is_asking, shared=shared)
     newer = explanation.offer.newer if explanation.offer is not None else ()
-    yield from _asker_lines(root, newer)
+    yield from _asker_lines(root, newer, folder)
     listed = [finding for finding in root.findings if finding.rule != "LK019"]
     for number, finding in enumerate(listed):
         place = FilePlace(finding.file, finding.line or 1)
@@ -90,31 +134,51 @@ def _root_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
         yield _labelled("FINDINGS" if not number else "", *spans, place=place, copied=finding.rule)
 
 
+def _relative(message: str, folder: str) -> str:
+    """A message with the folder of a root as `./`."""
+    return re.sub(rf"(?<![\w./-]){re.escape(folder)}/", "./", message) if folder else message
+
+
 def _labelled(label: str, *spans: Span | str, copied: str = "", place: FilePlace | None = None) -> Line:
     return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL + 2, copied=copied, place=place)
 
 
-def _conflict_lines(conflict: ConstraintConflict, root: str) -> Iterator[Line]:
+def _conflict_lines(conflict: ConstraintConflict, configuration: Configuration, folder: str) -> Iterator[Line]:
     sentence = "no version can satisfy " + ("this" if len(conflict) == 1 else "these together")
     yield _labelled("CONFLICT", Span(sentence, Role.BLOCK))
     width = max(len(str(demand.term)) for demand in conflict)
     for demand in conflict:
-        for number, place in enumerate(_places(demand.requirements)):
-            term = "" if number else str(demand.term)
-            copied = str(demand.term)
-            yield _labelled(
-                "", f"{term:{width}}  ", Span(place.seen_from(root), Role.PLACE), copied=copied, place=place
-            )
+        term = str(demand.term)
+        yield from _term_lines(term, demand.requirements, configuration, folder, width=width)
 
 
-def _places(requirements: Iterable[Requirement]) -> list[FilePlace]:
-    return list(dict.fromkeys(FilePlace(required.file, required.line) for required in requirements))[:_PLACES_SHOWN]
+def _term_lines(
+    term: str,
+    requirements: Iterable[Requirement],
+    configuration: Configuration,
+    folder: str,
+    *,
+    width: int = 0,
+    indent: str = "",
+) -> Iterator[Line]:
+    """A constraint, a line for each of its places; those in a module with several calls once."""
+    places: dict[FilePlace, list[str]] = {}
+    for one in requirements:
+        places.setdefault(FilePlace(one.file, one.line), []).append(one.module)
+    width = max(width, len(term))
+    for number, (place, modules) in enumerate([*places.items()][:NAMES_SHOWN]):
+        shown = indent + (" " * width if number else term.ljust(width))
+        names = f"  {module_names(modules, configuration)}" if any(modules) else ""
+        spans = Span(place.seen_from(folder), Role.PLACE), Span(names, Role.DIM)
+        yield _labelled("", f"{shown}  ", *spans, copied=term, place=place)
+    if len(places) > NAMES_SHOWN:
+        yield _labelled("", f"{indent}{' ' * width}  and {len(places) - NAMES_SHOWN} more places")
 
 
 # The locked entry
 
 
-def _locked_lines(root: RootWhy) -> Iterator[Line]:
+def _locked_lines(root: RootWhy, folder: str) -> Iterator[Line]:
     explanation = root.explanation
     entry = explanation.locked
     if root.tool.is_builtin(explanation.address):
@@ -124,13 +188,14 @@ def _locked_lines(root: RootWhy) -> Iterator[Line]:
     elif entry is None and any(finding.rule == "LK019" for finding in root.findings):
         yield _labelled("LOCKED", Span("unknown: the lock file cannot be read", Role.WARN))
     elif entry is None:
-        missing = f"no: `{root.tool.command} init` adds an entry"
-        yield _labelled("LOCKED", Span(missing, Role.WARN), place=FilePlace(root.lock_file, 1))
+        place = FilePlace(root.lock_file, 1)
+        missing = f"no entry in {seen_from(place.file, folder)}: `{root.tool.command} init` adds it"
+        yield _labelled("LOCKED", Span(missing, Role.WARN), place=place)
     else:
-        yield from _entry_lines(root, entry, FilePlace(root.lock_file, entry.line))
+        yield from _entry_lines(root, entry, FilePlace(root.lock_file, entry.line), folder)
 
 
-def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace) -> Iterator[Line]:
+def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace, folder: str) -> Iterator[Line]:
     explanation = root.explanation
     against, offer = explanation.against, explanation.offer
     version = str(entry.version)
@@ -140,11 +205,11 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace) -> Iterator[
     elif explanation.requirements:
         state = Span("  satisfies the constraints", Role.GOOD)
     yield _labelled(
-        "LOCKED", f"{version}  ", Span(place.seen_from(root.path), Role.PLACE), state, copied=version, place=place
+        "LOCKED", f"{version}  ", Span(place.seen_from(folder), Role.PLACE), state, copied=version, place=place
     )
     if against is not None:
         for hold in against.holds:
-            yield from _hold_lines(hold, root.path)
+            yield from _hold_lines(hold, root.configuration, folder)
         if not explanation.conflicts and (offer is None or isinstance(offer.upgraded, Selection)):
             yield _labelled("", f"`{root.tool.command} init` refuses it; `init -upgrade` selects another version")
     if explanation.requirements and entry.constraints != str(explanation.constraints):
@@ -152,88 +217,87 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace) -> Iterator[
         yield _labelled("", Span("the lock file records other constraints: ", Role.DIM), recorded, place=place)
 
 
-def _hold_lines(hold: Hold, root: str, indent: str = "") -> Iterator[Line]:
+def _hold_lines(hold: Hold, configuration: Configuration, folder: str) -> Iterator[Line]:
     """The hold on a version, a line for each place."""
     if hold.demand is None:
-        yield _labelled("", indent, str(hold))
+        yield _labelled("", f"  {hold}")
         return
-    term = str(hold.demand.term)
-    for place in _places(hold.demand.requirements):
-        yield _labelled("", f"{indent}{term}  ", Span(place.seen_from(root), Role.PLACE), copied=term, place=place)
+    yield from _term_lines(str(hold.demand.term), hold.demand.requirements, configuration, folder, indent="  ")
 
 
 # The registry's versions
 
 
-def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
+def _registry_lines(root: RootWhy, folder: str, *, is_asking: bool, shared: Container[str]) -> Iterator[Line]:
     explanation = root.explanation
     offer = explanation.offer
-    if root.tool.is_builtin(explanation.address):
+    if root.tool.is_builtin(explanation.address) or (offer is None and not is_asking and root.silence in shared):
         return
     if offer is None and is_asking:
         yield _labelled("REGISTRY", Span(f"asking {explanation.address.host} for its versions …", Role.DIM))
     elif offer is None:
-        yield _labelled("REGISTRY", Span(f"{root.silence}, so newer versions are unknown", Role.WARN))
+        yield _labelled("REGISTRY", Span(silence_words(root.silence), Role.WARN))
     else:
         newest = newest_words(offer.newest)
         yield _labelled("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
             yield _labelled("", Span("does not list the locked version", Role.WARN))
         if explanation.requirements:
-            yield from _upgrade_lines(offer, explanation.locked, root.path)
+            yield from _upgrade_lines(offer, root, folder)
         else:
             yield _labelled("UPGRADE", NOTHING_TO_UPGRADE)
 
 
-def _upgrade_lines(offer: VersionChoices, entry: LockEntry | None, root: str) -> Iterator[Line]:
+def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterator[Line]:
+    entry = root.explanation.locked
     if isinstance(offer.upgraded, Selection):
         version = str(offer.recommended or offer.upgraded.version)
         is_same = entry is not None and entry.version == offer.recommended == offer.upgraded.version
         same = ", already locked" if is_same else ""
         yield _labelled("UPGRADE", f"{upgrade_words(offer, offer.upgraded)}{same}", copied=version)
-        yield from _held_lines("NEWER", offer.newer, root)
+        yield from _held_lines("NEWER", offer.newer, root.configuration, folder)
         return
     yield _labelled("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
     if not offer.upgraded.conflicts:
-        yield from _held_lines("NEAREST", offer.upgraded.held, root)
+        yield from _held_lines("NEAREST", offer.upgraded.held, root.configuration, folder)
 
 
 def _obstacle(reason: Unselectable) -> str:
     return "the constraints conflict" if reason.conflicts else reason.obstacle.value
 
 
-def _held_lines(label: str, groups: Iterable[HeldBack], root: str) -> Iterator[Line]:
+def _held_lines(label: str, groups: Iterable[HeldBack], configuration: Configuration, folder: str) -> Iterator[Line]:
     for number, group in enumerate(groups):
         versions, newest = version_range(group.versions), str(group.newest)
         state = Span(f"  {HELD_BACK}", Role.WARN) if group.holds else Span(f"  {NOT_HELD}", Role.GOOD)
         yield _labelled("" if number else label, versions, state, copied=newest)
         for hold in group.holds:
-            yield from _hold_lines(hold, root, "  ")
+            yield from _hold_lines(hold, configuration, folder)
 
 
 # The requirements
 
 
-def _asker_lines(root: RootWhy, newer: Iterable[HeldBack]) -> Iterator[Line]:
+def _asker_lines(root: RootWhy, newer: Iterable[HeldBack], folder: str) -> Iterator[Line]:
     configuration = root.configuration
     yield line(Span("REQUIRED BY", Role.HEADING))
     if not configuration.has_files:
-        yield line(Span(f"  unknown: {configuration.unknown_reason}", Role.WARN), hanging=2)
+        yield line(Span(f"  unknown: {_relative(configuration.unknown_reason, folder)}", Role.WARN), hanging=2)
         return
     groups = alike(root.explanation.askers)
-    unseen = list(unseen_words(root, root.path))
+    unseen = list(unseen_words(root, folder))
     excluded = _excluded(newer)
     for number, (modules, asker) in enumerate(groups, start=1):
         is_last = number == len(groups) and not unseen
         elbow, trunk = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
-        yield line(f"  {elbow}", Span(module_names(modules, configuration), Role.HEADING), hanging=5)
-        yield from _module_lines(asker, root.path, f"  {trunk}", excluded)
+        yield line(Span(f"  {elbow}", Role.TREE), Span(module_names(modules, configuration), Role.HEADING), hanging=5)
+        yield from _module_lines(asker, folder, f"  {trunk}", excluded)
     if not groups:
         files = counted(len(configuration.files), "file")
         absence = "nothing in the files that were read" if unseen else f"nothing in {files}"
         yield line(Span(f"  {absence}", Role.WARN), hanging=2)
     for number, (gap, where) in enumerate(unseen):
-        lead = "  └─ " if not number else "     "
+        lead = Span("  └─ " if not number else "     ", Role.TREE)
         place = FilePlace(*where) if where is not None else None
         yield line(lead, Span(f"not read: {gap}" if not number else gap, Role.WARN), hanging=7, place=place)
 
@@ -249,28 +313,28 @@ def _excluded(newer: Iterable[HeldBack]) -> Mapping[tuple[str, int], list[HeldBa
 
 
 def _module_lines(
-    asker: RequiringModule, root: str, lead: str, excluded: Mapping[tuple[str, int], list[HeldBack]]
+    asker: RequiringModule, folder: str, trunk: str, excluded: Mapping[tuple[str, int], list[HeldBack]]
 ) -> Iterator[Line]:
-    hanging = len(lead) + 4
+    lead, hanging = Span(trunk, Role.TREE), len(trunk) + 4
     for declared in asker.declared:
         place, constraint = FilePlace(declared.file, declared.line), declared.constraint or "any version"
-        spans = Span(place.seen_from(root), Role.PLACE), f"  {constraint}{kind_words(declared)}"
+        spans = Span(place.seen_from(folder), Role.PLACE), f"  {constraint}{kind_words(declared)}"
         yield line(lead, *spans, hanging=hanging, copied=constraint, place=place)
         if groups := excluded.get((declared.file, declared.line)):
             versions = ", ".join(version_range(group.versions) for group in groups)
             yield line(lead, Span(f"  excludes {versions}", Role.WARN), hanging=hanging)
         if (hidden := declared.overrides) is not None:
             place = FilePlace(hidden.file, hidden.line)
-            override = f"  overrides {hidden.constraint or 'any version'} of {place.seen_from(root)}"
+            override = f"  overrides {hidden.constraint or 'any version'} of {place.seen_from(folder)}"
             yield line(lead, Span(override, Role.DIM), hanging=hanging, place=place)
     if asker.uses:
         first = asker.uses[0]
         place = FilePlace(first.file, first.line)
-        yield line(lead, Span(uses_words(asker, root), Role.DIM), hanging=hanging, place=place)
+        yield line(lead, Span(uses_words(asker, folder), Role.DIM), hanging=hanging, place=place)
 
 
 def why_in_short(why: Why) -> str:
-    """The conflict or the worst finding, for the title."""
+    """The conflict or the worst finding, for a title."""
     roots = why.roots
     conflicts = sum(bool(root.explanation.conflicts) for root in roots)
     if conflicts:

@@ -1,20 +1,27 @@
-"""Text with semantic roles instead of colours: the interface between view models and widgets.
+"""Text with semantic roles instead of colours: the lines that a text report prints and a screen shows.
 
-A span's role is a meaning (a warning, an added line), never a look: the theme maps roles to styles. No markup is
-parsed, and Textual is not imported.
+A span's role is a meaning (a warning, an added line), never a look: the theme of the screens maps roles to styles, and
+`plain_lines` leaves them out. No markup is parsed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from locklens.review.model import Severity
-from locklens.review.reports.why_words import seen_from
+from locklens.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+_WIDTH = 120
+"""Columns of a text report, beyond which lines are folded."""
+
+_ASCII_TREE = str.maketrans({"├": "|", "│": "|", "└": "`", "─": "-"})
 
 
 class Role(StrEnum):
@@ -31,6 +38,8 @@ class Role(StrEnum):
     ADDED = "added"
     REMOVED = "removed"
     PLACE = "place"
+    TREE = "tree"
+    """The branches of a drawn tree; of ASCII in plain text, since a report is also read where no encoding is known."""
 
 
 class Span(NamedTuple):
@@ -54,8 +63,7 @@ class FilePlace(NamedTuple):
         return seen_from(str(self), folder)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line before it is wrapped.
 
     Attributes:
@@ -78,6 +86,26 @@ class Line:
 def line(*spans: Span | str, hanging: int = 0, copied: str = "", place: FilePlace | None = None) -> Line:
     """Build a line; plain strings are plain spans."""
     return Line(tuple(Span(span) if isinstance(span, str) else span for span in spans), hanging, copied, place)
+
+
+def seen_from(path: str, folder: str) -> str:
+    """A path relative to a root's folder, with `./`, if it is inside."""
+    inside = path.removeprefix(f"{folder}/") if folder else path
+    return path if inside == path else f"./{inside}"
+
+
+def plain_lines(lines: Iterable[Line], *, indent: str = "") -> Iterator[str]:
+    """Yield lines without roles, folded to the width of a text report; a word longer than that is kept whole."""
+    for each in lines:
+        shown = [visible(text.translate(_ASCII_TREE) if role is Role.TREE else text) for text, role in each.spans]
+        # No line is folded between a label, or a place's indent, and the text beside it.
+        lead = shown.pop(0) if len(shown) > 1 and (not shown[0] or shown[0].endswith(" ")) else ""
+        rest = "".join(shown)
+        lead += rest[: len(rest) - len(rest.lstrip(" "))]
+        yield from wrap(
+            rest.strip(" "), _WIDTH, initial_indent=indent + lead, subsequent_indent=indent + " " * each.hanging,
+            break_long_words=False, break_on_hyphens=False, replace_whitespace=False,
+        ) or [""]  # fmt: skip
 
 
 def heading(text: str) -> Iterator[Line]:
