@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.health.entries import EntryGroup
     from locklens.operations.health.reading import ReadRoot
-    from locklens.operations.health.registries import Answers
+    from locklens.operations.health.registries import RegistryAnswers
     from locklens.operations.health.request import HealthRequest
     from locklens.operations.review.policy import EffectivePolicy
     from locklens.review.model import Finding
@@ -86,7 +86,7 @@ class _Scan(Struct):
     roots: list[ReadRoot]
     groups: list[EntryGroup]
 
-    def health(self, answers: Answers | None) -> Health:
+    def health(self, answers: RegistryAnswers | None) -> Health:
         """Return what follows from the files and the answers; None for no answers yet."""
         effective, roots = self.effective, self.roots
         found = judge_entries(self.groups, roots, effective.policy)
@@ -119,7 +119,7 @@ def _answers(
     effective: EffectivePolicy,
     on_progress: OnProgress,
     cancel: threading.Event,
-) -> Answers | None:
+) -> RegistryAnswers | None:
     """Ask registries; only those of the settings, and of a policy that the user named."""
     if request.asking is None or not groups:
         return None
@@ -136,7 +136,7 @@ def _answers(
 
 
 def _judge_ages(
-    roots: Sequence[ReadRoot], found: list[list[Finding]], answers: Answers | None, effective: EffectivePolicy
+    roots: Sequence[ReadRoot], found: list[list[Finding]], answers: RegistryAnswers | None, effective: EffectivePolicy
 ) -> int:
     """Add the findings about ages, and return the number of roots with an unknown age."""
     if answers is None:

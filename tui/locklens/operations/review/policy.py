@@ -173,7 +173,7 @@ def _proposals(base: Policy, head: Policy) -> Iterator[str]:
 
 def policy_for(folder: Path, given: Path | None) -> EffectivePolicy:
     """Return the file that was named on the command line, or the policy of a folder; errors as of `policy_at`."""
-    return policy_at(folder) if given is None else _in_force(_given(given), PolicySide.GIVEN)
+    return policy_at(folder) if given is None else _in_force(read_given(given), PolicySide.GIVEN)
 
 
 def policy_at(folder: Path) -> EffectivePolicy:

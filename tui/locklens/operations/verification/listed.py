@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError, NotFoundError
-from locklens.hashes import Scheme, is_known_scheme, of_scheme
+from locklens.hashes import hashes_of_files, hashes_of_zips, is_known_scheme
 from locklens.operations.verification.model import PackagePlace, PackageVerdict, VerifiedPackage, Where
 from locklens.sources.urls import url_for_log
 
@@ -45,8 +45,8 @@ def listed_package(
         return None
     except LockLensError as error:
         return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=str(error))
-    h1 = min(of_scheme(found, Scheme.H1), default="")
-    if any(not found & group and of_scheme(found, Scheme.ZH) and of_scheme(group, Scheme.ZH) for group in groups):
+    h1 = min(hashes_of_files(found), default="")
+    if any(not found & group and hashes_of_zips(found) and hashes_of_zips(group) for group in groups):
         return VerifiedPackage(place, PackageVerdict.DIFFERS, h1, reason="no hash that the mirror lists is locked")
     if any(found & group for group in groups):
         return VerifiedPackage(place, PackageVerdict.MATCHES, h1)

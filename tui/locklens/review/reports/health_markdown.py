@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Finding, RootReview
     from locklens.text import Printable
 
-MARKER = "<!-- locklens health -->"
+HEALTH_MARKER = "<!-- locklens health -->"
 """The first line, which is not shown."""
 
 _CHECKS, _UNCHECKED, _FINDINGS, _SPREAD = 8_000, 8_000, 30_000, 12_000
@@ -36,23 +36,23 @@ def _lines(health: Health) -> Iterator[str]:
     budget = Budget(LONGEST)
     spend, fitting = budget.spend, budget.fitting
     verdict = health.review.verdict
-    yield from spend((MARKER, f"## locklens health: {verdict}", "", f"{total_words(health)}.", ""))
+    yield from spend((HEALTH_MARKER, f"## locklens health: {verdict}", "", f"{total_words(health)}.", ""))
     yield from spend(("| check | severity | roots | providers |", "|---|---|---|---|"))
     rows = [[_row(result)] for result in health.checks if result.roots]
-    yield from fitting(rows, share=_CHECKS, more="| {} more checks | | | |")
+    yield from fitting(rows, len(rows), share=_CHECKS, more="| {} more checks | | | |")
     yield from spend(("", "### Not checked", ""))
     limits = [*health.limits, *health.review.notes]
     limits += [f"registry {host.host} was not asked" for host in health.review.hosts if not host.asked]
     limits += [f"registry {host.host} failed: {host.error}" for host in health.review.hosts if host.error is not None]
     unchecked = [[f"- {code(limit)}"] for limit in limits] or [["- nothing was left out"]]
-    yield from fitting(unchecked, share=_UNCHECKED, more="- and {} more limits")
+    yield from fitting(unchecked, len(unchecked), share=_UNCHECKED, more="- and {} more limits")
     found = [block for result in health.checks if result.roots for block in _blocks(result, health)]
     if found:
         yield from spend(("", "### Findings", ""))
-        yield from fitting(found, share=_FINDINGS, more=f"- and {{}} more; {_ALL}")
+        yield from fitting(found, len(found), share=_FINDINGS, more=f"- and {{}} more; {_ALL}")
     if spreads := [[line] for line in _spreads(health)]:
         yield from spend(("", "### Versions", ""))
-        yield from fitting(spreads, share=_SPREAD, more=f"- and {{}} more; {_ALL}")
+        yield from fitting(spreads, len(spreads), share=_SPREAD, more=f"- and {{}} more; {_ALL}")
 
 
 def _row(result: CheckResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.doctor.report_words import is_clean, tally
-from locklens.ui.text.spans import Role
+from locklens.review.reports.lines import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from locklens.doctor.report_words import (
     remedy_costs,
     verdict_sentence,
 )
+from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText
-from locklens.ui.text.spans import Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from locklens.review.reports.lines import Role, Span
 from locklens.ui.doctor.rows import DoctorRow
-from locklens.ui.text.spans import Role, Span
 from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import StyledPiece, fitted
 

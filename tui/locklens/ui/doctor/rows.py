@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from locklens.doctor.model import CauseVerdict, TrustCost
 from locklens.doctor.report_words import cause_title
-from locklens.ui.text.spans import Role, Span
+from locklens.review.reports.lines import Role, Span
 
 if TYPE_CHECKING:
     from locklens.doctor.model import Cause, Diagnosis, Remedy

@@ -18,6 +18,7 @@ from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import PackagePath
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.doctor.request import DoctorRequest
+from locklens.review.reports.lines import Role, Span, line
 from locklens.text import reason_of
 from locklens.ui import views
 from locklens.ui.dialogs.form import Answers, Field, FormDialog
@@ -31,7 +32,6 @@ from locklens.ui.doctor.rows import doctor_rows
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line, markdown_text
-from locklens.ui.text.spans import Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Diagnosis
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.model import Severity
+from locklens.review.reports.lines import Role
 from locklens.review.reports.words import severity_counts
 from locklens.text import counted
 from locklens.ui.shell.bars import joined_parts
 from locklens.ui.text.phrases import registries_in_short
-from locklens.ui.text.spans import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from locklens.review.health import command_words
 from locklens.review.reports.health_text import finding_words
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
 from locklens.text import counted, shell_words
 from locklens.ui.text.clipboard import ShellText
-from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from locklens.review.reports.lines import Role, Span, severity_span
 from locklens.text import counted
 from locklens.ui.health.rows import HealthRow
-from locklens.ui.text.spans import Role, Span, severity_span
 from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 HEALTH_KEYS = KeyTable(
     (
@@ -43,7 +43,6 @@ HEALTH_KEYS = KeyTable(
         ),
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere("L", "U", "P", "F"),
-        UNSUPPORTED,
     ),
     ("?", "q ctrl+c", "enter", "space", "L", "U", "P", "F", "/", "s", "b", "y", "n", "a", "tab", "r", ":", "j k"),
     ("?", "esc", "j k", "y", "e", "L", "U", "P", "F", "tab", "q ctrl+c", ":", "r"),

@@ -11,6 +11,7 @@ from locklens.operations.write.lock import Lock
 from locklens.operations.write.prune import Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.review.health import command_words
+from locklens.review.reports.lines import FilePlace
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.dialogs.copy import CopyChoice
@@ -26,7 +27,6 @@ from locklens.ui.shell import bars
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.text.clipboard import ShellText
-from locklens.ui.text.spans import FilePlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.review.health import Health
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
 
 
@@ -253,7 +253,7 @@ class HealthScreen(RowActionsScreen):
             providers = tuple(sorted(found))
         self._decide(
             "upgrade",
-            lambda where, policy: Upgrade(where, providers, required=policy.required, cooldown=policy.cooldown),
+            lambda where, policy: Upgrade(where, providers, policy=policy),
         )
 
     def _decide(self, name: str, operation_of: Callable[[Scope, Policy], Operation]) -> None:
