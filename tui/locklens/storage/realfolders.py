@@ -124,7 +124,7 @@ class RealFolder:
     def _refuse_link(self, name: str) -> None:
         found = self.status(name)
         if found is not None and is_link(found):
-            hint = "remove the link, or name the folder where it leads in TF_DATA_DIR"
+            hint = "remove the link, or name the folder where it leads in the settings, such as TF_DATA_DIR"
             raise ConfigurationError("it is a link, which is not followed", path=str(self.path / name), hint=hint)
 
 
