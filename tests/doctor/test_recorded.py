@@ -27,8 +27,9 @@ def test_a_recorded_error_is_recognised(tool: str, name: str) -> None:
 
 @pytest.mark.parametrize(("tool", "name"), CASES[::STEP])
 def test_a_real_error_is_diagnosed(
-    tool: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tool: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # -C leaves it, and the folder of the scene is deleted
     if not is_here(tool):
         pytest.skip(f"{TOOLS[tool]} is not on PATH")
     scene = SCENES[name]

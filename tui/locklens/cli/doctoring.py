@@ -34,6 +34,7 @@ def run_doctor(options: Namespace) -> int:
     """
     from time import perf_counter
 
+    from locklens.cli.progress import ReviewProgress
     from locklens.dialect import DIALECTS
     from locklens.doctor.model import PackagePath
     from locklens.operations.doctor.diagnose import diagnose
@@ -41,7 +42,7 @@ def run_doctor(options: Namespace) -> int:
 
     started = perf_counter()
     log = _read(options.log)
-    asking, lines = asking_of(options), list[str]()
+    asking, telling = asking_of(options), ReviewProgress(is_verbose=options.verbose)
     with asking.cache:
         request = DoctorRequest(
             log,
@@ -58,10 +59,10 @@ def run_doctor(options: Namespace) -> int:
             options.prove,
             options.test_directory,
         )
-        diagnosis = diagnose(request, on_log=lines.extend)
+        diagnosis = diagnose(request, on_event=telling.take)
         tell(f"note: {words}" for words in asking.cache.take_notices())
     if options.verbose:
-        tell((*lines, f"diagnosed in {perf_counter() - started:.3f} s"))
+        tell((f"diagnosed in {perf_counter() - started:.3f} s",))
     deliver(_rendered(diagnosis, options), options.output)
     if not diagnosis.is_recognised:
         if options.format == "json" or options.output:

@@ -32,13 +32,14 @@ from locklens.project.tree import WorkTree
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor.model import RecognisedError
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.operations.doctor.places import Sources
     from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.review.events import ReviewEvent
     from locklens.operations.root_modules import Root
 
 MOST_SUBJECTS = 40
@@ -49,14 +50,14 @@ def diagnose(
     request: DoctorRequest,
     *,
     cancel: threading.Event | None = None,
-    on_log: Callable[[Sequence[str]], None] = lambda _: None,
+    on_event: Callable[[ReviewEvent], None] = lambda _: None,
 ) -> Diagnosis:
     """Diagnose the errors of a log, or examine roots without one.
 
     Args:
         request: The log, and all that the user knows beside it.
         cancel: Set by another thread to stop.
-        on_log: Called with one line for each request to a registry.
+        on_event: Called in this thread, also before anything is downloaded, with its size.
 
     Raises:
         ConfigurationError: A root or the package that was handed in cannot be read.
@@ -70,7 +71,7 @@ def diagnose(
         return Diagnosis(at, is_offline, (), Incident())
     with ExitStack() as stack:
         checkout = Checkout.open(request.folder, stack)
-        diagnosis = _Diagnosing(request, read, checkout, cancel).work(on_log)
+        diagnosis = _Diagnosing(request, read, checkout, cancel).work(on_event)
     notes = list(diagnosis.notes)
     if read.is_cut:
         notes.append("the log is longer than what is read: its beginning was left out")
@@ -143,7 +144,7 @@ class _Diagnosing:
         self._history = LockHistory(checkout.repository) if checkout.repository is not None else None
         self._notes: list[str] = []
 
-    def work(self, on_log: Callable[[Sequence[str]], None]) -> Diagnosis:
+    def work(self, on_event: Callable[[ReviewEvent], None]) -> Diagnosis:
         subjects = self._subjects()
         if len(subjects) > MOST_SUBJECTS:
             self._notes.append(f"only the first {MOST_SUBJECTS} of {len(subjects)} providers are examined")
@@ -159,8 +160,7 @@ class _Diagnosing:
         if self._request.package:
             given = self._finder.given(self._request.package, incident.platform or "")
         entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
-        answers = look_up_entries(entries, self._request, self._cancel)
-        on_log(answers.log)
+        answers = look_up_entries(entries, self._request, self._cancel, on_event)
         affected = []
         for one in subjects:
             about = self._incident(one, sources)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.operations.review.events import LookupProgress
 from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.releases.lookup import ReleaseLookup
 from locklens.releases.session import ReleaseSession
@@ -17,12 +18,13 @@ from locklens.versions import neighbour
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.releases.facts import Fact, FactRequest
     from locklens.review.case import Case
     from locklens.trust.model import Signer
@@ -45,10 +47,9 @@ class LookedUp(Struct, frozen=True):
 
 
 class LookedUpEntries(Struct, frozen=True):
-    """The facts about entries, and the log and the limits of the session."""
+    """The facts about entries, and the limits of the session."""
 
     found: Mapping[_Key, LookedUp]
-    log: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def of(self, tool: Dialect, entry: LockEntry) -> LookedUp | None:
@@ -61,7 +62,10 @@ def _key(tool: Dialect, entry: LockEntry) -> _Key:
 
 
 def look_up_entries(
-    entries: Sequence[tuple[Dialect, LockEntry]], request: DoctorRequest, cancel: threading.Event | None
+    entries: Sequence[tuple[Dialect, LockEntry]],
+    request: DoctorRequest,
+    cancel: threading.Event | None,
+    on_event: Callable[[ReviewEvent], None],
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
@@ -82,14 +86,18 @@ def look_up_entries(
         if request.prove != "none":
             from locklens.operations.review.prove import Proving
 
-            chosen = [*subjects.values()]
-            Proving(session, known, chosen, everything=request.prove == "all").work(lambda _: True, lambda _: None)
+            def confirm(plan: ProvingPlanned) -> bool:
+                on_event(plan)
+                return True
+
+            Proving(session, known, [*subjects.values()], everything=request.prove == "all").work(confirm, on_event)
         found = {}
         for key, subject in subjects.items():
             case = settled_case(subject, known, session.cache.hashes)
             assert case is not None
             found[key] = LookedUp(trace(subject.change, case), case, _neighbour(lookup, case, known))
-        return LookedUpEntries(found, session.log, session.notes)
+        on_event(LookupProgress(session.log))
+        return LookedUpEntries(found, session.notes)
 
 
 def _as_added(entry: LockEntry) -> Change:

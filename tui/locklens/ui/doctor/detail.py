@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.doctor.redacting import redacted
 from locklens.doctor.report_words import (
     NOTHING_RECOGNISED,
+    cause_title,
     is_clean,
     missing_words,
     onset_words,
@@ -51,7 +52,8 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
 
 
 def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
-    yield line(Span(f"{row.state.text}  ", row.state.role), Span(row.title.text, Role.STRONG), copied=cause.id.value)
+    title = Span(cause_title(cause), Role.STRONG)
+    yield line(Span(f"{row.state.text}  ", row.state.role), title, hanging=2, copied=cause.id.value)
     yield from heading("EVIDENCE")
     evidence = redacted(cause.evidence)
     yield line(f"  {evidence}", hanging=2, copied=evidence)

@@ -58,5 +58,6 @@ def doctor_rows(diagnosis: Diagnosis, narrowed: str = "") -> tuple[DoctorRow, ..
 
 def _cause_row(cause: Cause) -> DoctorRow:
     held = cause.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}
-    title = Span(cause_title(cause), Role.STRONG if held else Role.DIM)
+    words = cause.id.value if cause.verdict is CauseVerdict.NO else cause_title(cause)
+    title = Span(words, Role.STRONG if held else Role.DIM)
     return DoctorRow(cause.id.value, _VERDICTS[cause.verdict], title, cause=cause)
