@@ -21,6 +21,7 @@ from locklens.demo.packages import h1, package_bytes
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.demo.unpacked import write_unpacked
+from locklens.doctor.model import CauseId
 from locklens.doctor.package_causes import HASH_ON_RUNNER
 from locklens.doctor.report_json import doctor_schema
 
@@ -234,3 +235,11 @@ def test_a_folder_without_git(made: Any, run: Run) -> None:
     assert status == 0
     assert "LOCKED" not in out
     assert "The version was published again" in out
+
+
+@pytest.mark.parametrize("cause", CauseId)
+def test_each_cause_is_explained(cause: CauseId, run: Run) -> None:
+    status, out, _ = run("explain", cause.value)
+    assert status == 0
+    assert out.startswith(f"{cause}  ")
+    assert "By hand: " in out

@@ -88,7 +88,10 @@ EXAMPLES = {
         ("locklens completion zsh", "into the file _locklens, in a folder of $fpath"),
         ("locklens completion fish", "into ~/.config/fish/completions/locklens.fish"),
     ),
-    "explain": (("locklens explain LK001", "one finding"),),
+    "explain": (
+        ("locklens explain LK001", "one finding"),
+        ("locklens explain h1-missing", "a cause that doctor names"),
+    ),
     "demo": (
         ("locklens demo", "open the sample"),
         ("locklens demo --serve --port 8443", "only its registry, for any tool"),

@@ -165,5 +165,11 @@ def _explain(options: Namespace) -> int:
         return put(page(f"{rule.id}  {rule.severity:5}  {rule.title}" for rule in RULES.values()))
     rule = RULES.get(options.rule.upper())
     if rule is None:
-        raise arguments.UsageError(f"unknown rule {options.rule!r}", hint="locklens explain lists all rules")
+        from locklens.doctor.explaining import explain_cause
+        from locklens.doctor.model import CauseId
+
+        if options.rule.lower() in {cause.value for cause in CauseId}:
+            return put(page(explain_cause(CauseId(options.rule.lower()))))
+        hint = "locklens explain lists all rules; causes are named as locklens doctor names them"
+        raise arguments.UsageError(f"unknown rule {options.rule!r}", hint=hint)
     return put(page(explain_rule(rule).splitlines()))

@@ -160,7 +160,7 @@ def _health(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
 
 
 def _explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("explain", "Explain a rule; without RULE, list all rules.")
+    parser = Parser("explain", "Explain a rule, or a cause that doctor names; without RULE, list all rules.")
     parser.add_argument("rule", nargs="?", metavar="RULE", help="e.g. LK001")
     return parser.parse_args([*arguments, *operands])
 
