@@ -243,3 +243,14 @@ def test_each_cause_is_explained(cause: CauseId, run: Run) -> None:
     assert status == 0
     assert out.startswith(f"{cause}  ")
     assert "By hand: " in out
+
+
+def test_the_demo_shows_an_incident(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("TF_CLI_CONFIG_FILE", "CHECKPOINT_DISABLE"):
+        monkeypatch.setenv(name, "")
+    status, out, _ = run("demo", "--incident", "republished")
+    assert (status, "The version was published again with other packages. [CONFIRMED]" in out) == (0, True)
+    assert Path.cwd() == tmp_path
+    status, _, err = run("demo", "--incident", "unknown")
+    assert (status, "no such incident" in err) == (2, True)

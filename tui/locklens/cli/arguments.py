@@ -46,9 +46,9 @@ NOT_YET = {
 _VALUED = frozenset(
     f"--{name}"
     for name in (
-        "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror", "head",
-        "install-path", "lock-file", "lockfile", "marker-size", "mirror", "net-mirror", "new", "old", "output",
-        "package", "path", "platform", "plugin-dir", "policy", "port", "pr", "prefer", "prove", "reason", "remote",
+        "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror",
+        "head", "incident", "install-path", "lock-file", "lockfile", "marker-size", "mirror", "net-mirror", "new",
+        "old", "output", "package", "path", "platform", "plugin-dir", "policy", "port", "pr", "prefer", "prove", "reason", "remote",
         "review-by", "root", "test-directory", "tool", "tool-version", "until", "why",
     )
 ) | {"-C"}  # fmt: skip

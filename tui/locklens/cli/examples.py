@@ -95,6 +95,7 @@ EXAMPLES = {
     "demo": (
         ("locklens demo", "open the sample"),
         ("locklens demo --serve --port 8443", "only its registry, for any tool"),
+        ("locklens demo --incident republished", "what doctor says of a failed init"),
     ),
     "cache": (("locklens cache info", "place, size and contents"),),
 }

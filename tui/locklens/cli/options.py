@@ -116,10 +116,14 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
         metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
         help="fault to inject, e.g. slow:sums=acme/demo (default: the sample's own)",
     )
+    words = "diagnose a sample incident, named by its cause, such as h1-missing (default: none)"
+    add("--incident", metavar="CAUSE", help=words)
     _add_reading_options(parser, ("tui", *formats_of("review")))
     options = parser.parse_args(arguments)
     if operands:
         raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens demo --help")
+    if options.incident and options.serve:
+        raise UsageError("--incident and --serve cannot be used together")
     if not options.serve and (options.port or options.delay or options.fault):
         raise UsageError("--port, --delay and --fault require --serve")
     _refuse_unsupported(options)

@@ -38,6 +38,8 @@ def demo(options: Namespace, open_ui: OpenUi) -> int:
 
     if options.serve:
         return _serve(options)
+    if options.incident:
+        return _incident(options)
     options.old = options.new = None
     with (
         _ended_by_signals(),
@@ -54,6 +56,34 @@ def demo(options: Namespace, open_ui: OpenUi) -> int:
         finally:
             with suppress(OSError):
                 Journal().forget(top)  # The repository is deleted: its writes cannot be undone.
+
+
+def _incident(options: Namespace) -> int:
+    """Diagnose a sample incident, with its registry, and print what `locklens doctor` says."""
+    from locklens.cli.doctor_options import read_doctor_options
+    from locklens.cli.doctoring import run_doctor
+    from locklens.demo.incidents import incident_environment, make_incident, sample_incidents
+
+    incidents = {incident.cause: incident for incident in reversed(sample_incidents())}
+    if options.incident not in incidents:
+        raise UsageError(f"no such incident: {options.incident}", hint=f"there are {', '.join(sorted(incidents))}")
+    incident, before = incidents[options.incident], Path.cwd()
+    form = options.format if options.format in {"json", "markdown"} else "text"
+    with (
+        _ended_by_signals(),
+        tempfile.TemporaryDirectory(prefix=_PREFIX) as name,
+        DemoRegistry(faults=Faults(incident.rules)) as registry,
+    ):
+        folder = Path(name).resolve()
+        variables = environment(write_cli_configuration(registry, folder))
+        top = make_incident(incident, folder / "infrastructure")
+        os.environ.update({**variables, **incident_environment(incident, top)})
+        os.chdir(top)
+        try:
+            words = [*incident.options, "--no-cache", "--format", form, "ci.log"]
+            return run_doctor(read_doctor_options(words, []))
+        finally:
+            os.chdir(before)
 
 
 @contextmanager

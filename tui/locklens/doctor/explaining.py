@@ -40,7 +40,7 @@ _TEXTS = {
         "curl https://registry.terraform.io/v1/providers/NAMESPACE/TYPE/versions lists what there is.",
     ),
     _C.H1_MISSING: (
-        "Plugin caches and unpacked mirrors hold folders, which only an h1 identifies: that of the machine that locked.",
+        "Plugin caches and unpacked mirrors hold folders, which only an h1 identifies: that of the locking machine.",
         "Count the h1 lines of the block: one is enough for one platform only.",
     ),
     _C.PLATFORM_MISSING: (
