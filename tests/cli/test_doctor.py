@@ -254,3 +254,21 @@ def test_the_demo_shows_an_incident(run: Run, tmp_path: Path, monkeypatch: pytes
     assert Path.cwd() == tmp_path
     status, _, err = run("demo", "--incident", "unknown")
     assert (status, "no such incident" in err) == (2, True)
+
+
+def test_a_registry_that_refuses_is_not_down(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["21-credentials"])
+    words = "could not query provider registry for registry.terraform.io/acme/demo: 401 Unauthorized"
+    log = f"Error: Failed to query available provider packages\nprovider registry.terraform.io/acme/demo: {words}\n"
+    (folder / "refused.log").write_text(log, "utf-8")
+    _, out, _ = run("-C", str(folder), "doctor", "--format", "json", "refused.log")
+    causes = {cause["id"]: cause["verdict"] for cause in json.loads(out)["causes"]}
+    assert causes == {"credentials": "likely", "registry-down": "no", "proxy-or-ca": "no"}
+
+
+def test_nothing_is_ruled_out_where_the_origin_is_not_known(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["13-republished"])
+    for words, verdict in (([], "unknown"), (["--install-path", "direct"], "no")):
+        _, out, _ = run("-C", str(folder), "doctor", *words, "--format", "json", "ci.log")
+        causes = {cause["id"]: cause["verdict"] for cause in json.loads(out)["causes"]}
+        assert causes["download-damaged"] == verdict

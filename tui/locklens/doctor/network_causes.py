@@ -32,7 +32,8 @@ def registry_down(x: Examined) -> Cause | None:
     if x.error is None:
         return None
     reason, words = x.error.reason, _fails_here(x)
-    if words:
+    is_down = reason is None or reason in _ON_THE_WAY or reason in {_N.SERVER, _N.LIMITED}
+    if words and is_down:
         return Cause(CauseId.REGISTRY_DOWN, _YES, f"it does not answer here either: {words}")
     as_of = _answers(x)
     if reason in {_N.SERVER, _N.LIMITED}:

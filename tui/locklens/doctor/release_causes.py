@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.model import Cause, CauseId, CauseVerdict, NetworkReason
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, NetworkReason, PackagePath
 from locklens.hashes import is_of_zip
 from locklens.text import counted
 from locklens.trust.authentication import Refusal
@@ -147,9 +147,12 @@ def download_damaged(x: Examined) -> Cause | None:
     if error.reason is NetworkReason.BROKEN:
         return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, str(error.reason))
     path = x.incident.path
-    if error.kind == "current-package" and (path is None or not path.is_mirror):
+    if error.kind == "current-package" and path is PackagePath.DIRECT:
         words = "the tool compares a registry's zip file with its signed SHA256SUMS before the lock file"
         return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words)
+    if error.kind == "current-package" and path is None:
+        words = "a registry's package is compared with its signed list before; a mirror's is not"
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, words, "the origin of the package: --install-path")
     missing = "the package of the failing run: --package FILE, or --package zh:HASH"
     return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, "the file that arrived is not known", missing)
 

@@ -70,7 +70,8 @@ def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
     if remedy.note:
         yield line(remedy.note, hanging=2)
     yield from heading("COMMAND")
-    yield line("  ", Span(remedy.command, Role.PLACE), hanging=4, copied=ShellText(remedy.command))
+    command = redacted(remedy.command)
+    yield line("  ", Span(command, Role.PLACE), hanging=4, copied=ShellText(command))
     words = "enter opens its Preview" if remedy.write is not None else "run it yourself: y copies it"
     yield line(Span(f"  {words}", Role.DIM))
 
