@@ -115,7 +115,7 @@ def test_the_list_as_text(run: Run, top: Path) -> None:
     assert out.startswith(
         "a\n=\n\nacme/demo 1.0.0 -> 1.1.0  registry.terraform.io\nSTATE        can upgrade now, eligible\n"
     )
-    assert "BLOCKED BY   constraint: ~> 1.0 (a/main.tf:3)\n" in out
+    assert "NEWER        2.0.0  held back: ~> 1.0 (a/main.tf:3)\n" in out
     assert "selected" not in out
 
 

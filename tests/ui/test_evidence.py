@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from locklens.hashes import registry_manifests
 from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof
+from locklens.review.reports.signer_lines import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.filter import Candidate, parse_filter
 from locklens.ui.shell.bars import Reading, registry_lines
@@ -16,7 +17,6 @@ from locklens.ui.shell.review_merge import renewed, with_roots
 from locklens.ui.shell.throttle import Throttle
 from locklens.ui.text.evidence import evidence_lines, hash_lines, verified_in_short, why_unknown
 from locklens.ui.text.phrases import host_in_short, since
-from locklens.ui.text.signers import fingerprint_line, grouped, key_lines, signer_change_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

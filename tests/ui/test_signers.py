@@ -25,6 +25,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.releases.settings import NetworkSettings
 from locklens.review.keys import PastUse, SignerUses
 from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review
+from locklens.review.reports.signer_lines import grouped
 from locklens.storage.cache import Cache
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
@@ -32,7 +33,6 @@ from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.signers.keys import SIGNERS_KEYS
 from locklens.ui.signers.screen import SignersScreen
-from locklens.ui.text.signers import grouped
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -373,6 +373,19 @@ def test_hostile_words_stay_words() -> None:
 # Bars and reports
 
 
+def test_the_report_says_what_the_screen_says() -> None:
+    of = selection_of(READY).with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
+    shown = [line.text for line in upgrade_lines(rows(of)[1], of, in_full=True)]
+    printed = report.as_text(of).splitlines()
+    fingerprint = MALLORY.fingerprint
+    assert f"+ {fingerprint}" in printed
+    ungrouped = {text.replace(" ", "") for text in shown}
+    assert [text for text in printed[5:] if text.replace(" ", "") not in ungrouped] == []
+    assert [text for text in shown[1:] if text.replace(" ", "") not in {one.replace(" ", "") for one in printed}] == [
+        "VERSIONS     [1.1.0 40d]  1.0.0 90d locked"
+    ]
+
+
 def test_head_and_status() -> None:
     of = selection_of(*ALL)
     assert plain(upgrade_head(of)[0]).split() == (

@@ -7,26 +7,33 @@ from typing import TYPE_CHECKING, Any
 
 from locklens.addresses import display_host
 from locklens.operations.upgrades.blockers import blockers
-from locklens.operations.upgrades.candidates import edits_in_short
+from locklens.operations.upgrades.candidate_lines import (
+    constraint_lines,
+    held_version_lines,
+    labelled,
+    release_lines,
+    unknown_lines,
+    version_lines,
+    warning_lines,
+)
 from locklens.operations.upgrades.download_estimate import signer_change
-from locklens.operations.upgrades.recommend import age_words
-from locklens.operations.upgrades.warnings import upgrade_warnings
 from locklens.review.reports.json import run_document
-from locklens.text import counted, json_text, page
+from locklens.review.reports.lines import plain_lines
+from locklens.text import json_text, page
 from locklens.trust.continuity import SignerChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
+    from locklens.operations.upgrades.candidates import UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.text import Printable
 
 CandidateJson = dict[str, Any]
 CANDIDATES_SCHEMA = 1
 _RULE = 78
-_LABEL = 13
 
 
 def candidates_schema() -> CandidateJson:
@@ -122,75 +129,21 @@ def as_text(selection: UpgradeSelection) -> Printable:
 
 
 def _candidate_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> Iterator[str]:
-    choice, standing = selection.target(offer), selection.recommendation(offer)
+    choice = selection.target(offer)
     target = f" -> {choice.version}" if choice is not None else ""
     selected = "  selected" if selection.is_selected(offer) else ""
     yield f"{offer.name} {offer.locked or 'not locked'}{target}{selected}  {display_host(offer.address.host)}"
+    yield from plain_lines(_fact_lines(selection, offer))
+
+
+def _fact_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> Iterator[Line]:
+    choice, standing = selection.target(offer), selection.recommendation(offer)
     eligible = ", eligible" if selection.is_safe(offer) else ""
-    yield _labelled("STATE", f"{standing.state}{eligible}")
-    if offer.problem:
-        yield _labelled("UNKNOWN", offer.problem)
-        if offer.hint:
-            yield _labelled("", offer.hint)
-    warnings = upgrade_warnings(selection, offer, choice)
-    yield from _several("WARNINGS", [f"! {warning.words}" for warning in warnings])
-    constraints = [
-        f"{entry.constraint.strip():<14} {entry.file}:{entry.line}" for entry in offer.requirements if entry.constraint
-    ]
-    if offer.recorded:
-        constraints.append(f"recorded in the lock file: {offer.recorded}")
-    yield from _several("CONSTRAINTS", constraints or ["none" if offer.requirements else "not required by this root"])
-    blocked_by = []
-    for blocker in blockers(selection, offer):
-        place = f" ({blocker.file}:{blocker.line})" if blocker.file else ""
-        blocked_by.append(f"{blocker.kind}: {blocker.text}{place}")
-    yield from _several("BLOCKED BY", blocked_by)
+    yield labelled("STATE", f"{standing.state}{eligible}")
+    yield from unknown_lines(offer)
+    yield from warning_lines(offer, selection)
+    yield from constraint_lines(offer, choice)
+    yield from held_version_lines(offer, selection, limit=None)
     if choice is not None:
-        yield from _release_lines(selection, offer, choice)
-    if offer.choices:
-        yield f"ALL VERSIONS  newest first, {len(offer.choices)}"
-        for candidate in offer.choices:
-            yield _version_line(offer, candidate, is_target=candidate is choice)
-
-
-def _release_lines(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion) -> Iterator[str]:
-    released = "release date unknown"
-    if choice.released is not None:
-        released = f"{choice.released:%Y-%m-%d %H:%M} UTC, {counted(choice.days or 0, 'day')} ago"
-    yield _labelled("RELEASED", released)
-    yield _labelled("PLATFORMS", ", ".join(map(str, choice.listed.platforms)) or "unknown")
-    yield _labelled("PROTOCOL", ", ".join(choice.listed.protocols) or "unknown")
-    facts = selection.facts(offer, choice.version)
-    if facts is None:
-        return
-    signer = facts.signer
-    key = f" {signer.keys[0].fingerprint}" if signer is not None and signer.keys else ""
-    unknown = facts.trouble.words if facts.trouble is not None else "unknown"
-    yield _labelled("SIGNER", f"{signer.tier.value}{key}" if signer is not None else unknown)
-
-
-def _version_line(offer: UpgradeCandidates, choice: CandidateVersion, *, is_target: bool) -> str:
-    bump = offer.bump(choice.version) if choice.version != offer.locked else None
-    notes = []
-    if choice.version == offer.locked:
-        notes.append("locked")
-    elif refusal := offer.refusal(choice):
-        notes.append(f"cannot be selected: {refusal}")
-    elif choice.excluding:
-        notes.append(f"edit {edits_in_short(choice)}")
-    else:
-        notes.append("in range")
-    if not choice.is_usable:
-        notes.append("unsupported plugin protocol")
-    sign = "  > " if is_target else "    "
-    age = "age ?" if choice.days is None else age_words(choice.days)
-    return f"{sign}{choice.version!s:<14}{age:>6}  {bump or '':<10}  {'; '.join(notes)}"
-
-
-def _several(label: str, texts: list[str]) -> Iterator[str]:
-    for number, text in enumerate(texts):
-        yield _labelled("" if number else label, text)
-
-
-def _labelled(label: str, text: str) -> str:
-    return f"{label:<{_LABEL}}{text}"
+        yield from release_lines(offer, choice, selection, is_asking=False)
+    yield from version_lines([offer], selection)

@@ -6,6 +6,7 @@ A span's role is a meaning (a warning, an added line), never a look: the theme o
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _WIDTH = 120
 """Columns of a text report, beyond which lines are folded."""
+
+_GROUPED = re.compile(r"\b(?:[0-9A-F]{4} ){9}[0-9A-F]{4}\b")
+"""A fingerprint in groups of four digits; plain text has it in one word, which can be searched for and pasted."""
 
 _ASCII_TREE = str.maketrans({"├": "|", "│": "|", "└": "`", "─": "-"})
 
@@ -95,12 +99,12 @@ def seen_from(path: str, folder: str) -> str:
 
 
 def plain_lines(lines: Iterable[Line], *, indent: str = "") -> Iterator[str]:
-    """Yield lines without roles, folded to the width of a text report; a word longer than that is kept whole."""
+    """Yield lines without roles, folded to the width of a text report; longer words and fingerprints are kept whole."""
     for each in lines:
         shown = [visible(text.translate(_ASCII_TREE) if role is Role.TREE else text) for text, role in each.spans]
         # No line is folded between a label, or a place's indent, and the text beside it.
         lead = shown.pop(0) if len(shown) > 1 and (not shown[0] or shown[0].endswith(" ")) else ""
-        rest = "".join(shown)
+        rest = _GROUPED.sub(lambda found: found[0].replace(" ", ""), "".join(shown))
         lead += rest[: len(rest) - len(rest.lstrip(" "))]
         yield from wrap(
             rest.strip(" "), _WIDTH, initial_indent=indent + lead, subsequent_indent=indent + " " * each.hanging,
@@ -114,7 +118,7 @@ def heading(text: str) -> Iterator[Line]:
     yield line(Span(text, Role.HEADING))
 
 
-_SEVERITY_ROLES = {
+SEVERITY_ROLES = {
     Severity.BLOCK: Role.BLOCK,
     Severity.WARN: Role.WARN,
     Severity.INFO: Role.INFO,
@@ -126,4 +130,4 @@ def severity_span(severity: Severity | None, *, width: int = 0) -> Span:
     """The severity as a word, readable without colour; "ok" without findings."""
     if severity is None:
         return Span("ok".ljust(width), Role.DIM)
-    return Span(severity.value.upper().ljust(width), _SEVERITY_ROLES[severity])
+    return Span(severity.value.upper().ljust(width), SEVERITY_ROLES[severity])

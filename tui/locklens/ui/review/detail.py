@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from locklens.hashes import count_by_scheme
 from locklens.project.configuration import Contributor
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
+from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.root_detail import asked_lines, missing_module_lines, root_lines, section_lines
@@ -15,7 +16,6 @@ from locklens.ui.review.tree import ConflictPair, Node, NodeKind, RootChange
 from locklens.ui.text.clipboard import change_copied, finding_copied
 from locklens.ui.text.evidence import evidence_lines, hash_lines, why_unknown
 from locklens.ui.text.phrases import what_happened
-from locklens.ui.text.signers import signer_change_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

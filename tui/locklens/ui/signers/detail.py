@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.review.reports.signer_lines import TIERS, fingerprint_line, grouped, key_lines, tier_span
 from locklens.text import counted
 from locklens.trust.model import Tier
 from locklens.ui.text.phrases import since
-from locklens.ui.text.signers import TIERS, fingerprint_line, grouped, key_lines, tier_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

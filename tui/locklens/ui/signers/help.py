@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.signers.keys import SIGNERS_KEYS
-from locklens.ui.text.signers import TIER_MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.addresses import Platform, display_host
+from locklens.addresses import display_host
+from locklens.operations.upgrades.candidate_lines import (
+    blocker_place,
+    constraint_lines,
+    held_version_lines,
+    labelled,
+    release_lines,
+    unknown_lines,
+    version_lines,
+    warning_lines,
+)
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.download_estimate import platforms_to_lock
 from locklens.operations.upgrades.recommend import Eligibility, age_words
 from locklens.operations.upgrades.selection import sorted_versions
-from locklens.project.clifiles import this_platform
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
-from locklens.selection import cooldown_holds
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.row_actions import RowTarget
-from locklens.ui.text.signers import signer_change_lines
-from locklens.ui.upgrade.rows import RowKind, UpgradeRow, signer_span, warning_spans
+from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from locklens.operations.upgrades.candidates import CandidateVersion, RefusedRoot, UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
-    from locklens.project.configuration import Requirement
-    from locklens.selection import HeldBack, Hold
-    from locklens.versions import Version
 
-_LABEL = 13
 _VERSIONS_SHOWN, _STEPS_BEFORE = 8, 3
 """Versions around the target in one line, and those above it."""
-
-_GROUPS_SHOWN = 6
 
 _MEANINGS = {
     Eligibility.READY: "A newer version satisfies the constraints, the cooldown and the upgrade limit. space selects"
@@ -102,26 +101,17 @@ def _offer_lines(
     offer: UpgradeCandidates, selection: UpgradeSelection, *, in_full: bool, is_asking: bool
 ) -> Iterator[Line]:
     choice = selection.target(offer)
-    if offer.problem:
-        yield _labelled("UNKNOWN", Span(offer.problem, Role.WARN), copied=offer.problem)
-        if offer.hint:
-            yield _labelled("", Span(offer.hint, Role.DIM))
+    yield from unknown_lines(offer)
     if not offer.is_asked:
-        yield _labelled("ASKING", Span("version list requested from the registry", Role.DIM))
-    yield from _warning_lines(offer, selection)
+        yield labelled("ASKING", Span("version list requested from the registry", Role.DIM))
+    yield from warning_lines(offer, selection)
     yield from _step_line([offer], selection)
-    yield from _constraint_lines(offer, choice)
-    yield from _held_lines(offer, selection)
+    yield from constraint_lines(offer, choice)
+    yield from held_version_lines(offer, selection)
     if choice is not None:
-        yield from _release_lines(offer, choice, selection, is_asking=is_asking)
+        yield from release_lines(offer, choice, selection, is_asking=is_asking)
     if in_full:
-        yield from _version_lines([offer], selection)
-
-
-def _warning_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iterator[Line]:
-    for number, warning in enumerate(warning_spans(selection, offer, selection.target(offer))):
-        label = "" if number else "CAUTION"
-        yield _labelled(label, Span("! ", warning.role), Span(warning.text), copied=warning.text)
+        yield from version_lines([offer], selection)
 
 
 def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
@@ -143,12 +133,12 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
     yield from _step_line(row.offers, selection)
     yield line(Span(f"As in {first.root or '.'}:", Role.DIM))
     choice = selection.target(first)
-    yield from _warning_lines(first, selection)
-    yield from _held_lines(first, selection)
+    yield from warning_lines(first, selection)
+    yield from held_version_lines(first, selection)
     if choice is not None:
-        yield from _release_lines(first, choice, selection, is_asking=is_asking)
+        yield from release_lines(first, choice, selection, is_asking=is_asking)
     if in_full:
-        yield from _version_lines(row.offers, selection)
+        yield from version_lines(row.offers, selection)
 
 
 def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTarget:
@@ -174,136 +164,6 @@ def _entry_place(offer: UpgradeCandidates) -> FilePlace:
     return FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
 
 
-# The constraints
-
-
-def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Iterator[Line]:
-    excluding = choice.excluding if choice is not None else ()
-    excluding_places = {(entry.file, entry.line, entry.subject) for entry in excluding}
-    constraints = [entry for entry in offer.requirements if entry.constraint]
-    if not offer.requirements:
-        reason = "not required by this root: prune removes it (P in Review)"
-        if offer.unread:
-            reason = f"not required by any readable module; {offer.unread}"
-        yield _labelled("CONSTRAINTS", Span(reason, Role.WARN))
-        return
-    if not constraints:
-        first = offer.requirements[0]
-        place = FilePlace(first.file, first.line)
-        yield _labelled(
-            "CONSTRAINTS",
-            f"none; {'recorded in' if offer.recorded else 'required by'} {first.subject}  ",
-            Span(str(place), Role.PLACE),
-            place=place,
-        )
-    for number, entry in enumerate(constraints):
-        is_excluding = (entry.file, entry.line, entry.subject) in excluding_places
-        verdict = Span("  excludes it" if is_excluding else "", Role.WARN)
-        yield _requirement_line("" if number else "CONSTRAINTS", entry, verdict, offer.guards.get(entry.file, ""))
-    if choice is not None and choice.excluding and offer.refusal(choice):
-        yield _labelled("", Span(offer.refusal(choice), Role.WARN))
-
-
-def _requirement_line(label: str, entry: Requirement, verdict: Span, guard: str) -> Line:
-    place = FilePlace(entry.file, entry.line)
-    module = Span(f"  module {entry.module}" if entry.module else "", Role.DIM)
-    hidden = ""
-    if entry.overrides is not None:
-        base = entry.overrides
-        hidden = f"  overrides {base.constraint} ({base.file}:{base.line})"
-    guarded = Span(f"  {guard}" if guard and verdict.text else "", Role.WARN)
-    constraint = entry.constraint.strip()
-    spans = Span(f"{constraint:<14} "), Span(str(place), Role.PLACE), module, Span(hidden, Role.WARN)
-    return _labelled(label, *spans, verdict, guarded, copied=constraint, place=place)
-
-
-def _held_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iterator[Line]:
-    """The holds on the versions above the recommended one, in short."""
-    recommendation = selection.recommendation(offer)
-    reached = recommendation.suggested.version if recommendation.suggested is not None else offer.locked
-    groups = [(_above(group, reached), group.holds) for group in offer.newer if group.holds]
-    shown = [(versions, holds) for versions, holds in groups if versions]
-    for number, (versions, holds) in enumerate(shown[:_GROUPS_SHOWN]):
-        yield _held_line("" if number else "NEWER", versions, holds)
-    if len(shown) > _GROUPS_SHOWN:
-        yield _labelled("", Span("w lists the rest", Role.DIM))
-    terms = selection.terms
-    young = [
-        choice
-        for choice in offer.choices
-        if not choice.holds and terms.is_too_young(choice) and (reached is None or choice.version.compare(reached) > 0)
-    ]
-    if young:
-        holds = tuple(cooldown_holds({young[0].version: young[0].days or 0}, terms.cooldown).values())
-        yield _held_line("" if shown else "NEWER", [choice.version for choice in young], holds)
-    if recommendation.held_by and not shown and not young:
-        yield _labelled("NEWER", Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN))
-
-
-def _held_line(label: str, versions: Sequence[Version], holds: Sequence[Hold]) -> Line:
-    words = Span(held_words(holds), Role.WARN)
-    return _labelled(label, f"{version_range(versions)}  ", words, place=blocker_place(holds))
-
-
-def _above(group: HeldBack, reached: Version | None) -> list[Version]:
-    return [version for version in group.versions if reached is None or version.compare(reached) > 0]
-
-
-def blocker_place(holds: Iterable[Hold]) -> FilePlace | None:
-    """The first line of the configuration among some holds; None if there is none."""
-    demands = (hold.demand for hold in holds if hold.demand is not None)
-    first = next((entry for demand in demands for entry in demand.requirements), None)
-    return FilePlace(first.file, first.line) if first is not None else None
-
-
-# The release
-
-
-def _release_lines(
-    offer: UpgradeCandidates, choice: CandidateVersion, selection: UpgradeSelection, *, is_asking: bool
-) -> Iterator[Line]:
-    if choice.released is None:
-        yield _labelled("RELEASED", Span("release date unknown", Role.DIM))
-    else:
-        moment = f"{choice.released:%Y-%m-%d %H:%M} UTC"
-        ago = f"  {counted(choice.days or 0, 'day')} ago, reported by the registry"
-        yield _labelled("RELEASED", moment, Span(ago, Role.DIM), copied=moment)
-    yield from _platform_lines(offer, choice, selection, is_asking=is_asking)
-    protocols = ", ".join(choice.listed.protocols) or "protocol unknown"
-    yield _labelled("PROTOCOL", protocols)
-    new, old = selection.facts(offer, choice.version), selection.facts(offer, offer.locked)
-    if new is None:
-        state = "lookup in progress" if is_asking else "not looked up yet"
-        yield _labelled("SIGNER", Span(state, Role.DIM))
-        return
-    unknown = new.trouble.words if new.trouble is not None else "no information in the signature"
-    yield from signer_change_lines(old.signer if old is not None else None, new.signer, unknown=unknown)
-
-
-def _platform_lines(
-    offer: UpgradeCandidates, choice: CandidateVersion, selection: UpgradeSelection, *, is_asking: bool
-) -> Iterator[Line]:
-    """The platforms that the upgrade locks, and those that the release has packages for."""
-    required = selection.terms.platforms
-    locked = platforms_to_lock(offer, selection.known, Platform.parse(this_platform()), required=required)
-    names = ", ".join(sorted(map(str, locked.platforms)))
-    hashes = counted(locked.unknown, "h1 hash", "h1 hashes")
-    if required:
-        also = " and locked now" if locked.platforms - frozenset(required) else ""
-        also += f", and those of {hashes}" if locked.unknown else ""
-        yield _labelled("LOCKS", names, Span(f"  required by the policy{also}", Role.DIM))
-    elif not locked.unknown:
-        yield _labelled("LOCKS", names, Span("  as now" if offer.entry is not None else "", Role.DIM))
-    elif selection.facts(offer, offer.locked) is None:
-        state = "lookup in progress" if is_asking else "not looked up yet"
-        yield _labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))
-    else:
-        words = f"the platforms of {hashes} are unknown: Preview hashes old packages to find them"
-        yield _labelled("LOCKS", Span(words, Role.WARN))
-    offered = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
-    yield _labelled("PLATFORMS", offered)
-
-
 # The versions
 
 
@@ -325,55 +185,4 @@ def _step_line(offers: Iterable[UpgradeCandidates], selection: UpgradeSelection)
         spans.append(Span(f"[{text}]  ", Role.STRONG) if version in targets else Span(f"{text}  "))
     rest = len(versions) - first - _VERSIONS_SHOWN
     spans.append(Span(f"… {rest} older" if rest > 0 else "", Role.DIM))
-    yield _labelled("VERSIONS", *spans)
-
-
-def _version_lines(offers: Iterable[UpgradeCandidates], selection: UpgradeSelection) -> Iterator[Line]:
-    """All versions, one per line."""
-    asked = [offer for offer in offers if offer.choices]
-    if not asked:
-        return
-    versions = [choice.version for choice in asked[0].choices] if len(asked) == 1 else sorted_versions(asked)
-    targets = {choice.version for offer in asked if (choice := selection.target(offer)) is not None}
-    yield from heading(f"ALL VERSIONS  newest first, {len(versions)}")
-    for version in versions:
-        yield _version_line(version, asked, selection, is_target=version in targets)
-
-
-def _version_line(
-    version: Version, offers: list[UpgradeCandidates], selection: UpgradeSelection, *, is_target: bool
-) -> Line:
-    offer, choice = next(
-        ((each, choice) for each in offers if (choice := each.choice(version)) is not None), (offers[0], None)
-    )
-    assert choice is not None
-    age = "age ?" if choice.days is None else age_words(choice.days)
-    bump = offer.bump(version)
-    notes: list[Span] = []
-    if any(each.locked == version for each in offers):
-        notes.append(Span("locked", Role.GOOD))
-    if len(offers) > 1:
-        choices = [each.choice(version) for each in offers]
-        in_range = sum(each is not None and each.is_in_range for each in choices)
-        notes.append(Span(f"in range in {in_range} of {len(offers)} roots", Role.DIM))
-    elif refusal := offer.refusal(choice):
-        notes.append(Span(f"cannot be selected: {refusal}", Role.DIM))
-    elif choice.excluding:
-        notes.append(Span(f"*edit {edits_in_short(choice)}", Role.WARN))
-    elif version != offer.locked:
-        notes.append(Span("in range", Role.DIM))
-    if selection.terms.is_too_young(choice) and version != offer.locked:
-        notes.append(Span("in cooldown", Role.WARN))
-    if not choice.is_usable:
-        notes.append(Span("unsupported plugin protocol", Role.WARN))
-    if (signer := signer_span(selection, offer, choice)).text and version != offer.locked:
-        notes.append(signer)
-    joined = [span for note in notes for span in (Span("  "), note)]
-    sign = "  > " if is_target else "    "
-    role = Role.STRONG if is_target else Role.PLAIN
-    spans = Span(sign, Role.STRONG), Span(f"{version!s:<14}", role), f"{age:>6}  {bump or '':<10}"
-    return line(*spans, *joined, hanging=6, copied=f"{offer.address} {version}")
-
-
-def _labelled(label: str, *spans: Span | str, copied: str = "", place: FilePlace | None = None) -> Line:
-    return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL, copied=copied, place=place)
+    yield labelled("VERSIONS", *spans)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.text.signers import TIER_MEANINGS
 from locklens.ui.upgrade.columns import COLUMNS
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.operations.upgrades.candidate_lines import signer_span
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.download_estimate import is_refused, signer_change
 from locklens.operations.upgrades.recommend import Eligibility, age_words
 from locklens.operations.upgrades.warnings import upgrade_warnings
-from locklens.review.model import Bump, Severity
-from locklens.review.reports.lines import Role, Span
-from locklens.trust.continuity import SignerChange
+from locklens.review.model import Bump
+from locklens.review.reports.lines import SEVERITY_ROLES, Role, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -226,31 +225,6 @@ def _bump(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
 _BUMPS = {bump: bump.value for bump in Bump} | {Bump.PRERELEASE: "pre", Bump.METADATA: "meta"}
 
 
-def signer_span(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
-    """The signer of a version compared with that of the locked one, in two words; "" before the lookup."""
-    if choice is None:
-        return Span("")
-    old, new = selection.facts(offer, offer.locked), selection.facts(offer, choice.version)
-    if new is None:
-        return Span("")
-    if is_refused(new):
-        return Span("REFUSED", Role.BLOCK)
-    if new.signer is None:
-        return Span("?", Role.DIM)
-    tier = new.signer.tier.value
-    match signer_change(old, new):
-        case SignerChange.SAME:
-            return Span(f"{tier} =", Role.PLAIN if new.signer.keys else Role.WARN)
-        case SignerChange.OTHER:
-            return Span("NEW KEY", Role.WARN)
-        case SignerChange.LOST:
-            return Span("NOT SIGNED", Role.WARN)
-        case SignerChange.GAINED:
-            return Span(f"{tier} +", Role.GOOD)
-        case _:
-            return Span(tier, Role.DIM)
-
-
 def _note(offer: UpgradeCandidates, choice: CandidateVersion | None, held_by: str, warnings: list[Span]) -> Span:
     """The most important remark: the worst warning, or else what holds back a newer version."""
     if offer.problem:
@@ -264,12 +238,10 @@ def _note(offer: UpgradeCandidates, choice: CandidateVersion | None, held_by: st
     return Span(held_by, Role.DIM)
 
 
-_ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
-
-
 def warning_spans(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None) -> list[Span]:
     """The warnings about a version, the worst first; see `upgrade_warnings`."""
-    return [Span(warning.words, _ROLES[warning.severity]) for warning in upgrade_warnings(selection, offer, choice)]
+    warnings = upgrade_warnings(selection, offer, choice)
+    return [Span(warning.words, SEVERITY_ROLES[warning.severity]) for warning in warnings]
 
 
 # Several roots
