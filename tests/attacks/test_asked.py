@@ -114,6 +114,7 @@ COMMANDS = [
     ("keys",),
     ("keys", "main", "--history"),
     ("why", "demo"),
+    ("health",),
 ]
 
 
@@ -382,15 +383,16 @@ async def test_no_screen_asks_whom_only_the_change_names(
     place: Place, on_screen: Running, words: tuple[str, ...]
 ) -> None:
     async with on_screen(*words) as on:
-        for key in "1234":
-            if {"1": "review", "2": "upgrade", "3": "hashes", "4": "keys"}[key] != on.panes.VIEW.name:
+        for key in "12345":
+            names = {"1": "review", "2": "upgrade", "3": "hashes", "4": "keys", "5": "health"}
+            if names[key] != on.panes.VIEW.name:
                 await on.go(key)
         assert place.asked == []
 
 
 async def test_a_given_host_is_asked_on_every_screen(place: Place, on_screen: Running) -> None:
     async with on_screen("review", "main", "--ask-host", place.host) as on:
-        for key in "234":
+        for key in "2345":
             await on.go(key)
             assert "was not asked" not in on.text
         assert place.asked
@@ -401,7 +403,7 @@ async def test_every_screen_goes_by_the_policy_of_the_base(
     place: Place, on_screen: Running, words: tuple[str, ...]
 ) -> None:
     async with on_screen(*words) as on:
-        for key in "234":
+        for key in "2345":
             await on.go(key)
             assert on.panes.review is not None
             assert on.panes.review.policy.cooldown == 77

@@ -158,6 +158,7 @@ COMMANDS: dict[str, list[str]] = {
     "review-unknown": ["review", ACTIVE, "--format", "text"],
     "hashes": ["hashes", "--format", "text"],
     "hashes-json": ["hashes", "--format", "json"],
+    **{f"health-{form}": ["health", "--format", form] for form in formats_of("health")},
     "keys": ["keys", "--format", "text", "--history"],
     "keys-json": ["keys", "--format", "json"],
     "why": ["why", "demo", "--format", "text"],

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from locklens.install.events import InstallEvent
     from locklens.operations.comparison import Base
     from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.health.request import HealthBase
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.plan.review import PlanReview
@@ -221,8 +222,28 @@ class LockLens:
             test_directory=self.request.test_directory,
             asking=replace(asking, is_fresh=is_fresh or asking.is_fresh) if asking is not None else None,
             policy=self.request.policy,
+            base=self._health_base(),
         )
         return scan_health(request, on_progress=on_progress, on_draft=on_draft, cancel=cancel)
+
+    def _health_base(self) -> HealthBase | None:
+        """What the base of the run decides; None where two files are compared, or without a repository."""
+        from locklens.errors import RepositoryError
+        from locklens.operations.health.request import HealthBase
+        from locklens.operations.review.policy import effective_policy
+        from locklens.operations.review.run import base_hosts
+
+        if self.request.base is None:
+            return None
+        try:
+            comparison = self.request.open()
+        except RepositoryError:
+            return None
+        try:
+            effective = effective_policy(comparison, self.request.policy)
+            return HealthBase(effective, base_hosts(comparison, self.request.tool, self.request.policy))
+        finally:
+            comparison.close()
 
     def why(
         self,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]
 
 
-class RegistryAnswers(Struct, frozen=True):
+class HealthAnswers(Struct, frozen=True):
     """The answers of the registries.
 
     Attributes:
@@ -68,7 +68,7 @@ def ask_registries(
     *,
     on_progress: Callable[[int, int], None],
     cancel: threading.Event | None,
-) -> RegistryAnswers:
+) -> HealthAnswers:
     """Settle the facts about each group, which is modified, and return what else was answered.
 
     Args:
@@ -94,7 +94,7 @@ def ask_registries(
         dates = dict(session.map(lambda key: (key, lookup.release_dates(key[1], wanted[key])), wanted))
         available = {key: (_listing(collector, *key), dates[key]) for key in wanted}
         states = host_states(collector.known, is_offline=asking.is_offline)
-        return RegistryAnswers(available, states, session.notes, session.log)
+        return HealthAnswers(available, states, session.notes, session.log)
 
 
 def _listing(collector: FactCollector, tool: str, address: ProviderAddress) -> Listing:

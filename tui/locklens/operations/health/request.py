@@ -10,7 +10,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.dialect import Dialect
+    from locklens.operations.review.policy import EffectivePolicy
     from locklens.releases.settings import NetworkSettings
+
+
+class HealthBase(Struct, frozen=True):
+    """What the base of a run decides.
+
+    Attributes:
+        effective: The policy that applies.
+        hosts: Hosts that the base names and that may be asked, comparison form.
+    """
+
+    effective: EffectivePolicy
+    hosts: frozenset[str]
 
 
 class HealthRequest(Struct, frozen=True):
@@ -24,6 +37,8 @@ class HealthRequest(Struct, frozen=True):
         test_directory: Folder of a root's test files, relative to the root.
         asking: Network settings; None to ask no registry and use no cache.
         policy: A file that replaces the repository's policy.
+        base: Policy and hosts of the base that the run compares with; None for the policy of HEAD, which vouches for
+            no host.
     """
 
     folder: Path
@@ -33,3 +48,4 @@ class HealthRequest(Struct, frozen=True):
     test_directory: str = "tests"
     asking: NetworkSettings | None = None
     policy: Path | None = None
+    base: HealthBase | None = None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.health.entries import EntryGroup
     from locklens.operations.health.reading import ReadRoot
-    from locklens.operations.health.registries import RegistryAnswers
+    from locklens.operations.health.registries import HealthAnswers
     from locklens.operations.health.request import HealthRequest
     from locklens.operations.review.policy import EffectivePolicy
     from locklens.review.model import Finding
@@ -62,7 +62,8 @@ def scan_health(
     if not request.folder.is_dir():
         hint = "name a folder with root modules below it"
         raise ConfigurationError("no such folder", path=request.name, hint=hint)
-    effective = policy_for(request.folder, request.policy)
+    base = request.base
+    effective = base.effective if base is not None else policy_for(request.folder, request.policy)
     layout = find_layout(request.folder, request.roots)
     settings = RootSettings(request.tool, request.test_directory, effective.policy)
     roots = read_roots(layout, settings, on_progress=partial(on_progress, "roots"), cancel=cancel)
@@ -86,7 +87,7 @@ class _Scan(Struct):
     roots: list[ReadRoot]
     groups: list[EntryGroup]
 
-    def health(self, answers: RegistryAnswers | None) -> Health:
+    def health(self, answers: HealthAnswers | None) -> Health:
         """Return what follows from the files and the answers; None for no answers yet."""
         effective, roots = self.effective, self.roots
         found = judge_entries(self.groups, roots, effective.policy)
@@ -107,6 +108,7 @@ class _Scan(Struct):
             notes=(*effective.notes, *(answers.notes if answers is not None else ())),
             policy=effective.policy,
             policy_side=effective.side,
+            base_hosts=_hosts(self.request, effective),
         )
         unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
         here = os.path.relpath(os.path.realpath("."), os.path.realpath(self.top)).replace(os.sep, "/")
@@ -119,13 +121,13 @@ def _answers(
     effective: EffectivePolicy,
     on_progress: OnProgress,
     cancel: threading.Event,
-) -> RegistryAnswers | None:
-    """Ask registries; only those of the settings, and of a policy that the user named."""
+) -> HealthAnswers | None:
+    """Ask registries: those of the settings, and those that the base vouches for."""
     if request.asking is None or not groups:
         return None
     from locklens.operations.health.registries import ask_registries
 
-    hosts = effective.policy.hosts if effective.side is PolicySide.GIVEN else ()
+    hosts = sorted(_hosts(request, effective))
     return ask_registries(
         groups,
         request.asking,
@@ -135,8 +137,14 @@ def _answers(
     )
 
 
+def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]:
+    if request.base is not None:
+        return request.base.hosts
+    return frozenset(effective.policy.hosts) if effective.side is PolicySide.GIVEN else frozenset()
+
+
 def _judge_ages(
-    roots: Sequence[ReadRoot], found: list[list[Finding]], answers: RegistryAnswers | None, effective: EffectivePolicy
+    roots: Sequence[ReadRoot], found: list[list[Finding]], answers: HealthAnswers | None, effective: EffectivePolicy
 ) -> int:
     """Add the findings about ages, and return the number of roots with an unknown age."""
     if answers is None:
