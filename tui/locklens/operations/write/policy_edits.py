@@ -283,5 +283,6 @@ def decision_of(
         with Repository.discover(folder) as repository:
             by = repository.user_name
     if not by or not by.isprintable():
-        raise ConfigurationError("git does not know your name", hint='git config user.name "…", or --by NAME')
+        words = "git does not know your name: set it with `git config user.name NAME`"
+        raise ConfigurationError(words, hint="or name it with --by NAME")
     return Decision(reason, by, on, until)
