@@ -382,7 +382,7 @@ def test_the_report_says_what_the_screen_says() -> None:
     ungrouped = {text.replace(" ", "") for text in shown}
     assert [text for text in printed[5:] if text.replace(" ", "") not in ungrouped] == []
     assert [text for text in shown[1:] if text.replace(" ", "") not in {one.replace(" ", "") for one in printed}] == [
-        "VERSIONS     [1.1.0 40d]  1.0.0 90d locked"
+        "VERSIONS     [1.1.0 40d]  1.0.0 90d locked  "
     ]
 
 
