@@ -72,7 +72,7 @@ def test_a_helper_is_run_once_for_each_host(tmp_path: Path) -> None:
         ('print("[\\"s3cr3t\\"]")', "its output is malformed"),
         ('print("[" * 60000)', "its output is malformed"),
         ('sys.stdout.write("s3cr3t" * 100000)', "it prints too much"),
-        ('sys.stderr.write("no\\x1b[2J vault\\n"); sys.exit(2)', "no [2J vault"),
+        ('sys.stderr.write("no\\x1b[2J vault\\n"); sys.exit(2)', "no\\x1b[2J vault"),
         ("sys.exit(2)", "it ended with exit status 2"),
     ],
 )

@@ -52,7 +52,7 @@ def test_versions(server: Server) -> None:
     assert found.versions[0].protocols == ("5.0",)
     assert found.versions[0].platforms == (LINUX,)
     assert found.versions[1].platforms == ()
-    assert found.warnings == ("moved to  [31mred ",)
+    assert found.warnings == ("moved to \\x1b[31mred\\u202e",)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_no_versions(server: Server, body: str) -> None:
         ('{"versions": [{"version": 1}]}', '"version" is not a string'),
         ('{"versions": [{"version": "v1.0.0"}]}', 'an invalid version "v1.0.0"'),
         ('{"versions": [{"version": "1.0.0"}, {}]}', 'an invalid version ""'),
-        ('{"versions": [{"version": "\\u001b[2J"}]}', 'an invalid version " [2J"'),
+        ('{"versions": [{"version": "\\u001b[2J"}]}', 'an invalid version "\\x1b[2J"'),
         ('{"versions": [%s{}]}' % ("{}," * 20_000), 'more than 20000 items in "versions"'),
         ('{"versions": [{"version": "%s"}]}' % ("1" * 300), 'more than 256 characters in "version"'),
         ('{"versions": [], "n": NaN}', "something that is not JSON"),

@@ -12,7 +12,7 @@ from locklens.operations.comparison import Comparison, Side, path_below_top
 from locklens.operations.review.conversions import conversions
 from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, FileSystem, OverlayTree, normalise
-from locklens.text import reason_of
+from locklens.text import reason_of, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +142,7 @@ class _Opener:
             ConfigurationError: The text before the colon is a revision.
             RepositoryError: Git failed.
         """
-        from locklens.project.git import Repository, printable_name
+        from locklens.project.git import Repository
 
         try:
             repository = self.repository = self.repository or Repository.discover(self._cwd)
@@ -150,7 +150,7 @@ class _Opener:
             return
         if revision and not repository.has_commit(revision):
             return
-        where = f"the revision {printable_name(revision)}" if revision else "the index"
+        where = f"the revision {visible(revision)}" if revision else "the index"
         hint = f"./{name} is the file; for the path in git, rename the file"
         raise ConfigurationError(f"ambiguous: both a file and a path in {where}", path=name, hint=hint)
 
@@ -193,7 +193,7 @@ class _Opener:
         return _Named(Side("file", name, None, OverlayTree({name: data}, EmptyTree())), name, data)
 
     def _committed(self, name: str, revision: str, path: str) -> _Named:
-        from locklens.project.git import Repository, printable_name
+        from locklens.project.git import Repository
         from locklens.project.gittree import IndexTree, RevisionTree
 
         try:
@@ -210,7 +210,7 @@ class _Opener:
         tree = IndexTree(repository) if commit is None else RevisionTree(repository, commit)
         data = tree.read(lock)
         if data is None:
-            where = f"revision {printable_name(revision)!r}" if revision else "the index"
+            where = f"revision {revision!r}" if revision else "the index"
             raise ConfigurationError(f"no such file in {where}", path=name)
         return _Named(Side("git" if revision else "index", name, commit, tree), lock, data, None, repository)
 

@@ -28,7 +28,7 @@ from locklens.project.gitoutput import (
     submodule_changes,
     with_untracked,
 )
-from locklens.project.gitprocess import sentence
+from locklens.project.gitprocess import first_complaint
 from locklens.project.tree import name_bytes
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Repository:
         if name in ("HEAD", "@") and self.is_unborn:
             raise RepositoryError("the repository has no commits yet", hint="commit first, or use --old and --new")
         raise RepositoryError(
-            f"unknown revision {printable_name(name)!r}",
+            f"unknown revision {name!r}",
             hint='name a commit, branch or tag that this clone has; "git fetch" brings those of the remote',
         )
 
@@ -218,7 +218,7 @@ class Repository:
                 f"{first[:12]} and {second[:12]} have no common ancestor in this clone",
                 hint='a shallow clone lacks history: "git fetch --unshallow" brings it',
             )
-        raise RepositoryError(f"git cannot find the common ancestor: {sentence(complaint)}")
+        raise RepositoryError(f"git cannot find the common ancestor: {first_complaint(complaint)}")
 
     def touching(self, path: str, most: int) -> tuple[tuple[str, str], ...]:
         """Return the commits before HEAD that changed a file, the newest first: id and date (ISO 8601 in UTC).
@@ -426,11 +426,6 @@ class Repository:
     def _is_on_disk(self, path: str) -> bool:
         place = os.path.join(self.top, path)  # noqa: PTH118
         return os.path.lexists(place) and (not os.path.isdir(place) or os.path.islink(place))  # noqa: PTH112, PTH114
-
-
-def printable_name(text: str) -> str:
-    """Return a name as it may stand in a message: bytes that are no UTF-8 become question marks."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _has_name(path: str, name: str) -> bool:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import NoRepositoryError, RepositoryError
-from locklens.project.gitprocess import GitCommand, find_git, git_environment, sentence, with_settings
+from locklens.project.gitprocess import GitCommand, find_git, first_complaint, git_environment, with_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,7 @@ def _unusable(folder: Path, complaint: str) -> RepositoryError:
         )
     dubious = "dubious ownership" in complaint
     hint = "it belongs to another user: git reads it once its setting safe.directory names it" if dubious else ""
-    return RepositoryError(f"git cannot read the repository of {folder}: {sentence(complaint)}", hint=hint)
+    return RepositoryError(f"git cannot read the repository of {folder}: {first_complaint(complaint)}", hint=hint)
 
 
 def _require_no_pretence(place: str, git_folder: str) -> None:
@@ -151,7 +151,7 @@ def _own_programs(command: GitCommand) -> dict[str, str]:
         return {}
     if status != 0:
         raise RepositoryError(
-            f"git cannot say which programs the repository's configuration names: {sentence(complaint)}"
+            f"git cannot say which programs the repository's configuration names: {first_complaint(complaint)}"
         )
     fields = output.decode("utf-8", "surrogateescape").split("\0")
     keys = {key for scope, key in zip(fields[::2], fields[1::2], strict=False) if scope not in _USERS}

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import RepositoryError
-from locklens.project.gitprocess import sentence
+from locklens.project.gitprocess import first_complaint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,19 +96,19 @@ def fetch_request(
         if not layout:
             places = " or ".join(f"refs/{one.format(number)}" for one in LAYOUTS)
             raise RepositoryError(
-                f"remote {_shown(remote)} has no request {number}: it has no {places}",
+                f"remote {remote!r} has no request {number}: it has no {places}",
                 hint="check the number; --remote names another remote; a branch is compared with --head BRANCH",
             )
         if with_base and "HEAD" not in found:
             raise RepositoryError(
-                f"remote {_shown(remote)} does not name its default branch",
+                f"remote {remote!r} does not name its default branch",
                 hint=f"name the base: locklens review --pr {number} BASE",
             )
         head, base = found[f"refs/{layout}"], found["HEAD"] if with_base else ""
         _fetch(apart, remote, url, [one for one in (head, base) if one])
         for commit, what in ((head, f"refs/{layout}"), (base, "HEAD")):
             if commit and apart.ask("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")[0] != 0:
-                raise RepositoryError(f"{what} of remote {_shown(remote)} is no commit")
+                raise RepositoryError(f"{what} of remote {remote!r} is no commit")
     return FetchedRequest(head, f"{remote}/{layout.removesuffix('/head')}", base, f"{remote}/{default or 'HEAD'}")
 
 
@@ -117,7 +117,7 @@ def _url(command: GitCommand, remote: str) -> str:
     if status != 0:
         names = command.ask("remote")[1].decode("utf-8", "replace").split()
         known = f"the remotes are {', '.join(names[:8])}" if names else "the repository has none: see git remote add"
-        raise RepositoryError(f"there is no remote {_shown(remote)}", hint=f"name one with --remote; {known}")
+        raise RepositoryError(f"there is no remote {remote!r}", hint=f"name one with --remote; {known}")
     # With the rewriting of URLs that the clone's configuration has: a URL is data, and the protocols are bounded.
     return command.answer("ls-remote", "--get-url", "--", remote).decode("utf-8", "surrogateescape").removesuffix("\n")
 
@@ -147,7 +147,7 @@ def _fetch(apart: GitCommand, remote: str, url: str, commits: list[str]) -> None
 
 def _unreachable(remote: str, complaint: str) -> RepositoryError:
     return RepositoryError(
-        f"cannot fetch from remote {_shown(remote)}: {sentence(complaint)}",
+        f"cannot fetch from remote {remote!r}: {first_complaint(complaint)}",
         hint="credentials and helpers of the repository's own configuration are not used:"
         " set them with git config --global, or run git fetch and compare with --head",
     )
@@ -215,7 +215,3 @@ def _copy_bounded(source: Path, target: Path) -> None:
 
     if data := read_bounded(source, _MAX_SHALLOW_BYTES, missing=b""):
         target.write_bytes(data)
-
-
-def _shown(name: str) -> str:
-    return repr(name.encode("utf-8", "replace").decode())

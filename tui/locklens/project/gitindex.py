@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.gitobjects import ObjectReader
-from locklens.project.gitprocess import sentence
+from locklens.project.gitprocess import first_complaint
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class GitIndex:
             hint = "try again when it has ended; where none is running, remove the index.lock that it left in .git"
             raise RepositoryError("another git process is using this repository", hint=hint)
         if status != 0:
-            raise RepositoryError(f"git cannot stage: {sentence(complaint)}")
+            raise RepositoryError(f"git cannot stage: {first_complaint(complaint)}")
 
     def _mode_on_disk(self, path: str) -> str:
         """The mode that `git add` would give a new file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from locklens.errors import RepositoryError
-from locklens.project.gitprocess import GitCommand, find_git, git_environment, sentence
+from locklens.project.gitprocess import GitCommand, find_git, first_complaint, git_environment
 
 _MOST_CONFLICTS = 127
 """`git merge-file` exits with the number of conflicts, at most this; above it stands a failure."""
@@ -32,5 +32,5 @@ def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], m
         *("--", ours, base, theirs),
     )
     if not 0 <= status <= _MOST_CONFLICTS:
-        raise RepositoryError(f'"git merge-file" failed: {sentence(complaint)}')
+        raise RepositoryError(f'"git merge-file" failed: {first_complaint(complaint)}')
     return output, status > 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import NoRepositoryError, RepositoryError
+from locklens.text import visible
 
 if TYPE_CHECKING:
     import subprocess
@@ -128,14 +129,13 @@ def with_settings(environment: Mapping[str, str], settings: Mapping[str, str]) -
     return changed
 
 
-def sentence(complaint: str) -> str:
-    """Return git's first complaint in one line, without control characters."""
+def first_complaint(complaint: str) -> str:
+    """Return the first line of git's standard error that names a failure, or else its first line."""
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     first = next(
         (line for line in lines if line.startswith(("fatal: ", "error: "))), lines[0] if lines else "no reason given"
     )
-    text = first.removeprefix("fatal: ").removeprefix("error: ")
-    return "".join(character if character.isprintable() else "?" for character in text)
+    return visible(first.removeprefix("fatal: ").removeprefix("error: "))
 
 
 class GitCommand(Struct, frozen=True):
@@ -211,7 +211,7 @@ class GitCommand(Struct, frozen=True):
         """
         status, output, complaint = self.ask(*arguments, settings=settings, given=given, by_patterns=by_patterns)
         if status != 0:
-            raise RepositoryError(f'"git {arguments[0]}" failed: {sentence(complaint)}')
+            raise RepositoryError(f'"git {arguments[0]}" failed: {first_complaint(complaint)}')
         return output
 
     def records(self, *arguments: str, subject: str, by_patterns: bool = False) -> Generator[str]:
@@ -246,7 +246,7 @@ class GitCommand(Struct, frozen=True):
                     yield one.decode("utf-8", "surrogateescape")
             status, complaint = run.ended()
         if status != 0:
-            raise RepositoryError(f'"git {arguments[0]}" failed: {sentence(complaint)}')
+            raise RepositoryError(f'"git {arguments[0]}" failed: {first_complaint(complaint)}')
 
     def start(self, *arguments: str, stderr: int, process_group: int | None = None) -> subprocess.Popen[bytes]:
         """Start git with pipes for its input and output; see `locklens.project.gitrun.start`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from locklens.addresses import display_host, normalise_host
 from locklens.errors import UnavailableError
 from locklens.project.tokens import Token
-from locklens.sources.documents import printable_words
+from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +121,7 @@ def _run(command: list[str], seconds: float) -> bytes:
     if len(output) > _MAX_OUTPUT or len(collected.get("err", b"")) > _MAX_OUTPUT:
         raise ValueError("it prints too much")
     if status:
-        words = printable_words(" ".join(collected.get("err", b"").decode("utf-8", "replace").split()))[:300]
+        words = visible(" ".join(collected.get("err", b"").decode("utf-8", "replace").split()))[:300]
         raise ValueError(words or f"it ended with exit status {status}")
     return output
 

@@ -30,7 +30,6 @@ _NULL = Raw(b"null")
 _SPACE = b" \t\r\n"
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 _members = msgspec.json.Decoder(dict[str, Raw] | None)
 _items = msgspec.json.Decoder(list[Raw] | None)
@@ -141,11 +140,6 @@ def _end_of_value(data: bytes) -> int:
     except ValueError as error:
         raise ShapeError("something that is not JSON") from error
     return len(text[:end].encode())
-
-
-def printable_words(text: str) -> str:
-    """Return a text of the registry's own words without what would move a cursor or turn the writing round."""
-    return _CONTROL.sub(" ", text)
 
 
 class Fields:

@@ -13,6 +13,7 @@ from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
 from locklens.sources.reported import PlatformPackage, read_packages
 from locklens.sources.urls import MAX_URL, resolve
+from locklens.text import visible
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def read_versions(answer: Response) -> RegistryVersions:
                 raise ShapeError(f'JSON with more than {_MAX_DISTINCT} different "protocols"')
             listed[version] = ListedVersion(version, shared, _platforms(item, platforms))
         warnings = fields.texts("warnings", _MAX_WARNINGS, _MAX_WARNING)
-    return RegistryVersions(tuple(listed.values()), tuple(map(documents.printable_words, warnings)), answer.as_of)
+    return RegistryVersions(tuple(listed.values()), tuple(map(visible, warnings)), answer.as_of)
 
 
 def _platforms(item: Fields, known: dict[tuple[str, str], Platform]) -> tuple[Platform, ...]:
@@ -229,8 +230,7 @@ def _version(text: str, what: str) -> Version:
     try:
         return Version.parse(text)
     except VersionSyntaxError as error:
-        words = documents.printable_words(f'an invalid {what} "{text[:80]}": {error}')
-        raise ShapeError(words) from error
+        raise ShapeError(visible(f'an invalid {what} "{text[:80]}": {error}')) from error
 
 
 def _url(answer: Response, fields: Fields, name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from locklens.text import visible
 from locklens.trust.model import Keyring, Signature, SignatureStatus, SigningKey
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def read_key(entry: Mapping[str, Any]) -> SigningKey:
     """Return a key from python-gnupg's entry of a listing."""
     return SigningKey(
         str(entry["fingerprint"]),
-        tuple(_printable(text) for text in entry["uids"][:MAX_USER_IDS]),
+        tuple(_user_id(text) for text in entry["uids"][:MAX_USER_IDS]),
         _algorithm(entry),
         _time(str(entry["date"])) or "",
         _time(str(entry["expires"])),
@@ -163,10 +164,9 @@ def forged_keys(listing: bytes) -> frozenset[str]:
     return frozenset(found)
 
 
-def _printable(text: str) -> str:
-    """A user id as it may be shown: gpg's output was decoded bytewise, what cannot be printed becomes "?"."""
-    with_letters = text.encode("cp437", "replace").decode("utf-8", "replace")
-    return "".join(one if one.isprintable() else "?" for one in with_letters[:MAX_USER_ID_LENGTH])
+def _user_id(text: str) -> str:
+    """Decode a user id, which python-gnupg decoded bytewise, and escape what cannot be printed."""
+    return visible(text.encode("cp437", "replace").decode("utf-8", "replace")[:MAX_USER_ID_LENGTH])
 
 
 def _time(seconds: str) -> str | None:

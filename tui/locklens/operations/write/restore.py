@@ -15,6 +15,7 @@ from locklens.operations.plan.scoped import ScopedPlanBuilder, put_entries, requ
 from locklens.operations.provider_names import selected_by_root
 from locklens.operations.root_modules import lock_path
 from locklens.operations.write.operation import listed_providers, listed_roots, no_progress
+from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +85,7 @@ def restore(
         ConfigurationError: One of `providers` is invalid, or a folder is no root.
         RepositoryError: There is no repository, or no such revision.
     """
-    from locklens.project.git import Repository, printable_name
+    from locklens.project.git import Repository
 
     draft = ScopedPlanBuilder(request)
     with Repository.discover(request.folder) as repository:
@@ -103,7 +104,7 @@ def restore(
                 require_sound(root)
             lock = locks.get(root.path)
             if lock is None:
-                words = f"{printable_name(revision)} has no such file, so there is nothing to restore"
+                words = f"{visible(revision)} has no such file, so there is nothing to restore"
                 hint = "delete the file to go back to no lock file, or name another revision with --from"
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
             require_valid(lock)
