@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 
-from locklens.cli.main import main
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import SampleLock, lock_file
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.lockfile.parse import parse
 from locklens.operations.upgrades.report import candidates_schema
 from locklens.review.reports.why_json import why_schema
 
+if TYPE_CHECKING:
+    from cli.conftest import Run
+
 HOST, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
-Run = Callable[..., tuple[int, str, str]]
 
 
 def listed(*versions: tuple[str, int]) -> list[str | SampleListing]:
@@ -40,16 +40,9 @@ def registry() -> Iterator[DemoRegistry]:
 
 
 @pytest.fixture
-def run(
-    capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Run:
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
-
+def upgrade(run: Run) -> Run:
     def call(*argv: str) -> tuple[int, str, str]:
-        status = main(["upgrade", *argv, "--no-cache"], lambda request, view: pytest.fail("the terminal UI was opened"))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
+        return run("upgrade", *argv, "--no-cache")
 
     return call
 
@@ -75,8 +68,8 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return top
 
 
-def document(run: Run, *words: str) -> dict[str, Any]:
-    status, out, err = run("--list", "--format", "json", *words)
+def document(upgrade: Run, *words: str) -> dict[str, Any]:
+    status, out, err = upgrade("--list", "--format", "json", *words)
     assert status == 0
     is_ignored = "--ignore-cooldown" in words
     assert err == ("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n" if is_ignored else "")
@@ -91,9 +84,9 @@ def locked(top: Path) -> dict[str, str]:
     return {one.address.type: str(one.version) for one in entries}
 
 
-def test_the_list_as_json(run: Run, top: Path) -> None:
+def test_the_list_as_json(upgrade: Run, top: Path) -> None:
     before = (top / "a" / LOCK).read_bytes()
-    found = document(run, "--root", "a")
+    found = document(upgrade, "--root", "a")
     assert found["run"]["hosts"][0]["asked"] is True
     assert found["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
     by_name = {one["provider"].rpartition("/")[2]: one for one in found["candidates"]}
@@ -109,8 +102,8 @@ def test_the_list_as_json(run: Run, top: Path) -> None:
     assert (top / "a" / LOCK).read_bytes() == before
 
 
-def test_the_list_as_text(run: Run, top: Path) -> None:
-    status, out, _ = run("--list", "--root", "a")
+def test_the_list_as_text(upgrade: Run, top: Path) -> None:
+    status, out, _ = upgrade("--list", "--root", "a")
     assert status == 0
     assert out.startswith(
         "a\n=\n\nacme/demo 1.0.0 -> 1.1.0  registry.terraform.io\nSTATE        can upgrade now, eligible\n"
@@ -119,62 +112,61 @@ def test_the_list_as_text(run: Run, top: Path) -> None:
     assert "selected" not in out
 
 
-def test_without_the_cooldown(run: Run, top: Path) -> None:
-    found = document(run, "--root", "a", "--ignore-cooldown")
+def test_without_the_cooldown(upgrade: Run, top: Path) -> None:
+    found = document(upgrade, "--root", "a", "--ignore-cooldown")
     assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo", "other"}
 
 
-def test_majors_are_eligible_where_the_user_takes_them_in(run: Run, top: Path) -> None:
+def test_majors_are_eligible_where_the_user_takes_them_in(upgrade: Run, top: Path) -> None:
     (top / "a/main.tf").write_text((top / "a/main.tf").read_text().replace("~> 1.0", ">= 1.0"))
-    found = document(run, "--root", "a")
+    found = document(upgrade, "--root", "a")
     assert {one["provider"] for one in found["candidates"] if one["safe"]} == set()
-    found = document(run, "--root", "a", "--include-major")
+    found = document(upgrade, "--root", "a", "--include-major")
     assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo"}
-    assert run("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
-    status, out, err = run("--safe", "--root", "a", "--include-major")
+    assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
+    status, out, err = upgrade("--safe", "--root", "a", "--include-major")
     assert (status, out) == (0, "a: acme/demo 1.0.0 becomes 2.0.0\nwrote a/.terraform.lock.hcl\n"), err
 
 
-def test_the_cooldown_counts_without_a_version(run: Run, top: Path) -> None:
-    status, out, err = run("other", "--root", "a")
+def test_the_cooldown_counts_without_a_version(upgrade: Run, top: Path) -> None:
+    status, out, err = upgrade("other", "--root", "a")
     assert (status, out) == (0, "nothing was changed\n")
     assert "a: acme/other: kept at 1.0.0; held back: 1.1.0 by cooldown 7 d (2 d old)\n" in err
-    status, out, err = run("other", "--root", "a", "--ignore-cooldown")
+    status, out, err = upgrade("other", "--root", "a", "--ignore-cooldown")
     assert (status, out) == (0, "a: acme/other 1.0.0 becomes 1.1.0\nwrote a/.terraform.lock.hcl\n")
     assert err.startswith("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n")
 
 
-def test_the_cooldown_counts_in_why(run: Run, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["why", "other", "--no-cache", "--", "a"]
-    assert main(words, lambda request, view: pytest.fail("the terminal UI was opened")) == 0
-    out = capsys.readouterr().out
+def test_the_cooldown_counts_in_why(run: Run, top: Path) -> None:
+    status, out, _ = run("why", "other", "--no-cache", "--", "a")
+    assert status == 0
     assert "UPGRADE      selects 1.0.0; 1.1.0, the newest in range, is within the cooldown\n" in out
     assert "NEWER        1.1.0  held back:\n                 cooldown 7 d (2 d old)\n" in out
-    words = ["why", "other", "--no-cache", "--format", "json", "--", "a"]
-    assert main(words, lambda request, view: pytest.fail("the terminal UI was opened")) == 0
-    found = json.loads(capsys.readouterr().out)
+    status, out, _ = run("why", "other", "--no-cache", "--format", "json", "--", "a")
+    assert status == 0
+    found = json.loads(out)
     jsonschema.validate(found, why_schema(), cls=jsonschema.Draft202012Validator)
     registry = found["roots"][0]["registry"]
     assert (registry["upgrade"]["version"], registry["recommended"]) == ("1.1.0", "1.0.0")
     assert registry["newer"][0]["held_by"][0]["reason"] == "cooldown"
 
 
-def test_what_is_safe_moves_and_nothing_else(run: Run, top: Path) -> None:
-    status, out, err = run("--safe", "--root", "a", "--dry-run")
+def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
+    status, out, err = upgrade("--safe", "--root", "a", "--dry-run")
     assert status == 0, err
     assert locked(top) == {"demo": "1.0.0", "other": "1.0.0", "pinned": "1.0.0"}
-    status, out, err = run("--safe", "--root", "a")
+    status, out, err = upgrade("--safe", "--root", "a")
     assert (status, out) == (0, "a: acme/demo 1.0.0 becomes 1.1.0\nwrote a/.terraform.lock.hcl\n"), err
     assert locked(top) == {"demo": "1.1.0", "other": "1.0.0", "pinned": "1.0.0"}
-    assert run("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
+    assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
 
 
-def test_a_root_in_which_nothing_can_be_upgraded_is_named(run: Run, top: Path) -> None:
+def test_a_root_in_which_nothing_can_be_upgraded_is_named(upgrade: Run, top: Path) -> None:
     (top / "a" / LOCK).write_bytes(b"provider {\n")
-    found = document(run, "--root", "a")
+    found = document(upgrade, "--root", "a")
     assert found["candidates"] == []
     assert [one["root"] for one in found["refused"]] == ["a"]
-    status, _, err = run("--safe", "--root", "a")
+    status, _, err = upgrade("--safe", "--root", "a")
     assert status == 1
     assert "a/.terraform.lock.hcl:1: " in err
 
@@ -190,7 +182,7 @@ def test_a_root_in_which_nothing_can_be_upgraded_is_named(run: Run, top: Path) -
         (["--list", "--root", "nowhere"], "nowhere"),
     ],
 )
-def test_bad_usage(run: Run, top: Path, words: list[str], part: str) -> None:
-    status, out, err = run(*words)
+def test_bad_usage(upgrade: Run, top: Path, words: list[str], part: str) -> None:
+    status, out, err = upgrade(*words)
     assert (status, out) == (2, "")
     assert part in err

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 
-from locklens.cli.main import main
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import SampleLock, lock_file
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.lockfile.parse import parse
 from locklens.operations.upgrades.report import candidates_schema
 from locklens.review.reports import why_json
 
+if TYPE_CHECKING:
+    from cli.conftest import Run
+
 HOST, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 ABSENT = "no configuration in this folder"
 GENERATED = "terragrunt.hcl may generate more of the configuration"
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -31,21 +31,6 @@ def registry() -> Iterator[DemoRegistry]:
     versions = [("1.0.0", 300), ("1.1.0", 30), ("2.0.0", 20)]
     with DemoRegistry({f"{HOST}/acme/demo": [SampleListing(text, days=days) for text, days in versions]}) as running:
         yield running
-
-
-@pytest.fixture
-def run(
-    capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Run:
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        status = main(argv, lambda request, view: pytest.fail("the terminal UI was opened"))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture(params=["absent", "terragrunt alone", "terragrunt beside"])

@@ -7,22 +7,22 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from locklens.cli.main import main
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import PLATFORMS, SampleLock, h1, lock_file
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.scoped import put_entries
 from locklens.project.clifiles import this_platform
 
-Run = Callable[..., tuple[int, str, str]]
+if TYPE_CHECKING:
+    from cli.conftest import Run
+
 HOST = "registry.terraform.io"
 terraform = shutil.which("terraform")
 LOCK = ".terraform.lock.hcl"
@@ -32,23 +32,6 @@ LOCK = ".terraform.lock.hcl"
 def registry() -> Iterator[DemoRegistry]:
     with DemoRegistry() as running:
         yield running
-
-
-@pytest.fixture
-def run(
-    capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Run:
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        here = Path.cwd()
-        status = main(argv, lambda request, view: pytest.fail("the terminal UI was opened"))
-        os.chdir(here)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
 
 
 def requiring(**constraints: str) -> str:
