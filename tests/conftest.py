@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +42,8 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Keeps every test away from the settings and the data of whoever runs it."""
+    """Keeps every test away from the settings and the data of whoever runs it, and `-C` of one from the next."""
+    folder = Path.cwd()
     home = homes / str(next(_NUMBERS))
     home.mkdir()
     for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOCALAPPDATA"):
@@ -49,5 +51,6 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "NO_COLOR", "TF_DATA_DIR", "TF_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
     yield
+    os.chdir(folder)
     with contextlib.suppress(OSError):
         home.rmdir()  # most tests leave nothing in it

@@ -45,15 +45,18 @@ _PLURALS = {"change of constraints": "changes of constraints", _HASHES: "changes
 _NAMED = 2
 
 
-def commit_message(plan: Plan, review: Review | None) -> str:
+def commit_message(plan: Plan, review: Review | None, *, title: str = "") -> str:
     """Return the whole message, without a line feed at its end; "" for a plan that writes nothing.
 
     Args:
         plan: The plan that is written.
         review: The review of the plan; None for a message without trailers.
+        title: The title of the operation: the message of a plan that writes no lock file.
     """
     if not plan.proposal.files:
         return ""
+    if title and not any(file.path.endswith(LOCK_FILE) for file in plan.proposal.files):
+        return visible(title)
     subject = _subject(plan)
     parts = [subject]
     if review is not None:

@@ -97,7 +97,7 @@ class PlanProgress(Struct, frozen=True):
     def message(self) -> str:
         """The commit message; "" if nothing would be written."""
         review = self.plan_review.review if self.plan_review is not None else None
-        return commit_message(self.plan, review) if self.plan is not None else ""
+        return commit_message(self.plan, review, title=self.title) if self.plan is not None else ""
 
 
 class Group(NamedTuple):
