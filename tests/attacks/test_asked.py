@@ -19,6 +19,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.locklens import LockLens
+from locklens.operations.review import explain_provider
 from locklens.operations.review.request import ReviewRequest
 from locklens.policy import POLICY_FILE
 from locklens.ui.app import LockLensApp
@@ -152,7 +153,7 @@ def test_why_reads_no_base_for_a_registry_that_is_asked_anyway(
     place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place.git("checkout", "-q", "main")
-    monkeypatch.setattr(LockLens, "_base_hosts", lambda *_: pytest.fail("the base is read"))
+    monkeypatch.setattr(explain_provider, "_base_hosts", lambda *_: pytest.fail("the base is read"))
     _, text = said(capsys, "why", "demo", "--format", "text")
     assert "1.1.0" in text
 

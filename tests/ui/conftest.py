@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from textual.message_pump import MessagePump
     from textual.pilot import Pilot
 
+    from locklens.dialect import Dialect
     from locklens.install.events import InstallEvent
     from locklens.operations.locklens import Log
     from locklens.operations.plan.files import FileChanges
@@ -370,6 +371,7 @@ class ServingSource(LockLens):
     gate: threading.Event | None = None
     fail_on: str = "block"
     is_offline: bool = False
+    tool: Dialect | None = None
     opened: list[ServedReview] = field(default_factory=list)
     others: dict[Reads, ServingSource] = field(default_factory=dict)
     asked_views: list[tuple[Reads, Path | None]] = field(default_factory=list)

@@ -17,10 +17,10 @@ from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.dialogs.copy import CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.doctor.screen import DoctorScreen
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.tree import Grouping
 from locklens.ui.text.clipboard import copied_line, markdown_text
-from locklens.ui.views import VIEWS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -435,14 +435,11 @@ async def test_the_release_page(samples: Samples, running: Running, monkeypatch:
         assert len(opened) == 1
 
 
-async def test_what_is_not_built_yet_says_so(samples: Samples, running: Running) -> None:
+async def test_keys_of_other_screens_name_their_screen(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         for key, screen in (("T", "4 Signers"), ("D", "4 Signers")):
             await on.press(key)
             assert f"on the screen {screen}" in on.lines[-2], key
-        for tab in (view for view in VIEWS if not view.name):
-            await on.press(tab.key)
-            assert f"{tab.title}: not supported yet" in on.lines[-2]
         await on.press("1")
         assert "Review is the current screen" in on.text
 
@@ -549,7 +546,9 @@ async def test_the_mouse(samples: Samples, running: Running) -> None:
         assert len(on.changes.rows) == count - 4
         await on.pilot.click("#tabs", offset=(on.lines[1].index("6 Doctor") + 2, 0))
         await on.pilot.pause()
-        assert "Doctor: not supported yet" in on.text
+        assert isinstance(on.app.screen, DoctorScreen)
+        await on.pilot.click("#tabs", offset=(on.lines[1].index("1 Review") + 2, 0))
+        await on.pilot.pause()
         await on.pilot.click("#keys", offset=(on.lines[-1].index("b group") + 3, 0))
         await on.pilot.pause()
         assert on.screen.grouping is Grouping.PROVIDER

@@ -210,8 +210,6 @@ async def test_keys_of_the_screen(
             assert words in on.lines[-2]
         await on.press("4")
         assert "Signers is the current screen" in on.lines[-2]
-        await on.press("6")
-        assert "Doctor: not supported yet" in on.lines[-2]
         await on.press("question_mark")
         assert "All keys of this screen" in on.text
         for shown in (key.shown for group in SIGNERS_KEYS.groups[:2] for key in group.keys):

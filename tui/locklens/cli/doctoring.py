@@ -14,6 +14,7 @@ from locklens.cli.reading import asking_of
 from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.report_words import NOTHING_RECOGNISED
 from locklens.errors import ConfigurationError
+from locklens.operations.reports import render_report
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -73,19 +74,8 @@ def run_doctor(options: Namespace) -> int:
 
 
 def _rendered(diagnosis: Diagnosis, options: Namespace) -> Printable:
-    home = os.environ.get("HOME", "")
-    if options.format == "json":
-        from locklens.doctor import report_json
-
-        return report_json.render(diagnosis, home=home)
-    if options.format == "markdown":
-        from locklens.doctor import report_markdown
-
-        return report_markdown.render(diagnosis, home=home)
-    from locklens.doctor import report_text
-
     colour = not options.output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
-    return report_text.render(diagnosis, home=home, colour=colour)
+    return render_report("doctor", options.format, diagnosis, home=os.environ.get("HOME", ""), colour=colour)
 
 
 def _read(name: str | None) -> bytes | None:

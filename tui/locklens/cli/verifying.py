@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from locklens.cli.output import DONE, FINDINGS, deliver, tell
 from locklens.dialect import DIALECTS
-from locklens.operations.verification import report
+from locklens.operations.reports import render_report
 from locklens.operations.verification.verify import verify
 from locklens.operations.write.diagnostics import RootOptions
 from locklens.releases.settings import NetworkSettings
@@ -30,9 +30,5 @@ def run_verify(options: Namespace) -> int:
     tell(f"error: {failure.sentence}" for failure in found.failures)
     if options.verbose:
         tell(found.log)
-    is_json = options.format == "json"
-    deliver(
-        report.verification_json(found) if is_json else report.verification_text(found, lists_all=options.all),
-        options.output,
-    )
+    deliver(render_report("verify", options.format, found, lists_all=options.all), options.output)
     return FINDINGS if found.has_failed else DONE

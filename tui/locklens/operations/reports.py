@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from locklens.text import Printable
 
 _REPORTS = "locklens.review.reports"
+_VERIFY = "locklens.operations.verification.report"
 
 
 class Report(Struct, frozen=True):
@@ -56,6 +57,13 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("health", "sarif"): Report("SARIF", "sarif", f"{_REPORTS}.health_sarif:render"),
     ("why", "text"): Report("text", "txt", f"{_REPORTS}.why_text:render", ("lists_roots",)),
     ("why", "json"): Report("JSON", "json", f"{_REPORTS}.why_json:render", (), f"{_REPORTS}.why_json:why_schema"),
+    ("doctor", "text"): Report("text", "txt", "locklens.doctor.report_text:render", ("colour", "home")),
+    ("doctor", "json"): Report(
+        "JSON", "json", "locklens.doctor.report_json:render", ("home",), "locklens.doctor.report_json:doctor_schema"
+    ),
+    ("doctor", "markdown"): Report("Markdown", "md", "locklens.doctor.report_markdown:render", ("home",)),
+    ("verify", "text"): Report("text", "txt", f"{_VERIFY}:verification_text", ("lists_all",)),
+    ("verify", "json"): Report("JSON", "json", f"{_VERIFY}:verification_json", (), f"{_VERIFY}:verify_schema"),
     ("upgrade", "text"): Report("text", "txt", "locklens.operations.upgrades.report:as_text"),
     ("upgrade", "json"): Report(
         "JSON",

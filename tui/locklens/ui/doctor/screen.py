@@ -64,7 +64,7 @@ class DoctorScreen(TwoPaneScreen):
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self._request = DoctorRequest(None, Path.cwd(), os.environ, tool=source.request.tool)
+        self._request = DoctorRequest(None, Path.cwd(), os.environ, tool=source.tool)
         self._diagnosis: Diagnosis | None = None
         self._problem: LockLensError | None = None
         self._run = 0

@@ -84,7 +84,7 @@ _ELSEWHERE = (
     Key("F", "F", "elsewhere('format', '1 Review')", "format lock file: on Review"),
     Key("S", "S", "elsewhere('stage', '1 Review')", "stage marked changes: on Review"),
     Key("A", "A", "elsewhere('accept', '1 Review')", "accept a finding: on Review"),
-    Key("T", "T", "elsewhere('trust', '4 Signers')", "trust a signing key: on Signers"),
+    Key("T", "T", "elsewhere('trust', '4 Signers')", "trust signing key: on Signers"),
     Key("D", "D", "elsewhere('drop pin', '4 Signers')", "drop a pin: on Signers"),
 )
 
