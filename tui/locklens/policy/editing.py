@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import tomlkit
-from tomlkit.items import AoT
+from tomlkit.items import AoT, Table
 
 from locklens.errors import ConfigurationError
 from locklens.policy import POLICY_FILE, parse
@@ -37,7 +37,7 @@ def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
         for place in reversed([number for number, one in enumerate(before.accept) if one.key in keys]):
             del entries[place]
         for one in acceptances:
-            table = tomlkit.table() if isinstance(entries, AoT) else tomlkit.inline_table()
+            table = _table_apart() if isinstance(entries, AoT) else tomlkit.inline_table()
             fields = {"rule": one.rule, "provider": one.provider, "change": one.change, "reason": one.reason}
             table.update(fields | {"by": one.by, "on": one.on} | ({"until": one.until} if one.until else {}))
             entries.append(table)
@@ -55,7 +55,7 @@ def with_pin(data: bytes, pin: Pin) -> bytes:
         name = _spelled(table, before, pin)
         entry = table.get(name)
         if entry is None:
-            table[name] = entry = tomlkit.table()
+            table[name] = entry = _table_apart() if before.trust else tomlkit.table()
         fields = {"keys": list(pin.keys), "by": pin.by, "on": pin.on, "why": pin.why, "review_by": pin.review_by}
         for field, value in fields.items():
             if value:
@@ -88,6 +88,13 @@ def _spelled(table: Any, before: Policy, pin: Pin) -> str:
     return pin.name if place is None else str(list(table)[place])
 
 
+def _table_apart() -> Table:
+    """Return a new table, which an empty line sets apart from what stands before it."""
+    table = tomlkit.table()
+    table.trivia.indent = "\n"
+    return table
+
+
 def _edited(data: bytes, edit: Callable[[Any, Policy], None], is_done: Callable[[Policy], bool]) -> bytes:
     """Edit the document; the line ends and the byte order mark stay.
 
@@ -102,6 +109,7 @@ def _edited(data: bytes, edit: Callable[[Any, Policy], None], is_done: Callable[
     document = tomlkit.parse(text)
     edit(document, before)
     edited = tomlkit.dumps(document)
+    edited = edited if text else edited.lstrip("\n")
     edited = edited.replace("\n", "\r\n") if is_crlf else edited
     result = (_MARK if marked else b"") + edited.encode()
     if not is_done(parse(result, POLICY_FILE)):

@@ -1,0 +1,31 @@
+"""Edits of a policy stand apart from what was there, by one empty line."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from locklens.policy.editing import with_acceptances, with_pin
+from locklens.policy.model import Acceptance, Pin
+
+ACCEPTANCES = [
+    Acceptance(rule, "registry.terraform.io/acme/demo", "0123456789abcdef", "asked", by="Ann", on=date(2026, 11, 1))
+    for rule in ("LK001", "LK010")
+]
+PINS = [Pin(name, keys=("1B673F155E471E8C4D4F644A6EF31C7EB267ED69",)) for name in ("acme", "corp")]
+
+
+@pytest.mark.parametrize("text", [b"", b"cooldown = 7\n", b'[platforms]\nlinux_amd64 = "CI"\n'])
+def test_each_decision_stands_apart_by_one_empty_line(text: bytes) -> None:
+    data = text
+    for acceptance in ACCEPTANCES:
+        data = with_acceptances(data, (acceptance,))
+    for pin in PINS:
+        data = with_pin(data, pin)
+    assert data.startswith(text)
+    assert not data.startswith(b"\n")
+    for head in (b"[[accept]]", b'[trust."acme"]', b'[trust."corp"]', b"[trust.acme]", b"[trust.corp]"):
+        before = data.split(head)
+        for part in before[:-1]:
+            assert part == b"" or (part.endswith(b"\n\n") and not part.endswith(b"\n\n\n")), data.decode()
