@@ -135,9 +135,29 @@ def one_line(text: str) -> Printable:
 
 def json_text(document: Any, *, indent: int | None = 2) -> Printable:
     """Return a JSON document of ASCII alone, with a line feed at its end; `indent` None puts it on one line."""
-    import json
+    import msgspec
 
-    return plain_json(json.dumps(document, indent=indent, ensure_ascii=True))
+    try:
+        # One buffer of bytes: json's own encoder keeps each token of an indented document as an object.
+        encoded = msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        import json
+
+        return plain_json(json.dumps(document, indent=indent, ensure_ascii=True))
+    text = msgspec.json.format(encoded, indent=0 if indent is None else indent).decode()
+    if not text.isascii() or "\x7f" in text:
+        import re
+
+        text = re.sub(r"[^\x20-\x7e\n]", lambda match: _json_escape(match[0]), text)
+    return plain_json(text)
+
+
+def _json_escape(character: str) -> str:
+    code = ord(character)
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
 def plain_json(text: str) -> Printable:
