@@ -119,6 +119,11 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.refresh_list()
 
     @property
+    def is_open(self) -> bool:
+        """True while the list is there: on the way out, timers fire between the removal of two widgets."""
+        return super().is_open and bool(self.query("RowList"))
+
+    @property
     def is_narrowed(self) -> bool:
         """True if a filter is set."""
         return bool(self.filter_text)
