@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from textual.events import Paste
+
 from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
@@ -34,13 +36,27 @@ FONT = "DejaVu Sans Mono"
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One picture: its name, the terminal's size, the keys that lead to it, and the theme."""
+    """One picture: name, size of the terminal, keys that lead to it, the theme, what is pasted then, and where."""
 
     name: str
     size: tuple[int, int]
     keys: tuple[str, ...] = ()
     theme: str = "locklens-dark"
+    pasted: str = ""
+    folder: str = ""
 
+
+LOG = """\
+Initializing provider plugins...
+- Reusing previous version of acme/netbox from the dependency lock file
+- Installing acme/netbox v3.10.0...
+
+Error: Failed to install provider
+
+Error while installing acme/netbox v3.10.0: the current package for registry.terraform.io/acme/netbox 3.10.0 doesn't
+match any of the checksums previously recorded in the dependency lock file; for more information:
+https://developer.hashicorp.com/terraform/language/files/dependency-lock#checksum-verification
+"""
 
 SCENES = (
     Scene("review", (120, 36), ("j",) * 4),
@@ -49,6 +65,8 @@ SCENES = (
     Scene("why", (110, 32), ("n", "n", "w")),
     Scene("hashes", (120, 32), ("3", "n", "n", "n")),
     Scene("signers", (120, 32), ("4",)),
+    Scene("health", (120, 32), ("5", "j", "j")),
+    Scene("doctor", (120, 32), ("6",), pasted=LOG, folder="infra/prod/dns"),
     Scene("upgrade", (120, 36), ("2", "j", "space", "j")),
     Scene("preview", (120, 36), ("2", "a", "U")),
     Scene("keys", (110, 40), ("question_mark",)),
@@ -66,6 +84,10 @@ async def picture(request: ReviewRequest, scene: Scene, store: Path) -> str:
             await pilot.press(key)
             await app.workers.wait_for_complete()
             await pilot.pause()
+        if scene.pasted:
+            app.screen.post_message(Paste(scene.pasted))
+            await pilot.pause()
+            await app.workers.wait_for_complete()
         await pilot.pause(0.3)
         return app.export_screenshot(title="locklens")
 
@@ -89,13 +111,13 @@ def main() -> None:
     found.output = found.output.resolve()
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory())
-        folder = found.folder or make_repository(Path(scratch) / "infrastructure")
-        os.chdir(folder)
+        folder = (found.folder or make_repository(Path(scratch) / "infrastructure")).resolve()
         registry = stack.enter_context(DemoRegistry(faults=Faults(SAMPLE_RULES)))
         environ = {**os.environ, **environment(write_cli_configuration(registry, Path(scratch)))}
         asking = NetworkSettings(environ, Cache(Path(scratch) / "cache.sqlite3"))
         request = ReviewRequest(partial(open_git, folder, base=found.base), asking=asking)
         for number, scene in enumerate(SCENES):
+            os.chdir(folder / scene.folder)
             svg = asyncio.run(picture(request, scene, Path(scratch) / f"store-{number}.sqlite3"))
             (found.output / f"{scene.name}.png").write_bytes(png(svg))
             print(scene.name, "x".join(map(str, scene.size)))
