@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import conflict_sides, parse
 from locklens.operations.compare_repository import open_git
 from locklens.operations.merge import MergeSides, merge_sides
@@ -108,6 +109,25 @@ def test_hashes_of_both_sides_are_united(merging: Merging, tmp_path: Path) -> No
     assert merging.lock.read_bytes() == UNITED.encode()
     apply(undo(merging.top, journal=journal).proposal, journal=journal)
     assert merging.lock.read_bytes() == before
+
+
+MANIFESTS = [
+    pytest.param(min(registry_manifests()), id="a known manifest"),
+    pytest.param(f"zh:{'9' * 64}", id="a manifest that nobody knows"),
+]
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS)
+def test_two_versions_may_have_a_registry_manifest_in_common(merging: Merging, manifest: str) -> None:
+    """Most real upgrades keep one zh, that of the registry's manifest."""
+    base, older, newer = (
+        block("a", version, *hashes(letter, letter.upper()), manifest)
+        for version, letter in (("1.0.0", "a"), ("1.1.0", "c"), ("1.2.0", "d"))
+    )
+    merging.merge(base.encode(), older.encode(), newer.encode())
+    (clash,) = ResolveConflicts(Scope(merging.top, ("infra",))).clashes()
+    assert str(clash.newest) == "1.2.0"
+    assert new_data(merging.plan(newest=True)) == newer.encode()
 
 
 def test_two_versions_clash_unless_the_newest_is_preferred(merging: Merging) -> None:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError
+from locklens.hashes import hashes_of_files, registry_manifests
 from locklens.lockfile.merge import Labels, MergeConflict, Merged, merge
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 from locklens.project.gitmerge import merge_lines
@@ -119,11 +120,11 @@ def merge_sides(
 def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
     """Return the newer entry of a conflict between two versions, if it satisfies what both sides recorded.
 
-    None also where the versions have hashes in common: no two releases do, so these are of one of them, and a merge of
-    lines left them to the other.
+    None also where the versions have hashes of packages in common: no two releases do, so these are of one of them, and
+    a merge of lines left them to the other.
     """
     ours, theirs = conflict.ours, conflict.theirs
-    if ours is None or theirs is None or ours.version == theirs.version or set(ours.hashes) & set(theirs.hashes):
+    if ours is None or theirs is None or ours.version == theirs.version or _share_packages(ours, theirs):
         return None
     newest = ours if ours.version.compare(theirs.version) > 0 else theirs
     try:
@@ -131,6 +132,12 @@ def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
     except ConstraintSyntaxError:
         return None
     return newest if constraints.admits(newest.version) else None
+
+
+def _share_packages(ours: LockEntry, theirs: LockEntry) -> bool:
+    """True if hashes of one package are in both entries; a registry manifest is often the same, known or not."""
+    common = {*ours.hashes} & {*theirs.hashes} - registry_manifests()
+    return len(common) > 1 or bool(hashes_of_files(common))
 
 
 def _merged_lines(base: Path, ours: Path, theirs: Path, labels: Labels, *, reason: str) -> MergeResult:
