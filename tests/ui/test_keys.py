@@ -6,6 +6,7 @@ import subprocess
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+import pytest
 from msgspec.structs import replace
 from textual.command import CommandPalette
 from textual.widgets import Input
@@ -23,9 +24,9 @@ from locklens.ui.review.tree import Grouping
 from locklens.ui.text.clipboard import copied_line, markdown_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    import pytest
     from ui.conftest import Driver, Running, Samples, ServingSource
 
 
@@ -467,17 +468,26 @@ async def test_the_palette_exports(
         assert "exported to locklens-review.json" in on.text
 
 
+@pytest.fixture
+def reports() -> Iterator[dict[tuple[str, str], Report]]:
+    """The table, which is as it was afterwards: its order is that of --format."""
+    before = dict(REPORTS)
+    yield REPORTS
+    REPORTS.clear()
+    REPORTS.update(before)
+
+
 async def test_the_palette_exports_what_the_table_of_reports_has(
-    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+    samples: Samples, running: Running, reports: dict[tuple[str, str], Report]
 ) -> None:
-    monkeypatch.setitem(REPORTS, ("review", "haiku"), Report("haiku", "txt", "locklens.review.reports.text:render"))
+    reports["review", "haiku"] = Report("haiku", "txt", "locklens.review.reports.text:render")
     async with running(samples.full()) as on:
         named = [command.name for command in on.screen.palette_commands()]
         assert [name for name in named if name.startswith("Export as ")] == [
-            f"Export as {report.title}" for (view, _), report in REPORTS.items() if view == "review"
+            f"Export as {report.title}" for (view, _), report in reports.items() if view == "review"
         ]
         for form in formats_of("review"):
-            monkeypatch.delitem(REPORTS, ("review", form))
+            del reports["review", form]
         assert not any("Export" in command.name for command in on.screen.palette_commands())
 
 
