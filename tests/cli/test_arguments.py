@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 from collections.abc import Sequence
 
 import pytest
 
-from locklens.cli.arguments import COMMANDS, NOT_YET, UsageError, split
+from locklens.cli.arguments import _VALUED, COMMANDS, NOT_YET, UsageError, split
 from locklens.cli.examples import EXAMPLES
-from locklens.cli.main import main
-from locklens.cli.options import read_options
+from locklens.cli.main import _HAS_SCREEN, _RECOVERS, _RUN, main
+from locklens.cli.options import _OWN, _READERS, read_options
 from locklens.cli.parser import Parser
+from locklens.operations.reports import load
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,30 @@ def test_every_option_with_a_value_is_known_before_a_command() -> None:
             if takes_value:
                 word = action.option_strings[0]
                 assert split([word, "lock", "hashes"]).command == "hashes", word
+
+
+def test_every_command_has_its_row_in_every_table() -> None:
+    """A row that names no function would only fail once its command is run."""
+    assert _RUN.keys() == COMMANDS.keys() == EXAMPLES.keys() == _READERS.keys() | _OWN.keys()
+    assert _READERS.keys().isdisjoint(_OWN)
+    assert COMMANDS.keys() >= _HAS_SCREEN | _RECOVERS
+    for path in {*_RUN.values(), *_READERS.values()}:
+        assert callable(load(f"locklens.cli.{path}")), path
+    for command, path in _RUN.items():
+        given = list(inspect.signature(load(f"locklens.cli.{path}")).parameters)
+        assert given == ["options", *["open_ui"][: command in _HAS_SCREEN]], command
+
+
+def test_no_other_option_takes_the_next_word() -> None:
+    """An option that left the parsers must not keep the word behind it from being a command."""
+    takes_value = {
+        word
+        for command in COMMANDS
+        for action in parser_of(command)._actions
+        if action.nargs is None
+        for word in action.option_strings
+    }
+    assert _VALUED - {"-C", "--chdir"} == takes_value - {"--var", "--var-file"}
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:

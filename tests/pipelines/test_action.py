@@ -81,7 +81,7 @@ def test_the_inputs_count(runner: Runner) -> None:
     assert (done.returncode, runner.outputs["status"]) == (0, "2")
     assert "nowhere" in done.stderr
     done = runner.bash(REVIEW, **INPUTS | quiet | {"LOCKLENS_ASK_HOSTS": "a b"})
-    assert "--ask-host a b: " in done.stderr
+    assert "argument --ask-host: invalid host 'a b': " in done.stderr
 
 
 @pytest.mark.parametrize(

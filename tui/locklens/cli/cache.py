@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.cli.output import tell
+from locklens.cli.output import put, tell
 from locklens.errors import ConfigurationError
 from locklens.storage.cache import Cache
 from locklens.text import page, size_words
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from locklens.text import Printable
 
 
-def info() -> Printable:
+def run_cache(options: Namespace) -> int:
+    """Show or clear the cache."""
+    return put(_cleared() if options.action == "clear" else _contents())
+
+
+def _contents() -> Printable:
     """Return the place of the cache, its size and the number of its entries.
 
     Raises:
@@ -36,7 +43,7 @@ def info() -> Printable:
     return page(lines)
 
 
-def clear() -> Printable:
+def _cleared() -> Printable:
     """Empty the cache, and return the message about it.
 
     Raises:

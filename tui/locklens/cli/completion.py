@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.cli.arguments import COMMANDS
 from locklens.cli.options import read_options
+from locklens.cli.output import put
 from locklens.cli.parser import BUILD_ONLY, Parser, ParserBuiltError
 from locklens.text import script_text
 
@@ -21,7 +22,12 @@ SHELLS = ("bash", "zsh", "fish")
 _FOLDERS = frozenset({"DIR"})
 
 
-def completion_script(shell: str) -> Printable:
+def run_completion(options: argparse.Namespace) -> int:
+    """Print the script of a shell."""
+    return put(_completion_script(options.shell))
+
+
+def _completion_script(shell: str) -> Printable:
     """Return the script that completes command lines of locklens.
 
     Args:

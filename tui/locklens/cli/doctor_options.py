@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from locklens.cli.arguments import UsageError
+from locklens.cli.common_options import (
+    ROOTS_USAGE,
+    add_offline_options,
+    add_output_options,
+    add_prove_option,
+    add_root_options,
+    add_tool_options,
+    platform_name,
+    take_operands,
+)
 from locklens.cli.parser import Parser
-from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
+from locklens.operations.reports import formats_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,22 +23,21 @@ if TYPE_CHECKING:
 INSTALL_PATHS = ("direct", "plugin-cache", "packed-mirror", "unpacked-mirror", "network-mirror", "installed")
 
 
-def read_doctor_options(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+def read_doctor_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     """Read the arguments of the command.
 
     Raises:
         UsageError: They are invalid, or contradict one another.
     """
     parser = Parser(
-        "doctor",
+        command,
         "Find out why init or lock failed: read the log of the failing run, test each known cause, and name fixes. "
         "Without a log, examine the root in the current folder. Nothing is written.",
     )
     parser.usage = f"locklens doctor [OPTION...] [FILE|-] {ROOTS_USAGE}"
     parser.add_argument("log", nargs="?", metavar="FILE", help="log of the failing run; - for standard input")
     add = parser.add_argument_group("facts of the failing run").add_argument
-    add("--platform", metavar="OS_ARCH", default="", help="its platform (default: as the log says)")
-    add("--tool", choices=["terraform", "opentofu"], help="the tool (default: as the log or the root says)")
+    add("--platform", metavar="OS_ARCH", type=platform_name, help="its platform (default: as the log says)")
     add("--tool-version", metavar="VERSION", default="", help="its version (default: as the log says)")
     add("--install-path", choices=INSTALL_PATHS, help="the origin of the package (default: as the message says)")
     add(
@@ -49,32 +57,10 @@ def read_doctor_options(arguments: Sequence[str], operands: Sequence[str]) -> ar
         parser.add_argument_group("scope").add_argument, "the current folder's, else those with the failing entry"
     )
     add = parser.add_argument_group("common options").add_argument
-    add("--format", choices=["text", "json", "markdown"], default="text", help="format of the result (default: text)")
-    add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
-    add("--test-directory", metavar="DIR", default="tests", help="folder of test files in each root (default: tests)")
-    add("--offline", action="store_true", help="ask no registry; use cached answers only")
-    add("--verbose", action="store_true", help="list each request, and the time that the run took")
-    add(
-        "--ask-host",
-        metavar="HOST",
-        action="append",
-        default=[],
-        help="another registry that may be asked; may be repeated (default: those of the settings)",
-    )
-    add(
-        "--prove",
-        choices=["none", "changed", "all"],
-        default="none",
-        help="download and hash packages of the release, to know their h1 (default: none)",
-    )
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add_output_options(add, formats_of(command), "text")
+    add_tool_options(add, "as the log says, else detected for each root")
+    add_prove_option(add)
+    add_offline_options(add)
     options = parser.parse_args(arguments)
     take_operands(options, operands)
-    if options.platform:
-        from locklens.addresses import Platform
-
-        try:
-            Platform.parse(options.platform)
-        except ValueError as error:
-            raise UsageError(f"--platform: {error}") from None
     return options

@@ -52,7 +52,7 @@ def run_doctor(options: Namespace) -> int:
             tuple(dict.fromkeys(options.root)),
             DIALECTS.get(options.tool),
             options.tool_version,
-            options.platform,
+            options.platform or "",
             PackagePath(options.install_path) if options.install_path else None,
             options.package,
             tuple(options.mirror),

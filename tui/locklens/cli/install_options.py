@@ -7,9 +7,19 @@ import os
 import shlex
 
 from locklens.cli.arguments import UsageError, with_two_dashes
+from locklens.cli.common_options import (
+    ROOTS_USAGE,
+    add_event_options,
+    add_offline_options,
+    add_output_options,
+    add_platforms_option,
+    add_request_options,
+    add_root_options,
+    add_tool_options,
+    take_operands,
+)
 from locklens.cli.parser import Parser
-from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
-from locklens.dialect import DIALECTS
+from locklens.operations.reports import formats_of
 from locklens.project.installation import check_mirror_url
 
 TYPE_CHECKING = False
@@ -82,7 +92,6 @@ def _init(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="DIR",
         help="folder of a mirror to install from alone; may be repeated (default: as configured)",
     )
-    add("--test-directory", default="tests", metavar="DIR", help="folder of test files (default: tests)")
     for name in _OF_OTHERS:
         add(name, nargs="?", action="append", help=argparse.SUPPRESS)
     _add_shared(parser)
@@ -99,14 +108,7 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
     parser.usage = f"locklens lock [OPTION...] [PROVIDER...] {ROOTS_USAGE}"
     parser.add_argument("providers", nargs="*", metavar="PROVIDER", help="only these (default: all required providers)")
     add = parser.add_argument_group("operation").add_argument
-    add(
-        "--platform",
-        action="append",
-        default=[],
-        type=_platform,
-        metavar="OS_ARCH",
-        help="platform to lock; may be repeated (default: those that the policy requires, else this machine's)",
-    )
+    add_platforms_option(add, "platform to lock", "those that the policy requires, else this machine's")
     add("--check", action="store_true", help="write nothing; exit 1 if the file would change")
     add(
         "--accept-republished",
@@ -119,7 +121,6 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
     _add_others(add)
     _add_shared(parser)
     options = parser.parse_args(arguments)
-    options.test_directory = "tests"
     if options.fs_mirror and options.net_mirror:
         raise UsageError("--fs-mirror and --net-mirror cannot be used together", hint="leave out one of them")
     if options.net_mirror:
@@ -135,14 +136,7 @@ def _mirror(arguments: Sequence[str]) -> argparse.Namespace:
     parser.usage = f"locklens mirror [OPTION...] DIR {ROOTS_USAGE}"
     parser.add_argument("folder", metavar="DIR", help="the mirror's folder")
     add = parser.add_argument_group("operation").add_argument
-    add(
-        "--platform",
-        action="append",
-        default=[],
-        type=_platform,
-        metavar="OS_ARCH",
-        help="platform of the packages; may be repeated (default: this machine's)",
-    )
+    add_platforms_option(add, "platform of the packages", "this machine's")
     add("--prune", action="store_true", help="remove packages that no root requires for these platforms")
     add(
         "--lock-file",
@@ -153,9 +147,7 @@ def _mirror(arguments: Sequence[str]) -> argparse.Namespace:
     )
     _add_others(add)
     _add_shared(parser, has_dry_run=False)
-    options = parser.parse_args(arguments)
-    options.test_directory = "tests"
-    return options
+    return parser.parse_args(arguments)
 
 
 def _verify(arguments: Sequence[str]) -> argparse.Namespace:
@@ -163,33 +155,11 @@ def _verify(arguments: Sequence[str]) -> argparse.Namespace:
     parser.usage = f"locklens verify [OPTION...] {ROOTS_USAGE}"
     add = parser.add_argument_group("scope and output").add_argument
     add_root_options(add, ".")
-    add("--tool", choices=sorted(DIALECTS), help="tool whose rules apply (default: detected from the files)")
-    add("--format", choices=["text", "json"], default="text", help="format of the result (default: text)")
-    add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
+    add_output_options(add, formats_of("verify"), "text")
     add("--all", action="store_true", help="list the packages that are as locked, and those that are not locked, too")
-    add("--offline", action="store_true", help="download no signed package to compare with")
-    add(
-        "--ask-host",
-        metavar="HOST",
-        action="append",
-        default=[],
-        type=_host,
-        help="another registry that may be asked; may be repeated (default: those of the settings)",
-    )
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
-    add("--verbose", action="store_true", help="list each request")
-    options = parser.parse_args(arguments)
-    options.test_directory = "tests"
-    return options
-
-
-def _host(text: str) -> str:
-    from locklens.addresses import read_host
-
-    try:
-        return read_host(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"invalid host {text!r}: {error}") from None
+    add_tool_options(add)
+    add_offline_options(add)
+    return parser.parse_args(arguments)
 
 
 def _add_others(add: Callable[..., object]) -> None:
@@ -203,13 +173,10 @@ def _add_others(add: Callable[..., object]) -> None:
 def _add_shared(parser: argparse.ArgumentParser, *, has_dry_run: bool = True) -> None:
     add = parser.add_argument_group("scope and output").add_argument
     add_root_options(add, ".")
-    add("--tool", choices=sorted(DIALECTS), help="tool whose rules apply (default: detected from the files)")
+    add_tool_options(add)
     add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")
-    if has_dry_run:
-        add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
-    add("--json", action="store_true", help="print events as JSON, one per line")
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
-    add("--verbose", action="store_true", help="list each request")
+    add_event_options(add, has_dry_run=has_dry_run)
+    add_request_options(add)
 
 
 def _flag(text: str) -> bool:
@@ -218,13 +185,3 @@ def _flag(text: str) -> bool:
     if text.lower() in {"0", "f", "false"}:
         return False
     raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
-
-
-def _platform(text: str) -> str:
-    from locklens.addresses import Platform
-
-    try:
-        return str(Platform.parse(text))
-    except ValueError:
-        words = f"invalid target platform {text!r}: must be two words separated by an underscore"
-        raise argparse.ArgumentTypeError(words) from None

@@ -24,8 +24,44 @@ if TYPE_CHECKING:
 
     from locklens.cli.reading import OpenUi
 
-_READING = frozenset({"review", "hashes", "keys"})
-"""Commands that report interrupted writes with their result: on the screen, or beside the report."""
+_RUN = {
+    "review": "reading:run_review_command",
+    "hashes": "reading:run_locked",
+    "keys": "reading:run_locked",
+    "keys trust": "writing:run_write",
+    "keys drop": "writing:run_write",
+    "accept": "writing:run_write",
+    "policy": "policy_commands:run_policy",
+    "health": "health:run_health",
+    "why": "reading:run_why",
+    "doctor": "doctoring:run_doctor",
+    "init": "installing:run_init",
+    "lock": "installing:run_lock",
+    "mirror": "mirroring:run_mirror",
+    "verify": "verifying:run_verify",
+    "upgrade": "writing:run_write",
+    "prune": "writing:run_write",
+    "restore": "writing:run_write",
+    "format": "writing:run_write",
+    "stage": "writing:run_write",
+    "undo": "writing:run_write",
+    "merge": "merging:run_merge",
+    "textconv": "merging:run_textconv",
+    "git": "merging:run_git",
+    "explain": "explaining:run_explain",
+    "demo": "sample:run_demo",
+    "completion": "completion:run_completion",
+    "cache": "cache:run_cache",
+}
+"""The function that runs each command with its options, by its module in `cli`: imported when it is run."""
+
+_HAS_SCREEN = frozenset({"review", "hashes", "keys", "health", "demo"})
+"""Commands whose function is also given what opens the terminal UI."""
+
+_RECOVERS = frozenset(
+    {"policy", "health", "why", "init", "lock"} | {name for name, run in _RUN.items() if run == "writing:run_write"}
+)
+"""Commands that complete or revert interrupted writes first. Those with a screen report them with their result."""
 
 
 def main(argv: Sequence[str], open_ui: OpenUi) -> int:
@@ -66,73 +102,22 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
     if invocation.command not in arguments.COMMANDS:
         raise arguments.NotSupportedYetError(f"locklens {invocation.command}")
     _work_in(invocation.folder)
-    from locklens.cli import options, roots
+    from locklens.cli import common_options, options
 
     parsed = options.read_options(invocation.command, invocation.arguments, invocation.operands)
-    roots.expand_roots(parsed)
+    common_options.expand_roots(parsed)
     return _command(invocation.command, parsed, open_ui)
 
 
 def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
-    if command == "explain":
-        return _explain(options)
-    if command == "cache":
-        from locklens.cli import cache
+    from importlib import import_module
 
-        return put(cache.clear() if options.action == "clear" else cache.info())
-    if command == "completion":
-        from locklens.cli import completion
-
-        return put(completion.completion_script(options.shell))
-    if command in {"merge", "textconv", "git"}:
-        from locklens.cli import merging
-
-        run = {"merge": merging.run_merge, "textconv": merging.run_textconv, "git": merging.run_git}[command]
-        return run(options)
-    if command == "demo":
-        from locklens.cli import sample
-
-        return sample.demo(options, open_ui)
-    if command in _READING:
-        from locklens.cli import reading
-
-        return (
-            reading.run_review_command(options, open_ui)
-            if command == "review"
-            else reading.run_locked(options, command, open_ui)
-        )
-    if command == "mirror":
-        from locklens.cli import mirroring
-
-        return mirroring.run_mirror(options)
-    if command == "verify":
-        from locklens.cli import verifying
-
-        return verifying.run_verify(options)
-    if command == "doctor":
-        from locklens.cli import doctoring
-
-        return doctoring.run_doctor(options)
-    _recover(getattr(options, "root", []))
-    if command == "health":
-        from locklens.cli import health
-
-        return health.run_health(options, open_ui)
-    if command in {"init", "lock"}:
-        from locklens.cli import installing
-
-        return installing.run_init(options) if command == "init" else installing.run_lock(options)
-    if command == "policy":
-        from locklens.cli import policy_commands
-
-        return policy_commands.run_policy(options)
-    if command in {"upgrade", "prune", "restore", "format", "stage", "undo", "accept", "keys trust", "keys drop"}:
-        from locklens.cli import writing
-
-        return writing.run_write(command, options)
-    from locklens.cli import reading
-
-    return reading.run_why(options)
+    if command in _RECOVERS:
+        _recover(getattr(options, "root", []))
+    module, _, name = _RUN[command].partition(":")
+    run = getattr(import_module(f"locklens.cli.{module}"), name)
+    status: int = run(options, open_ui) if command in _HAS_SCREEN else run(options)
+    return status
 
 
 def _recover(roots: Sequence[str]) -> None:
@@ -156,20 +141,3 @@ def _work_in(folder: str) -> None:
         os.getcwd()  # noqa: PTH109
     except OSError as error:
         raise ConfigurationError("the current folder no longer exists", hint="change to an existing one") from error
-
-
-def _explain(options: Namespace) -> int:
-    from locklens.review.rules.catalogue import RULES, explain_rule
-
-    if options.rule is None:
-        return put(page(f"{rule.id}  {rule.severity:5}  {rule.title}" for rule in RULES.values()))
-    rule = RULES.get(options.rule.upper())
-    if rule is None:
-        from locklens.doctor.explaining import explain_cause
-        from locklens.doctor.model import CauseId
-
-        if options.rule.lower() in {cause.value for cause in CauseId}:
-            return put(page(explain_cause(CauseId(options.rule.lower()))))
-        hint = "locklens explain lists all rules; causes are named as locklens doctor names them"
-        raise arguments.UsageError(f"unknown rule {options.rule!r}", hint=hint)
-    return put(page(explain_rule(rule).splitlines()))

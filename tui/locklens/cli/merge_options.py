@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from locklens.cli.arguments import UsageError
+from locklens.cli.common_options import add_event_options, add_tool_options
 from locklens.cli.parser import Parser
 
 TYPE_CHECKING = False
@@ -50,12 +51,10 @@ def _merge() -> Parser:
         action="append",
         default=[],
         metavar="ROOT",
-        help="root module to merge the lock file of; repeatable (default: none)",
+        help="root module to merge the lock file of; may be repeated (default: none)",
     )
-    add("--tool", choices=["terraform", "opentofu"], help="tool whose rules apply (default: detected for each root)")
-    add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
-    add("--json", action="store_true", help="print events as JSON, one per line")
-    parser.set_defaults(test_directory="tests")
+    add_tool_options(add)
+    add_event_options(add)
     return parser
 
 

@@ -21,7 +21,7 @@ def run_merge(options: Namespace) -> int:
     if options.root:
         from locklens.cli.writing import run_write
 
-        return run_write("merge", options)
+        return run_write(options)
     from locklens.operations.merge import merge_files
 
     base, ours, theirs = (Path(name) for name in (options.base, options.ours, options.theirs))

@@ -6,17 +6,49 @@ Only the parser of the given command is built: building all takes longer than a 
 from __future__ import annotations
 
 from locklens.cli.arguments import NotSupportedYetError, UsageError
+from locklens.cli.common_options import (
+    ROOTS_USAGE,
+    add_offline_options,
+    add_output_options,
+    add_prove_option,
+    add_root_options,
+    add_tool_options,
+    refuse_operands,
+    take_operands,
+)
 from locklens.cli.parser import Parser
-from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
 from locklens.operations.reports import formats_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    _Reader = Callable[[str, Sequence[str], Sequence[str]], argparse.Namespace]
 
 _MAX_DIGITS = 18
+
+_READERS = {
+    "init": "install_options:read_install_options",
+    "lock": "install_options:read_install_options",
+    "mirror": "install_options:read_install_options",
+    "verify": "install_options:read_install_options",
+    "upgrade": "write_options:read_write_options",
+    "prune": "write_options:read_write_options",
+    "restore": "write_options:read_write_options",
+    "format": "write_options:read_write_options",
+    "stage": "write_options:read_write_options",
+    "undo": "write_options:read_write_options",
+    "policy": "policy_options:read_policy_options",
+    "accept": "policy_options:read_policy_options",
+    "keys trust": "policy_options:read_policy_options",
+    "keys drop": "policy_options:read_policy_options",
+    "merge": "merge_options:read_merge_options",
+    "textconv": "merge_options:read_merge_options",
+    "git": "merge_options:read_merge_options",
+    "doctor": "doctor_options:read_doctor_options",
+}
+"""The function that reads the arguments of each command, by its module in `cli`; those of this module are in `_OWN`."""
 
 
 def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
@@ -25,38 +57,14 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
     Raises:
         UsageError: They are invalid, or contradict one another.
     """
-    if command in {"init", "lock", "mirror", "verify"}:
-        from locklens.cli import install_options
+    own = _OWN.get(command)
+    if own is not None:
+        return own(command, arguments, operands)
+    from importlib import import_module
 
-        return install_options.read_install_options(command, arguments, operands)
-    if command in {"upgrade", "prune", "restore", "format", "stage", "undo"}:
-        from locklens.cli import write_options
-
-        return write_options.read_write_options(command, arguments, operands)
-    if command in {"policy", "accept", "keys trust", "keys drop"}:
-        from locklens.cli import policy_options
-
-        return policy_options.read_policy_options(command, arguments, operands)
-    if command in {"merge", "textconv", "git"}:
-        from locklens.cli import merge_options
-
-        return merge_options.read_merge_options(command, arguments, operands)
-    if command == "doctor":
-        from locklens.cli import doctor_options
-
-        return doctor_options.read_doctor_options(arguments, operands)
-    if command in {"hashes", "keys"}:
-        return _locked(command, arguments, operands)
-    if command == "health":
-        return _health(arguments, operands)
-    return {
-        "review": _review,
-        "why": _why,
-        "demo": _demo,
-        "explain": _explain,
-        "cache": _cache,
-        "completion": _completion,
-    }[command](arguments, operands)
+    module, _, name = _READERS[command].partition(":")
+    read: _Reader = getattr(import_module(f"locklens.cli.{module}"), name)
+    return read(command, arguments, operands)
 
 
 _LOCKED = {
@@ -81,8 +89,8 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     return options
 
 
-def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("review", "Compare lock files and judge what changed.")
+def _review(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(command, "Compare lock files and judge what changed.")
     parser.usage = f"locklens review [OPTION...] [BASE] {ROOTS_USAGE}"
     parser.add_argument("base", nargs="?", metavar="BASE", help="revision to compare with (default: HEAD)")
     add = parser.add_argument_group("comparison").add_argument
@@ -104,8 +112,8 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     return options
 
 
-def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("demo", "Open the review of a sample repository.")
+def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(command, "Open the review of a sample repository.")
     add = parser.add_argument_group("sample registry").add_argument
     add("--serve", action="store_true", help="serve the registry, and print how to use it with any tool")
     add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free port)")
@@ -120,8 +128,7 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
     add("--incident", metavar="CAUSE", help=words)
     _add_reading_options(parser, ("tui", *formats_of("review")))
     options = parser.parse_args(arguments)
-    if operands:
-        raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens demo --help")
+    refuse_operands(command, operands)
     if options.incident and options.serve:
         raise UsageError("--incident and --serve cannot be used together")
     if not options.serve and (options.port or options.delay or options.fault):
@@ -130,9 +137,9 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
     return options
 
 
-def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+def _why(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(
-        "why", "List the requirements of a provider, the combined constraints, and the versions that they exclude."
+        command, "List the requirements of a provider, the combined constraints, and the versions that they exclude."
     )
     parser.usage = f"locklens why [OPTION...] PROVIDER {ROOTS_USAGE}"
     parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
@@ -146,8 +153,8 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     return options
 
 
-def _health(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("health", "Check every root module below a folder, and count the roots that each check concerns.")
+def _health(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(command, "Check every root module below a folder, and count the roots that each check concerns.")
     parser.usage = f"locklens health [OPTION...] [DIR] {ROOTS_USAGE}"
     words = "folder to search: the files that git does not ignore, or without git all"
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help=f"{words} (default: the current one)")
@@ -163,29 +170,27 @@ def _health(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     return options
 
 
-def _explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("explain", "Explain a rule, or a cause that doctor names; without RULE, list all rules.")
+def _explain(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(command, "Explain a rule, or a cause that doctor names; without RULE, list all rules.")
     parser.add_argument("rule", nargs="?", metavar="RULE", help="e.g. LK001")
     return parser.parse_args([*arguments, *operands])
 
 
-def _completion(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("completion", "Print the script that completes command lines of locklens in a shell.")
+def _completion(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(command, "Print the script that completes command lines of locklens in a shell.")
     parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="shell that reads the script")
     return parser.parse_args([*arguments, *operands])
 
 
-def _cache(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("cache", "Show or clear the cache of registry answers and package hashes; marks are kept.")
+def _cache(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(command, "Show or clear the cache of registry answers and package hashes; marks are kept.")
     parser.add_argument("action", choices=["info", "clear"], help="show its size and contents, or clear it")
     return parser.parse_args([*arguments, *operands])
 
 
 def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
     add = parser.add_argument_group("common options").add_argument
-    default = "tui on a terminal, text otherwise" if "tui" in formats else "text"
-    add("--format", choices=formats, help=f"format of the result (default: {default})")
-    add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
+    add_output_options(add, formats, None if "tui" in formats else "text")
     add("--all", action="store_true", help="list unchanged providers too")
     add("--list-roots", action="store_true", help="name every root of a change that several roots have, not only eight")
     add(
@@ -193,25 +198,10 @@ def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str]
         choices=["block", "warn", "info", "never"],
         help="lowest severity that sets exit status 1 (default: the policy's fail_on, else block)",
     )
-    add("--tool", choices=["terraform", "opentofu"], help="tool whose rules apply (default: detected for each root)")
-    add("--test-directory", metavar="DIR", default="tests", help="folder of test files in each root (default: tests)")
-    add("--offline", action="store_true", help="ask no registry; use cached answers only")
-    add("--verbose", action="store_true", help="list each request, and the time that the run took")
-    add(
-        "--ask-host",
-        metavar="HOST",
-        action="append",
-        default=[],
-        help="another registry that may be asked; may be repeated (default: those of the base and of the settings)",
-    )
-    add(
-        "--prove",
-        choices=["none", "changed", "all"],
-        default="none",
-        help="download and hash packages, to prove h1 hashes (default: none)",
-    )
+    add_tool_options(add)
+    add_prove_option(add)
     add("--policy", metavar="FILE", help="policy file (default: the base's locklens.toml)")
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add_offline_options(add, "those of the base and of the settings")
 
 
 def _add_roots(parser: argparse.ArgumentParser) -> None:
@@ -253,3 +243,17 @@ def _check_sides(options: argparse.Namespace) -> None:
         raise UsageError("--head and --staged cannot be used together")
     if options.format == "tui" and "-" in {options.old, options.new}:
         raise UsageError("the terminal UI needs standard input for its keys", hint="use --format text or json")
+
+
+_OWN: dict[str, _Reader] = {
+    "review": _review,
+    "hashes": _locked,
+    "keys": _locked,
+    "health": _health,
+    "why": _why,
+    "demo": _demo,
+    "explain": _explain,
+    "completion": _completion,
+    "cache": _cache,
+}
+"""The functions of this module that read the arguments of a command."""

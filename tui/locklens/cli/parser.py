@@ -43,6 +43,7 @@ class Parser(argparse.ArgumentParser):
             prog=f"locklens {command}", description=description, allow_abbrev=False, formatter_class=formatter
         )
         self._command = command
+        self.set_defaults(command=command)
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         """Read arguments; `BUILD_ONLY` alone builds the parser and reads nothing.

@@ -116,6 +116,7 @@ def _rule(text: str) -> str:
 
 def _reviewed(options: Namespace, *, is_of_all: bool) -> Review:
     """Return the present review: of the changes, or of all locked providers."""
+    from locklens.cli.progress import ReviewProgress
     from locklens.cli.reading import asking_of
     from locklens.operations.compare_repository import open_git, open_locked
     from locklens.operations.comparison import Base
@@ -129,6 +130,7 @@ def _reviewed(options: Namespace, *, is_of_all: bool) -> Review:
         fork_of = "HEAD" if options.merge_base else ""
         opened = partial(open_git, Path.cwd(), base=options.base, fork_of=fork_of)
     with asking.cache:
-        found = review(ReviewRequest(opened, include_unchanged=is_of_all, asking=asking, is_survey=is_of_all))
+        request = ReviewRequest(opened, include_unchanged=is_of_all, asking=asking, is_survey=is_of_all)
+        found = review(request, on_event=ReviewProgress(is_verbose=options.verbose).take)
         tell(f"note: {words}" for words in asking.cache.take_notices())
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from locklens.cli.arguments import UsageError
+from locklens.cli.common_options import add_event_options, add_offline_options, refuse_operands
 from locklens.cli.parser import Parser
 
 TYPE_CHECKING = False
@@ -29,8 +30,7 @@ def read_policy_options(command: str, arguments: Sequence[str], operands: Sequen
         UsageError: They are invalid.
     """
     parser = Parser(command, _ABOUT[command])
-    if operands:
-        raise UsageError(f"unexpected argument {operands[0]!r}", hint=f"see locklens {command} --help")
+    refuse_operands(command, operands)
     if command == "policy":
         return _policy(parser, arguments)
     if command == "accept":
@@ -50,8 +50,7 @@ def read_policy_options(command: str, arguments: Sequence[str], operands: Sequen
     if command != "keys drop":
         _add_reviewing(parser, command)
     add = parser.add_argument_group("output").add_argument
-    add("--dry-run", action="store_true", help="write nothing; print the change as a diff")
-    add("--json", action="store_true", help="print events as JSON, one per line")
+    add_event_options(add)
     options = parser.parse_args(arguments)
     for name in ("until", "review_by"):
         if getattr(options, name, None) is not None:
@@ -79,11 +78,7 @@ def _add_reviewing(parser: Parser, command: str) -> None:
     add("--base", metavar="REV", help="revision to compare with (default: HEAD)")
     if command == "accept":
         add("--merge-base", action="store_true", help="compare with the common ancestor, as a pull request does")
-    add("--offline", action="store_true", help="ask no registry; cached answers count")
-    add(
-        "--ask-host", action="append", default=[], metavar="HOST", help="registry that may be asked too (default: none)"
-    )
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add_offline_options(add, "those of the base and of the settings")
 
 
 def _date(text: str, name: str) -> date:

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_terminal, tell
 from locklens.errors import ConfigurationError
 from locklens.operations.reports import render_report
@@ -53,7 +52,7 @@ def _pull_request(options: Namespace) -> Base:
     return fetch_pull_request(Path.cwd(), options.pr, remote=remote, base=options.base)
 
 
-def run_locked(options: Namespace, view: str, open_ui: OpenUi) -> int:
+def run_locked(options: Namespace, open_ui: OpenUi) -> int:
     """Reports on all that is locked, changed or not; `view` is "hashes" or "keys"."""
     from msgspec.structs import replace
 
@@ -65,7 +64,7 @@ def run_locked(options: Namespace, view: str, open_ui: OpenUi) -> int:
     base = Base(options.base)
     opened = partial(open_locked, Path.cwd(), base=base, roots=options.root)
     request = replace(request_of(options, opened, asking_of(options), base), is_survey=True)
-    return show(request, options, view, open_ui)
+    return show(request, options, options.command, open_ui)
 
 
 def run_why(options: Namespace) -> int:
@@ -117,23 +116,12 @@ def request_of(
 def asking_of(
     options: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None
 ) -> NetworkSettings:
-    """Return the network settings of a command; `environ` and `cache` replace the user's own.
-
-    Raises:
-        UsageError: A host is invalid.
-    """
-    from locklens.addresses import read_host
+    """Return the network settings of a command; `environ` and `cache` replace the user's own."""
     from locklens.releases.settings import NetworkSettings
     from locklens.storage.cache import Cache
 
-    hosts = []
-    for text in options.ask_host:
-        try:
-            hosts.append(read_host(text))
-        except ValueError as error:
-            raise UsageError(f"--ask-host {text}: {error}", hint="name a host, e.g. registry.example.com") from error
     memory = Cache.in_memory() if options.no_cache else Cache(cache)
-    return NetworkSettings(os.environ if environ is None else environ, memory, tuple(hosts), options.offline)
+    return NetworkSettings(os.environ if environ is None else environ, memory, tuple(options.ask_host), options.offline)
 
 
 def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi) -> int:

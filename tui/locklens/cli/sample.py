@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _PREFIX = "locklens-demo-"
 
 
-def demo(options: Namespace, open_ui: OpenUi) -> int:
+def run_demo(options: Namespace, open_ui: OpenUi) -> int:
     """Review the sample repository, with the sample registry as its only one."""
     from locklens.demo.repository import make_repository
     from locklens.operations.compare_repository import open_git
@@ -81,7 +81,7 @@ def _incident(options: Namespace) -> int:
         os.chdir(top)
         try:
             words = [*incident.options, "--no-cache", "--format", form, "ci.log"]
-            return run_doctor(read_doctor_options(words, []))
+            return run_doctor(read_doctor_options("doctor", words, []))
         finally:
             os.chdir(before)
 

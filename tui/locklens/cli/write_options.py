@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from locklens.cli.arguments import UsageError
+from locklens.cli.common_options import (
+    ROOTS_USAGE,
+    add_event_options,
+    add_platforms_option,
+    add_request_options,
+    add_root_options,
+    add_tool_options,
+    refuse_operands,
+    take_operands,
+)
 from locklens.cli.parser import Parser
-from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
 from locklens.operations.reports import formats_of
 
 TYPE_CHECKING = False
@@ -68,19 +77,15 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
     add = parser.add_argument_group("scope and output").add_argument
     if command != "undo":
         add_root_options(add, ".")
-        add(
-            "--tool",
-            choices=["opentofu", "terraform"],
-            help="tool whose rules apply (default: detected from the files)",
-        )
-        add("--test-directory", default="tests", metavar="DIR", help="folder of test files (default: tests)")
-    add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
-    add("--json", action="store_true", help="print events as JSON, one per line")
+        add_tool_options(add)
+    add_event_options(add)
+    if command == "upgrade":
+        add_request_options(add)
     options = parser.parse_args(arguments)
-    if command != "undo":
+    if command == "undo":
+        refuse_operands(command, operands)
+    else:
         take_operands(options, operands)
-    elif operands:
-        raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens undo --help")
     if command == "upgrade":
         _check_upgrade(options)
     return options
@@ -101,13 +106,7 @@ def _check_upgrade(options: argparse.Namespace) -> None:
 
 def _add_upgrade(parser: Parser) -> None:
     add = parser.add_argument_group("operation").add_argument
-    add(
-        "--platform",
-        action="append",
-        default=[],
-        metavar="OS_ARCH",
-        help="platform to lock; may be repeated (default: those of the policy, and those locked now, where known)",
-    )
+    add_platforms_option(add, "platform to lock", "those of the policy, and those locked now, where known")
     add("--list", action="store_true", help="write nothing; list the available versions, and what holds them back")
     add("--format", choices=formats_of("upgrade"), help="format of --list (default: text)")
     add(
@@ -119,5 +118,3 @@ def _add_upgrade(parser: Parser) -> None:
     add("--include-major", action="store_true", help="with --list or --safe: major versions are eligible too")
     add("--edit-constraints", action="store_true", help="rewrite constraints of local modules that exclude the version")
     add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
-    add("--verbose", action="store_true", help="list each request")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from locklens.addresses import Platform
-from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
 from locklens.cli.planning import heeded_policy, scope_of, writer_of
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
@@ -22,8 +21,9 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
 
 
-def run_write(command: str, options: Namespace) -> int:
+def run_write(options: Namespace) -> int:
     """Run a command that writes files of the repository."""
+    command: str = options.command
     if command == "undo" and options.list:
         return _list_writes(is_json=options.json)
     if command == "upgrade" and (options.list or options.safe):
@@ -152,10 +152,7 @@ def _planned(operation: Operation, options: Namespace) -> Plan:
 
 
 def _platforms(texts: list[str]) -> tuple[Platform, ...]:
-    try:
-        return tuple(dict.fromkeys(map(Platform.parse, texts)))
-    except ValueError as error:
-        raise UsageError(f"--platform: {error}") from error
+    return tuple(dict.fromkeys(map(Platform.parse, texts)))
 
 
 class _Text:
