@@ -30,10 +30,12 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.operations.compare_files import open_files
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.review.events import PackageDone, ProvingPlanned, ReviewEvent
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.releases.settings import NetworkSettings
+from locklens.review.keys import signers
 from locklens.review.model import Change, Finding, Proof, Review, Severity
 from locklens.review.reports import hashes_json, hashes_text, keys_json, keys_text, text
 from locklens.review.reports import json as json_report
@@ -539,13 +541,18 @@ def test_an_interrupt_waits_for_nobody(bench: Bench, step: Step, prove: str) -> 
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Review]:
+def sample_request(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewRequest]:
     folder = tmp_path_factory.mktemp("sample")
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
         top = make_repository(folder / "infrastructure")
         asking = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
-        yield review(ReviewRequest(partial(open_git, top), include_unchanged=True, asking=asking))
+        yield ReviewRequest(partial(open_git, top), include_unchanged=True, asking=asking)
+
+
+@pytest.fixture(scope="module")
+def sample(sample_request: ReviewRequest) -> Review:
+    return review(sample_request)
 
 
 def row(found: Review, path: str, name: str) -> Change:
@@ -566,6 +573,20 @@ def test_the_sample_tells_its_stories(sample: Review) -> None:
         "registry.terraform.io": False,
     }
     json.loads(json_report.render(sample))
+
+
+def test_documents_of_all_that_is_locked_satisfy_their_schemas(sample: Review, sample_request: ReviewRequest) -> None:
+    locklens = LockLens(sample_request)
+    past = {one.key.fingerprint: locklens.history(one) for one in signers(sample) if one.key is not None}
+    assert any(past.values())
+    for document, schema in (
+        (hashes_json.document(sample), hashes_json.hashes_schema()),
+        (keys_json.document(sample), keys_json.keys_schema()),
+        (keys_json.document(sample, past), keys_json.keys_schema()),
+    ):
+        checked = jsonschema.Draft202012Validator(schema)
+        assert [f"{one.json_path}: {one.message}" for one in checked.iter_errors(document)] == []
+        assert not checked.is_valid({**document, "more": 1})
 
 
 def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:

@@ -248,6 +248,7 @@ def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:
     cached = f'install_paths = ["direct", "plugin-cache"]\n[platforms]\n{first} = "CI"\n{second} = ""\n'
     found = desk.review(cached, OLD, OLD, prove="all")
     document = hashes_json.document(found)
+    jsonschema.validate(document, hashes_json.hashes_schema(), cls=jsonschema.Draft202012Validator)
     assert document["policy"] == {
         "platforms": [{"platform": str(first), "why": "CI"}, {"platform": str(second), "why": ""}],
         "install_paths": ["direct", "plugin-cache"],

@@ -46,9 +46,13 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("review", "junit"): Report("JUnit", "xml", f"{_REPORTS}.junit:render", ("fail_on",)),
     ("review", "codequality"): Report("Code Quality", "codequality.json", f"{_REPORTS}.codequality:render"),
     ("hashes", "text"): Report("text", "txt", f"{_REPORTS}.hashes_text:render", ("colour",)),
-    ("hashes", "json"): Report("JSON", "json", f"{_REPORTS}.hashes_json:render"),
+    ("hashes", "json"): Report(
+        "JSON", "json", f"{_REPORTS}.hashes_json:render", (), f"{_REPORTS}.hashes_json:hashes_schema"
+    ),
     ("keys", "text"): Report("text", "txt", f"{_REPORTS}.keys_text:render", ("past",)),
-    ("keys", "json"): Report("JSON", "json", f"{_REPORTS}.keys_json:render", ("past",)),
+    ("keys", "json"): Report(
+        "JSON", "json", f"{_REPORTS}.keys_json:render", ("past",), f"{_REPORTS}.keys_json:keys_schema"
+    ),
     ("health", "text"): Report("text", "txt", f"{_REPORTS}.health_text:render", ("colour", "lists_roots")),
     ("health", "json"): Report(
         "JSON", "json", f"{_REPORTS}.health_json:render", (), f"{_REPORTS}.health_json:health_schema"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 def render(review: Review) -> Printable:
     """Return the document as indented text, ending in a line feed."""
     return json_text(document(review))
+
+
+def hashes_schema() -> dict[str, Any]:
+    """Return the JSON Schema that every document satisfies."""
+    from pathlib import Path
+
+    loaded: dict[str, Any] = json.loads(Path(__file__).with_name("hashes.schema.json").read_text("utf-8"))
+    return loaded
 
 
 def document(review: Review) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.keys import signers
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 def render(review: Review, past: Past | None = None) -> Printable:
     """Return the document as indented text, ending in a line feed; arguments as of `document`."""
     return json_text(document(review, past))
+
+
+def keys_schema() -> dict[str, Any]:
+    """Return the JSON Schema that every document satisfies."""
+    from pathlib import Path
+
+    loaded: dict[str, Any] = json.loads(Path(__file__).with_name("keys.schema.json").read_text("utf-8"))
+    return loaded
 
 
 def document(review: Review, past: Past | None = None) -> dict[str, Any]:
