@@ -6,7 +6,7 @@ optional. The side of a comparison that the file is read from is the caller's ch
 
 from __future__ import annotations
 
-from locklens.policy.model import Acceptance, AcceptFrom, InstallPath, Pin, Policy, WantedPlatform
+from locklens.policy.model import Acceptance, AcceptFrom, InstallPath, Pin, Policy, WantedPlatform, pin_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,4 +46,5 @@ __all__ = [
     "Policy",
     "WantedPlatform",
     "parse",
+    "pin_for",
 ]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from locklens.dialect import DIALECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import date
 
     from locklens.addresses import Platform, ProviderAddress
@@ -122,6 +122,19 @@ class Pin(Struct, frozen=True):
         """The name of its table: a namespace, or host and namespace."""
         return f"{self.host}/{self.namespace}" if self.host else self.namespace
 
+    def covers(self, address: ProviderAddress) -> bool:
+        """True if the releases of a provider are under it, unless another pin names the host too."""
+        return self.namespace == address.namespace and self.host in ("", address.host)
+
+    def permits(self, fingerprint: str) -> bool:
+        """True if a key may sign them; "" for none, which a pin never permits."""
+        return fingerprint in self.keys
+
+
+def pin_for(pins: Iterable[Pin], address: ProviderAddress) -> Pin | None:
+    """Return the pin that holds for a provider: that of its host before that of every host; None for none."""
+    return max((pin for pin in pins if pin.covers(address)), key=lambda pin: bool(pin.host), default=None)
+
 
 class Acceptance(Struct, frozen=True):
     """The acceptance of one finding about exactly one change.
@@ -209,10 +222,8 @@ class Policy(Struct, frozen=True):
         return self.allow is None or any(entry.allows(address, version) for entry in self.allow)
 
     def pin(self, address: ProviderAddress) -> Pin | None:
-        """Return the pin that covers a provider; one that names its host before one for every host."""
-        of_namespace = [pin for pin in self.trust if pin.namespace == address.namespace]
-        named = next((pin for pin in of_namespace if pin.host == address.host), None)
-        return named or next((pin for pin in of_namespace if not pin.host), None)
+        """Return the pin that holds for a provider; None for none."""
+        return pin_for(self.trust, address)
 
     def acceptance(self, rule: str, address: ProviderAddress, change: str) -> Acceptance | None:
         """Return the acceptance of a finding about a change; None without one."""

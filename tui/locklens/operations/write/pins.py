@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
-from locklens.policy import POLICY_FILE, parse
+from locklens.policy import POLICY_FILE, Pin, parse
 from locklens.project.tree import FileSystem
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.policy import Pin
     from locklens.review.keys import SignerUses
 
 
@@ -25,12 +24,6 @@ def pins_at(top: Path) -> tuple[Pin, ...]:
     """
     data = FileSystem(top).read(POLICY_FILE)
     return parse(data, POLICY_FILE).trust if data is not None else ()
-
-
-def pin_for(pins: tuple[Pin, ...], address: ProviderAddress) -> Pin | None:
-    """Return the pin that holds for a provider: that of its host before that of every host; None for none."""
-    named = [pin for pin in pins if pin.namespace == address.namespace and pin.host in ("", address.host)]
-    return max(named, key=lambda pin: bool(pin.host), default=None)
 
 
 def namespace_name(signers: Collection[SignerUses], address: ProviderAddress) -> str:
@@ -50,11 +43,11 @@ def keys_of(signers: Collection[SignerUses], name: str) -> tuple[str, ...]:
         LockLensError: None of its releases has a known key.
     """
     host, _, namespace = name.rpartition("/")
+    pin = Pin(namespace, host)
     keys = [
         one.key.fingerprint
         for one in signers
-        if one.key is not None
-        and any(use.address.namespace == namespace and host in ("", use.address.host) for use in one.uses)
+        if one.key is not None and any(pin.covers(use.address) for use in one.uses)
     ]
     if not keys:
         raise LockLensError(f"no key signs a locked release of {name}")

@@ -10,6 +10,7 @@ from pathlib import Path  # noqa: TC003  # a field of values
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.plan.builder import PlanBuilder
@@ -225,10 +226,10 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
         ConfigurationError: The name is invalid.
         LockLensError: No release of it is locked, or the signer of one is unknown or not to be trusted.
     """
-    host, namespace = _namespace(name)
+    covering = Pin(*_namespace(name))
     keys: dict[str, None] = {}
     for signer in signers(review):
-        uses = [one for one in signer.uses if one.address.namespace == namespace and host in ("", one.address.host)]
+        uses = [one for one in signer.uses if covering.covers(one.address)]
         if not uses:
             continue
         key = signer.key
@@ -242,16 +243,23 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
         keys[key.fingerprint] = None
     if not keys:
         raise LockLensError(f"no release of {name} is locked here", hint="locklens keys lists the signers")
-    return Pin(namespace, host, tuple(keys), decision.by, decision.on, decision.reason, decision.until)
+    return replace(
+        covering,
+        keys=tuple(keys),
+        by=decision.by,
+        on=decision.on,
+        why=decision.reason,
+        review_by=decision.until,
+    )
 
 
 def _namespace(name: str) -> tuple[str, str]:
-    """Return host ("" for every host) and namespace in comparison form, as a policy reads the name of a table."""
+    """Return namespace and host ("" for every host) in comparison form, as a policy reads the name of a table."""
     from locklens.addresses import normalise_part, read_host
 
     host, slash, namespace = name.rpartition("/")
     try:
-        return (read_host(host) if slash else ""), normalise_part(namespace)
+        return normalise_part(namespace), (read_host(host) if slash else "")
     except ValueError as error:
         hint = "write a namespace such as acme, or registry.example.com/acme"
         raise ConfigurationError(f"invalid namespace {name!r}: {error}", hint=hint) from error

@@ -12,9 +12,9 @@ from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import Progress
-from locklens.operations.write.pins import keys_of, namespace_name, pin_for, pins_at
+from locklens.operations.write.pins import keys_of, namespace_name, pins_at
 from locklens.operations.write.policy_edits import DropPin, TrustKeys, decision_of, pin_of_seen_keys
-from locklens.policy import POLICY_FILE
+from locklens.policy import POLICY_FILE, pin_for
 from locklens.review.keys import signers
 from locklens.review.reports.lines import FilePlace
 from locklens.ui import views
