@@ -23,19 +23,14 @@ from locklens.errors import RunCancelledError
 from locklens.lockfile.parse import parse
 from locklens.operations.root_modules import RootReader
 from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates, edits_in_short
-from locklens.operations.upgrades.download_estimate import (
-    KnownRelease,
-    estimate_download,
-    is_refused,
-    release_id,
-    signer_change,
-)
+from locklens.operations.upgrades.download_estimate import KnownRelease, estimate_download, is_refused, release_id
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
 from locklens.operations.upgrades.recommend import BumpLimit, Eligibility, UpgradePolicy, age_words, recommend
 from locklens.policy import Policy
 from locklens.project.tree import FileSystem
 from locklens.releases.settings import NetworkSettings
 from locklens.review.model import Bump
+from locklens.review.rules.signing import signer_change
 from locklens.sources.metadata import ListedVersion
 from locklens.storage.cache import Cache
 from locklens.trust.continuity import SignerChange

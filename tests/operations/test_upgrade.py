@@ -23,7 +23,10 @@ from locklens.operations.write.source import EntryPlatforms
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.policy import Policy, WantedPlatform
 from locklens.policy import parse as parse_policy
+from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.sources.metadata import ListedVersion
+from locklens.trust.authentication import Authentication, AuthenticationOutcome
+from locklens.trust.model import SigningKey, Tier
 from locklens.versions import Version
 
 LINUX, MAC, WINDOWS = Platform("linux", "amd64"), Platform("darwin", "arm64"), Platform("windows", "amd64")
@@ -72,8 +75,12 @@ class Shelf:
     ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
         return {one: {Version.parse(text): days for text, days in self.days.items()} for one in addresses}
 
-    def signer(self, address: ProviderAddress, version: Version, tool: Dialect) -> str | None:
-        return self.signers.get(str(version))
+    def release(self, address: ProviderAddress, version: Version, tool: Dialect) -> ReleaseFacts | None:
+        if (fingerprint := self.signers.get(str(version))) is None:
+            return None
+        key = SigningKey(fingerprint, (), "Ed25519", "2026-01-01", None, expired=False, revoked=False)
+        signed = Authentication(AuthenticationOutcome.ACCEPTED, Tier.PARTNER, key)
+        return ReleaseFacts(ReleaseId(tool.name, address, version), authentication=signed)
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         return [

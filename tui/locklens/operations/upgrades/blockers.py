@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.operations.upgrades.recommend import NOT_ALLOWED, age_words
-from locklens.review.rules.release import contradicted, pin_words
 from locklens.selection import Reason
 
 if TYPE_CHECKING:
@@ -91,15 +90,8 @@ def _of_hold(hold: Hold) -> Iterator[Blocker]:
 
 
 def _of_signer(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion) -> Blocker:
+    if (objection := selection.objection(offer, choice)) is not None:
+        return Blocker(BlockerKind.SIGNER, objection.words, objection.file, objection.line)
     facts = selection.facts(offer, choice.version)
-    pin = selection.terms.policy.pin(offer.address)
-    if facts is not None and pin is not None and (signed := contradicted(pin, facts)) is not None:
-        words = pin_words(pin, signed)
-        return Blocker(BlockerKind.SIGNER, words, selection.terms.policy.file, pin.line)
     refusal = facts.authentication.refusal if facts is not None and facts.authentication is not None else None
-    words = (
-        f"{offer.tool.command} refuses it: {refusal}"
-        if refusal
-        else "the signer differs from that of the locked version"
-    )
-    return Blocker(BlockerKind.SIGNER, words)
+    return Blocker(BlockerKind.SIGNER, f"{offer.tool.command} refuses it: {refusal}")

@@ -1,4 +1,4 @@
-"""Signer comparison and download estimate for candidate versions. No I/O."""
+"""Refusal and download estimate for candidate versions. No I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from msgspec import Struct
 from locklens.hashes import hashes_of_files
 from locklens.releases.facts import ReleaseId
 from locklens.trust.authentication import AuthenticationOutcome
-from locklens.trust.continuity import judge_signer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
     from locklens.releases.facts import ReleaseFacts
-    from locklens.trust.continuity import SignerChange
     from locklens.versions import Version
 
 
@@ -26,18 +24,6 @@ class KnownRelease(Struct, frozen=True):
 
     facts: ReleaseFacts
     hashed: Mapping[str, str]
-
-
-def signer_change(old: ReleaseFacts | None, new: ReleaseFacts | None) -> SignerChange:
-    """Compare the signers of the locked version and another one; UNKNOWN unless the tool would accept both."""
-    keys, known = [], []
-    for facts in (old, new):
-        judged = facts.authentication if facts is not None else None
-        known.append(
-            judged is not None and judged.outcome in {AuthenticationOutcome.ACCEPTED, AuthenticationOutcome.SKIPPED}
-        )
-        keys.append(judged.key if judged is not None and judged.outcome is AuthenticationOutcome.ACCEPTED else None)
-    return judge_signer(*keys, old_known=known[0], new_known=known[1])
 
 
 def is_refused(facts: ReleaseFacts | None) -> bool:

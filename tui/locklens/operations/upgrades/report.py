@@ -16,9 +16,9 @@ from locklens.operations.upgrades.candidate_lines import (
     version_lines,
     warning_lines,
 )
-from locklens.operations.upgrades.download_estimate import signer_change
 from locklens.review.reports.json import run_document
 from locklens.review.reports.lines import plain_lines
+from locklens.review.rules.signing import signer_change
 from locklens.text import json_text, page
 from locklens.trust.continuity import SignerChange
 

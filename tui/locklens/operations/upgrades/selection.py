@@ -9,12 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates
-from locklens.operations.upgrades.download_estimate import is_refused, release_id, signer_change
+from locklens.operations.upgrades.download_estimate import is_refused, release_id
 from locklens.operations.upgrades.recommend import Eligibility, Recommendation, UpgradePolicy, recommend
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.review.model import Bump
-from locklens.review.rules.release import contradicted
-from locklens.trust.continuity import SignerChange
+from locklens.review.rules.signing import signing_objection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades.candidates import CandidateVersion
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.releases.facts import ReleaseFacts, ReleaseId
+    from locklens.review.rules.signing import SigningObjection
     from locklens.versions import Version
 
 _LOOKED_UP = 60
@@ -198,15 +198,13 @@ class UpgradeSelection(Struct, frozen=True):
         return with_majors.is_safe(offer) and not self.is_safe(offer)
 
     def is_suspect(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
-        """True if a version is known to be refused, to have another signer, or to be no longer signed.
+        """True if a version is known to be refused, or something speaks against its signer."""
+        return is_refused(self.facts(offer, choice.version)) or self.objection(offer, choice) is not None
 
-        Where the policy pins the keys of its namespace, those alone decide: a pinned one may be another than before.
-        """
-        new = self.facts(offer, choice.version)
-        if (pin := self.terms.policy.pin(offer.address)) is not None and new is not None:
-            return is_refused(new) or contradicted(pin, new) is not None
-        changed = signer_change(self.facts(offer, offer.locked), new)
-        return is_refused(new) or changed in {SignerChange.OTHER, SignerChange.LOST}
+    def objection(self, offer: UpgradeCandidates, choice: CandidateVersion) -> SigningObjection | None:
+        """Return what speaks against the signer of a version; None for nothing, and before the lookup."""
+        new, old = self.facts(offer, choice.version), self.facts(offer, offer.locked)
+        return signing_objection(self.terms.policy, offer.address, new=new, old=old)
 
     def facts(self, offer: UpgradeCandidates, version: Version | None) -> ReleaseFacts | None:
         """The known facts of a version; None before the lookup."""

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.download_estimate import is_refused, signer_change
+from locklens.operations.upgrades.download_estimate import is_refused
 from locklens.operations.upgrades.recommend import NOT_ALLOWED
 from locklens.review.model import Bump, Severity
-from locklens.review.rules.release import contradicted, pin_words
+from locklens.review.rules.signing import SigningProblem
 from locklens.text import counted
-from locklens.trust.continuity import SignerChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,19 +55,19 @@ def upgrade_warnings(
 def _of_the_signature(
     selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion
 ) -> Iterator[UpgradeWarning]:
-    old, new = selection.facts(offer, offer.locked), selection.facts(offer, choice.version)
+    new = selection.facts(offer, choice.version)
     if new is not None and is_refused(new) and new.authentication is not None:
         yield UpgradeWarning(Severity.BLOCK, f"{offer.tool.command} refuses it: {new.authentication.refusal}")
-    pin = selection.terms.policy.pin(offer.address)
-    if pin is not None and new is not None:
-        if (signed := contradicted(pin, new)) is not None:
-            yield UpgradeWarning(Severity.BLOCK, f"NOT A PINNED KEY: {pin_words(pin, signed)}")
+    objection = selection.objection(offer, choice)
+    if objection is None:
         return
-    changed = signer_change(old, new)
-    if changed is SignerChange.OTHER:
-        yield _warning(f"NEW KEY: not the key that signed {offer.locked}")
-    if changed is SignerChange.LOST:
-        yield _warning(f"NOT SIGNED: {offer.locked} was signed")
+    match objection.problem:
+        case SigningProblem.NOT_PINNED:
+            yield UpgradeWarning(Severity.BLOCK, f"NOT A PINNED KEY: {objection.words}")
+        case SigningProblem.OTHER_KEY:
+            yield _warning(f"NEW KEY: not the key that signed {offer.locked}")
+        case SigningProblem.NO_LONGER_SIGNED:
+            yield _warning(f"NOT SIGNED: {offer.locked} was signed")
 
 
 def _of_the_age(

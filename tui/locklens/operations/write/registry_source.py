@@ -12,6 +12,7 @@ from locklens.install.fetching import admitted
 from locklens.install.lock import Locker
 from locklens.operations.write.old_platforms import entry_platforms
 from locklens.project.clifiles import this_platform
+from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.releases.lookup import ReleaseLookup
 from locklens.releases.session import ReleaseSession
 from locklens.releases.settings import NetworkSettings
@@ -108,8 +109,8 @@ class RegistrySource:
         known.update(zip(missing, answers, strict=True))
         return {address: known[address] for address in addresses}
 
-    def signer(self, address: ProviderAddress, version: Version, tool: Dialect) -> str | None:
-        """Return the fingerprint of the key that signs a version, "" if it is not signed; None if that is unknown."""
+    def release(self, address: ProviderAddress, version: Version, tool: Dialect) -> ReleaseFacts | None:
+        """Return who signs a version and what is signed; None if that is unknown."""
         context = self._context(tool)
         listed = self.listed((address,), tool)[address]
         platforms = (
@@ -122,8 +123,8 @@ class RegistrySource:
             _, release = admitted(context, address, version, platform)
         except LockLensError:
             return None  # Locking it reports the reason.
-        key = release.authentication.key
-        return key.fingerprint if key is not None else ""
+        name = ReleaseId(tool.name, address, version)
+        return ReleaseFacts(name, checksums=release.checksums, authentication=release.authentication)
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Return the platforms of each entry; see `locklens.operations.write.old_platforms`."""

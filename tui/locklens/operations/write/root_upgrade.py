@@ -19,7 +19,7 @@ from locklens.operations.write.source import EntryPlatforms
 from locklens.policy import Policy
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
-from locklens.review.rules.release import pin_words
+from locklens.review.rules.signing import has_say, signing_objection
 from locklens.selection import NOT_ALLOWED_HOLD, Unselectable, combined, cooldown_holds, explain_selection, select
 from locklens.selection.explaining import past_cooldown
 from locklens.selection.reasons import holds_against, newest_of
@@ -335,12 +335,11 @@ class RootUpgrade:
     def _contradicts_pin(self, address: ProviderAddress, version: Version) -> bool:
         """True if another key than the pinned ones signs a version, which is noted."""
         policy = self._options.policy
-        pin = policy.pin(address)
-        signed = self._source.signer(address, version, self.tool) if pin is not None else None
-        if pin is None or signed is None or signed in pin.keys:
+        release = self._source.release(address, version, self.tool) if has_say(policy, address) else None
+        objection = signing_objection(policy, address, new=release)
+        if objection is None:
             return False
-        words = f"{version} is held back by a pin: {pin_words(pin, signed)} ({policy.file}:{pin.line})"
-        self._warn(address, words)
+        self._warn(address, f"{version} is held back by a pin: {objection.words} ({objection.place})")
         return True
 
     def _asked_for(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from locklens.errors import LockLensError
     from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
+    from locklens.releases.facts import ReleaseFacts
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
 
@@ -64,8 +65,8 @@ class ProviderSource(Protocol):
     ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
         """Return the days since the release of each version of each provider; versions of unknown age are left out."""
 
-    def signer(self, address: ProviderAddress, version: Version, tool: Dialect) -> str | None:
-        """Return the fingerprint of the key that signs a version, "" if it is not signed; None if that is unknown."""
+    def release(self, address: ProviderAddress, version: Version, tool: Dialect) -> ReleaseFacts | None:
+        """Return who signs a version and what is signed; None if that is unknown."""
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Return the platforms of each entry's `h1` hashes."""

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host, spelt_host
 from locklens.hashes import count_by_scheme, hashes_of_files, packages_of
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind, Severity
+from locklens.review.rules.signing import SigningProblem, signing_objection
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, size_words
 from locklens.trust.authentication import AuthenticationOutcome, Refusal
-from locklens.trust.continuity import Origin, SignerChange, judge_signer
+from locklens.trust.continuity import Origin
 from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from locklens.policy import Pin, Policy
+    from locklens.policy import Policy
     from locklens.releases.facts import ReleaseFacts
     from locklens.review.case import Case
     from locklens.trust.model import SigningKey
@@ -110,46 +111,16 @@ def _moved(case: Case, _: Policy) -> Iterator[Verdict]:
 
 
 def _other_signer(case: Case, policy: Policy) -> Iterator[Verdict]:
-    new = _known_key(case.new)
-    pin = policy.pin(case.change.address)
-    if pin is not None:
-        yield from _against_pin(case, pin, f"{policy.file}:{pin.line}")
-        return
     earlier = case.old or case.before
-    old = _known_key(earlier) if earlier is not None else None
-    if earlier is None or old is None or new is None:
+    old = earlier if earlier is not None and not earlier.foreign and not case.new.foreign else None
+    objection = signing_objection(policy, case.change.address, new=case.new, old=old)
+    if objection is None:
         return
-    change = judge_signer(old, new)
-    if change is SignerChange.OTHER:
-        yield Verdict(f"signed by {new.fingerprint}; {earlier.id.version} was signed by {old.fingerprint}")
-
-
-def _against_pin(case: Case, pin: Pin, place: str) -> Iterator[Verdict]:
-    """Yield the verdict on a signer that a pin does not name; a pinned one may be another than before."""
-    if (signed := contradicted(pin, case.new)) is not None:
-        yield Verdict(f"{pin_words(pin, signed)} ({place})", severity=Severity.BLOCK)
-
-
-def pin_words(pin: Pin, signed: str) -> str:
-    """Return the sentence about a signer that a pin does not name.
-
-    Args:
-        pin: The pin.
-        signed: The signer's fingerprint, "" for none.
-    """
-    by = f"signed by {signed}" if signed else "not signed"
-    return f"{by}; the policy pins {pin.name} to {' and '.join(pin.keys)}"
-
-
-def contradicted(pin: Pin, release: ReleaseFacts) -> str | None:
-    """Return the fingerprint that signed a release and is not pinned, "" for an unsigned one; None if unknown."""
-    judged = release.authentication if not release.foreign else None
-    if judged is None or judged.outcome is AuthenticationOutcome.REFUSED:
-        return None
-    key = _known_key(release)
-    if key is None:
-        return "" if judged.outcome is AuthenticationOutcome.SKIPPED else None
-    return key.fingerprint if key.fingerprint not in pin.keys else None
+    if objection.problem is SigningProblem.NOT_PINNED:
+        yield Verdict(f"{objection.words} ({objection.place})", severity=Severity.BLOCK)
+    was, now = _known_key(old) if old is not None else None, _known_key(case.new)
+    if objection.problem is SigningProblem.OTHER_KEY and old is not None and was is not None and now is not None:
+        yield Verdict(f"signed by {now.fingerprint}; {old.id.version} was signed by {was.fingerprint}")
 
 
 def _known_key(release: ReleaseFacts) -> SigningKey | None:
