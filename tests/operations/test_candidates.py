@@ -25,7 +25,7 @@ from locklens.operations.root_modules import RootReader
 from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates, edits_in_short
 from locklens.operations.upgrades.download_estimate import KnownRelease, estimate_download, is_refused, release_id
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
-from locklens.operations.upgrades.recommend import BumpLimit, Eligibility, UpgradePolicy, age_words, recommend
+from locklens.operations.upgrades.recommend import BumpLimit, Eligibility, UpgradePolicy, recommend
 from locklens.policy import Policy
 from locklens.project.tree import FileSystem
 from locklens.releases.settings import NetworkSettings
@@ -33,6 +33,7 @@ from locklens.review.model import Bump
 from locklens.review.rules.signing import signer_change
 from locklens.sources.metadata import ListedVersion
 from locklens.storage.cache import Cache
+from locklens.text import age_words
 from locklens.trust.continuity import SignerChange
 from locklens.versions import Version, newest_matching
 

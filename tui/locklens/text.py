@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _NAMES_SHOWN = 5
 _KIB = 1024.0
+_DAYS_OF_YEARS = 730
 _COLOURS = ("0", "1", "2", "31;1", "32", "33", "36")
 """The SGR parameters that `Painted` may have; none of them conceals text."""
 
@@ -208,6 +209,13 @@ def size_words(size: int) -> str:
     while amount >= _KIB and len(units) > 1:
         amount, units = amount / _KIB, units[1:]
     return f"{amount:.1f} {units[0]}"
+
+
+def age_words(days: int | None) -> str:
+    """Return an age in short form: days, from two years on whole years; "?" if unknown."""
+    if days is None:
+        return "?"
+    return f"{days}d" if days < _DAYS_OF_YEARS else f"{days // 365}y"
 
 
 def shortened(text: str, limit: int) -> str:

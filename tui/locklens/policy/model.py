@@ -213,6 +213,11 @@ class Policy(Struct, frozen=True):
         """The install paths in display order."""
         return tuple(path for path in InstallPath if path in self.install_paths)
 
+    @property
+    def needs_ages(self) -> bool:
+        """True if a rule of it looks at release dates, which are asked for only then: it takes more requests."""
+        return self.cooldown is not None
+
     def why(self, platform: Platform) -> str:
         """Return the reason why a platform is required, "" for none."""
         return next((wanted.why for wanted in self.platforms if wanted.platform == platform), "")

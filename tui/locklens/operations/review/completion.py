@@ -74,7 +74,7 @@ def complete_review(
         FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
     ]
     with ReleaseSession(request.asking, review.base_hosts, cancel) as session:
-        lookup = ReleaseLookup(session, asks_ages=review.policy.cooldown is not None)
+        lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
         collector = FactCollector(lookup.answer, session.pool)
         collector.start(subjects)
         hashed = session.cache.hashes

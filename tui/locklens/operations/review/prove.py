@@ -70,7 +70,7 @@ def prove(
         if (root.lock_file, change.address) in chosen and change.new is not None
     ]
     with ReleaseSession(asking, review.base_hosts, cancel) as session:
-        lookup = ReleaseLookup(session, asks_ages=review.policy.cooldown is not None)
+        lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
         collector = FactCollector(lookup.answer, session.pool)
         collector.start(subjects)
         settled = list(collector.settled(is_patient=True))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.operations.upgrades.recommend import NOT_ALLOWED, age_words
+from locklens.operations.upgrades.recommend import NOT_ALLOWED
 from locklens.selection import Reason
+from locklens.text import age_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

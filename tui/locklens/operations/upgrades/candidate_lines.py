@@ -11,7 +11,6 @@ from locklens.addresses import Platform
 from locklens.operations.upgrades.blockers import Blocker, BlockerKind, blockers
 from locklens.operations.upgrades.candidates import edits_in_short
 from locklens.operations.upgrades.download_estimate import is_refused, platforms_to_lock
-from locklens.operations.upgrades.recommend import age_words
 from locklens.operations.upgrades.selection import sorted_versions
 from locklens.operations.upgrades.warnings import upgrade_warnings
 from locklens.project.clifiles import this_platform
@@ -20,7 +19,7 @@ from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
 from locklens.review.rules.signing import signer_change
 from locklens.selection import cooldown_holds
-from locklens.text import counted
+from locklens.text import age_words, counted
 from locklens.trust.continuity import SignerChange
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.policy import Policy
+from locklens.text import age_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,13 +181,3 @@ def _is_beyond(choice: CandidateVersion, reached: Version | None) -> bool:
 
 def _cooldown_words(choice: CandidateVersion, terms: UpgradePolicy) -> str:
     return f"{choice.version} is {age_words(choice.days)} old, cooldown {terms.cooldown} d"
-
-
-_DAYS_OF_YEARS = 730
-
-
-def age_words(days: int | None) -> str:
-    """An age in short form: days, from two years on whole years; "?" if unknown."""
-    if days is None:
-        return "?"
-    return f"{days}d" if days < _DAYS_OF_YEARS else f"{days // 365}y"

@@ -123,9 +123,8 @@ class Upgrade(Struct, frozen=True):
         if is_single:
             on_root(draft.roots[0].path)
         else:
-            _list_versions(
-                draft.roots, targets, source, asks_ages=self.policy.cooldown is not None and not self.ignores_cooldown
-            )
+            asks_ages = self.policy.needs_ages and not self.ignores_cooldown
+            _list_versions(draft.roots, targets, source, asks_ages=asks_ages)
         waiting = [root.path for root in draft.roots]
         while waiting:
             waiting = self._plan_roots(waiting, targets, draft, source, no_progress if is_single else on_root)

@@ -16,10 +16,10 @@ from locklens.operations.upgrades.candidate_lines import (
     warning_lines,
 )
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.recommend import Eligibility, age_words
+from locklens.operations.upgrades.recommend import Eligibility
 from locklens.operations.upgrades.selection import sorted_versions
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
-from locklens.text import counted
+from locklens.text import age_words, counted
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 

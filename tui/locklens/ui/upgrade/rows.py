@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from locklens.operations.upgrades.candidate_lines import signer_span
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.recommend import Eligibility, age_words
+from locklens.operations.upgrades.recommend import Eligibility
 from locklens.operations.upgrades.warnings import upgrade_warnings
 from locklens.review.model import Bump
 from locklens.review.reports.lines import SEVERITY_ROLES, Role, Span
+from locklens.text import age_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
