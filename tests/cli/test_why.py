@@ -99,6 +99,18 @@ def test_the_status_says_whether_init_would_fail(run: Run, root: Path) -> None:
     assert run("-C", ".", "why", "aws")[0] == 0
 
 
+def test_the_policy_gives_the_severity(run: Run, root: Path) -> None:
+    (root / "main.tf").write_text(CONFIGURATION.replace("~> 5.0", "~> 6.0"))
+    status, out, _ = run("-C", "root", "why", "aws")
+    assert (status, "BLOCK LK005" in out) == (1, True)
+    (root / "locklens.toml").write_text('[severity]\nLK005 = "info"\n')
+    status, out, _ = run("-C", ".", "why", "aws")
+    assert (status, "INFO LK005" in out) == (0, True)
+    (root / "locklens.toml").write_text('[severity]\nLK005 = "off"\n')
+    status, out, _ = run("-C", ".", "why", "aws")
+    assert (status, "LK005" in out) == (0, False)
+
+
 @pytest.mark.parametrize(
     ("argv", "words"),
     [

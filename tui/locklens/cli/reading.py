@@ -78,8 +78,8 @@ def run_why(options: Namespace) -> int:
     request = request_of(options, partial(open_locked, Path.cwd(), roots=options.root), asking)
     log: list[str] = []
     with asking.cache:
-        cooldown = policy_at(Path.cwd()).policy.cooldown
-        subject = WhyRequest(options.provider, Path.cwd(), tuple(options.root), cooldown)
+        policy = policy_at(Path.cwd()).policy
+        subject = WhyRequest(options.provider, Path.cwd(), tuple(options.root), policy)
         result = LockLens(request).why(subject, on_log=log.extend)
         tell(f"note: {words}" for words in asking.cache.take_notices())
         if options.verbose:

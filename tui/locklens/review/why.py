@@ -9,10 +9,13 @@ from msgspec import Struct
 from locklens.review.model import Severity, worst
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from locklens.dialect import Dialect
     from locklens.project.configuration import Configuration
     from locklens.review.model import Finding
     from locklens.selection import Explanation
+    from locklens.versions import Version
 
 NOT_ASKED = "the registry was not asked"
 
@@ -28,6 +31,7 @@ class RootWhy(Struct, frozen=True):
         explanation: The explanation of the provider's version.
         findings: Those of the lock file's entry, and those that keep the file from being read.
         silence: Why the registry gave no answer; "" if it did.
+        ages: Days since the release of each version, where the policy asks for them and they are known.
     """
 
     path: str
@@ -37,6 +41,7 @@ class RootWhy(Struct, frozen=True):
     explanation: Explanation
     findings: tuple[Finding, ...]
     silence: str = NOT_ASKED
+    ages: Mapping[Version, int] = {}
 
 
 class Unsure(Struct, frozen=True):

@@ -12,6 +12,7 @@ from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryErr
 from locklens.operations.comparison import within
 from locklens.operations.provider_names import check_address, resolve_providers
 from locklens.operations.root_modules import Root, RootReader, folders_with_locks, no_root
+from locklens.policy import Policy
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, WorkTree
 from locklens.review.rules.judge import judge_lock
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from locklens.releases.session import ReleaseSession
     from locklens.releases.settings import NetworkSettings
     from locklens.review.model import Review
-    from locklens.selection import Hold
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
 
@@ -59,13 +59,13 @@ class WhyRequest(Struct, frozen=True):
         provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
         folder: The current folder.
         roots: Folders, relative to `folder`; () for every root of the repository.
-        cooldown: Days of the policy's cooldown; None for none.
+        policy: Its cooldown and severities apply.
     """
 
     provider: str
     folder: Path
     roots: tuple[str, ...] = ()
-    cooldown: int | None = None
+    policy: Policy = Policy()
 
 
 class WhySubject(Struct, frozen=True):
@@ -77,9 +77,9 @@ class WhySubject(Struct, frozen=True):
     address: ProviderAddress
 
     @property
-    def cooldown(self) -> int | None:
-        """Days of the policy's cooldown; None for none."""
-        return self.review.policy.cooldown
+    def policy(self) -> Policy:
+        """The policy of the review."""
+        return self.review.policy
 
 
 class VersionLister:
@@ -172,7 +172,7 @@ def ask_and_explain(
     def hosts() -> frozenset[str]:
         return _base_hosts(subject, request)
 
-    with VersionLister(settings, hosts, cancel, asks_ages=subject.cooldown is not None) as registries:
+    with VersionLister(settings, hosts, cancel, asks_ages=subject.policy.needs_ages) as registries:
         why = explain_provider(subject, request, registries.ask)
         on_log(registries.log)
         return why
@@ -211,15 +211,17 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
     """
     if isinstance(subject, WhySubject):
         reviewed = _Reviewed(request, subject.review, subject.top)
-        answer = _answer(subject.address, ask, subject.cooldown)
-        roots = (reviewed.root(path) for path in subject.roots)
-        return Why(str(subject.address), tuple(_explained(root, subject.address, answer) for root in roots))
+        answer = _answer(subject.address, ask)
+        explained = [_explained(reviewed.root(path), subject.address, answer, subject.policy) for path in subject.roots]
+        return Why(str(subject.address), tuple(explained))
     check_address(subject.provider)
     read = _read_roots(subject, RootReader(request.tool, request.test_directory))
     named = resolve_providers(subject.provider, read)
     addresses = {address for named_here in named.values() for address in named_here}
-    answers = {address: _answer(address, ask, subject.cooldown) for address in addresses}
-    explained = [_explained(root, address, answers[address]) for root in read for address in named[root.path]]
+    answers = {address: _answer(address, ask) for address in addresses}
+    explained = [
+        _explained(root, address, answers[address], subject.policy) for root in read for address in named[root.path]
+    ]
     rest = [(root.path, root.configuration.unknown_reason) for root in read if not named[root.path]]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
     return Why(subject.provider, tuple(explained), unsure, len(rest) - len(unsure))
@@ -246,24 +248,23 @@ class _Reviewed:
 
 
 class _Answer(Struct, frozen=True):
-    """The answer of a registry, or None with the reason, and the holds of the cooldown."""
+    """The answer of a registry, or None with the reason."""
 
-    offered: Sequence[ListedVersion] | None
+    offered: OfferedVersions | None
     silence: str = ""
-    young: Mapping[Version, Hold] = {}
 
 
-def _answer(address: ProviderAddress, ask: Ask, cooldown: int | None) -> _Answer:
+def _answer(address: ProviderAddress, ask: Ask) -> _Answer:
     try:
         offered = ask(address)
     except SourceError as error:
         return _Answer(None, str(error))
-    if offered is None:
-        return _Answer(None, NOT_ASKED)
-    return _Answer(offered.versions, young=cooldown_holds(offered.ages, cooldown))
+    return _Answer(offered) if offered is not None else _Answer(None, NOT_ASKED)
 
 
-def _explained(root: Root, address: ProviderAddress, answer: _Answer) -> RootWhy:
+def _explained(root: Root, address: ProviderAddress, answer: _Answer, policy: Policy) -> RootWhy:
+    offered = answer.offered
+    ages = offered.ages if offered is not None else {}
     return RootWhy(
         path=root.path,
         lock_file=root.lock.path if root.lock.exists else None,
@@ -273,10 +274,11 @@ def _explained(root: Root, address: ProviderAddress, answer: _Answer) -> RootWhy
             address,
             root.requirements(address),
             root.lock.by_address.get(address),
-            answer.offered,
-            young=answer.young,
+            offered.versions if offered is not None else None,
+            young=cooldown_holds(ages, policy.cooldown),
         ),
-        findings=judge_lock(root.lock, address, root.configuration),
+        findings=judge_lock(root.lock, address, root.configuration, policy=policy),
+        ages=ages,
         silence=answer.silence,
     )
 

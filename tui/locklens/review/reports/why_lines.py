@@ -27,7 +27,7 @@ from locklens.review.reports.why_words import (
     version_range,
 )
 from locklens.selection import Selection
-from locklens.text import counted, listing
+from locklens.text import age_words, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -204,9 +204,9 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace, folder: str)
         state = Span("  DOES NOT SATISFY", Role.BLOCK)
     elif explanation.requirements:
         state = Span("  satisfies the constraints", Role.GOOD)
-    yield _labelled(
-        "LOCKED", f"{version}  ", Span(place.seen_from(folder), Role.PLACE), state, copied=version, place=place
-    )
+    age = Span(f"  {age_words(root.ages[entry.version])} old" if entry.version in root.ages else "", Role.DIM)
+    where = Span(place.seen_from(folder), Role.PLACE)
+    yield _labelled("LOCKED", f"{version}  ", where, state, age, copied=version, place=place)
     if against is not None:
         for hold in against.holds:
             yield from _hold_lines(hold, root.configuration, folder)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockFile
+    from locklens.policy import Policy
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case
     from locklens.review.model import Change, Finding, RootReview
@@ -109,20 +110,23 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
     return in_order(heeded(findings, root.context.policy))
 
 
-def judge_lock(lock: LockFile, address: ProviderAddress, configuration: Configuration) -> tuple[Finding, ...]:
+def judge_lock(
+    lock: LockFile, address: ProviderAddress, configuration: Configuration, *, policy: Policy
+) -> tuple[Finding, ...]:
     """Judge a lock file that is compared with nothing.
 
     Args:
         lock: Its errors come first.
         address: The provider whose entry is compared with the configuration.
         configuration: That of the lock file's root.
+        policy: The severities that apply.
     """
     from locklens.review.rules.file import refused
 
-    errors = tuple(finding_of("LK019", verdict, lock.path, None) for verdict in refused(lock))
+    errors = tuple(heeded([finding_of("LK019", verdict, lock.path, None) for verdict in refused(lock)], policy))
     if not lock.exists or _asking(lock, configuration) is None:
         return errors
-    return (*errors, *in_order(_of_provider(address, lock, configuration)))
+    return (*errors, *in_order(heeded(_of_provider(address, lock, configuration), policy)))
 
 
 def _run(
