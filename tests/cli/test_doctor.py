@@ -73,6 +73,10 @@ def test_the_right_cause_comes_first(name: str, made: Any, run: Run) -> None:
     causes = {cause["id"]: cause for cause in document["causes"]}
     first = document["causes"][0]
     assert (first["id"], first["verdict"]) == (incident.cause, "yes"), out
+    hosts = {host["host"]: host for host in document["run"]["hosts"]}
+    if incident.cause not in {"bad-merge", "lock-syntax", "not-locked"}:  # of these no entry can be asked for
+        assert all(host["asked"] for host in hosts.values()), out
+        assert hosts["registry.terraform.io"]["error"] is None or incident.cause in {"registry-down", "credentials"}
     named = {cause for cause, found in causes.items() if found["verdict"] == "yes"}
     assert named == {incident.cause, *incident.also}, out
     assert document["remedies"]
@@ -175,6 +179,29 @@ def test_a_copy_that_the_lock_file_wants_comes_first(made: Any, run: Run) -> Non
     assert (first["id"], first["trust"], first["bytes"]) == ("use-copy", "none", 0)
     assert "live/stage/.terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd64" in first["command"]
     assert document["remedies"][-1]["trust"] == "high"
+
+
+def test_one_provider_is_examined(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["12-not-locked"])
+    words = ["--format", "json", "--provider"]
+    _, out, _ = run("-C", str(folder), "doctor", *words, "acme/netbox", "--", "live/prod")
+    assert [cause["id"] for cause in json.loads(out)["causes"] if cause["verdict"] == "yes"] == ["not-locked"]
+    _, out, _ = run("-C", str(folder), "doctor", *words, "registry.terraform.io/acme/demo", "--", "live/prod")
+    assert [cause["id"] for cause in json.loads(out)["causes"] if cause["verdict"] == "yes"] == ["constraint-conflict"]
+    status, _, err = run("-C", str(folder), "doctor", "--provider", "acme/absent", "--", "live/prod")
+    assert (status, "acme/absent: neither locked nor required" in err, "hint: name it as" in err) == (2, True, True)
+    status, _, err = run("-C", str(folder), "doctor", "--provider", "acme/demo", "ci.log")
+    assert (status, "--provider is for roots without a log" in err) == (2, True)
+
+
+def test_a_plugin_cache_that_is_named_is_looked_into(made: Any, run: Run) -> None:
+    incident = INCIDENTS["03-cache-differs"]
+    folder = made(replace(incident, variables=()))
+    words = ["--prove", "changed", "--format", "json", "ci.log"]
+    for more, verdict in (([], "unknown"), (["--plugin-cache", "cache"], "yes")):
+        _, out, _ = run("-C", str(folder), "doctor", *more, *words)
+        causes = {cause["id"]: cause["verdict"] for cause in json.loads(out)["causes"]}
+        assert causes["cache-differs"] == verdict
 
 
 def test_nothing_recognised(made: Any, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

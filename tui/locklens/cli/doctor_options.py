@@ -53,6 +53,18 @@ def read_doctor_options(command: str, arguments: Sequence[str], operands: Sequen
         default=[],
         help="folder of a mirror to look in; may be repeated (default: the settings')",
     )
+    add(
+        "--plugin-cache",
+        metavar="DIR",
+        default="",
+        help="the plugin cache to look in (default: the settings')",
+    )
+    add(
+        "--provider",
+        metavar="PROVIDER",
+        default="",
+        help="without a log, the only provider to examine (default: all of the root)",
+    )
     add_root_options(
         parser.add_argument_group("scope").add_argument, "the current folder's, else those with the failing entry"
     )
@@ -63,4 +75,13 @@ def read_doctor_options(command: str, arguments: Sequence[str], operands: Sequen
     add_offline_options(add)
     options = parser.parse_args(arguments)
     take_operands(options, operands)
+    if options.provider and options.log is not None:
+        raise UsageError("--provider is for roots without a log: the log names its provider")
+    if options.platform:
+        from locklens.addresses import Platform
+
+        try:
+            Platform.parse(options.platform)
+        except ValueError as error:
+            raise UsageError(f"--platform: {error}") from None
     return options

@@ -59,6 +59,8 @@ def run_doctor(options: Namespace) -> int:
             asking,
             options.prove,
             options.test_directory,
+            options.plugin_cache,
+            options.provider,
         )
         diagnosis = diagnose(request, on_event=telling.take)
         tell(f"note: {words}" for words in asking.cache.take_notices())

@@ -28,7 +28,7 @@ from locklens.doctor.release_causes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
@@ -65,25 +65,62 @@ _WITHOUT_LOG = (
 """The causes that a root is examined for without a log: those that stop the next `init`."""
 
 
-def judge_causes(examined: Examined) -> tuple[Cause, ...]:
-    """Return the causes of one error, or of any error of a root, the most likely first."""
+CAUSES_OF_RULES: Mapping[str, tuple[CauseId, ...]] = {
+    "LK001": (CauseId.REPUBLISHED,),
+    "LK002": (CauseId.HAND_EDIT, CauseId.BAD_MERGE, CauseId.OTHER_TOOL),
+    "LK003": (CauseId.REPUBLISHED, CauseId.HAND_EDIT),
+    "LK005": (CauseId.CONSTRAINT_CONFLICT,),
+    "LK006": (CauseId.NOT_LOCKED,),
+    "LK008": (CauseId.PLATFORM_MISSING, CauseId.H1_MISSING),
+    "LK009": (CauseId.PLATFORM_MISSING, CauseId.H1_MISSING),
+    "LK010": (CauseId.KEY_CHANGED,),
+    "LK011": (CauseId.KEY_CHANGED,),
+    "LK012": (CauseId.KEY_EXPIRED, CauseId.KEY_REVOKED),
+    "LK017": (CauseId.HAND_EDIT,),
+    "LK019": (CauseId.LOCK_SYNTAX, CauseId.BAD_MERGE),
+    "LK020": (CauseId.MIRROR_DIFFERS, CauseId.PLATFORM_MISSING),
+    "LK023": (CauseId.REPUBLISHED, CauseId.HAND_EDIT, CauseId.BAD_MERGE),
+    "LK024": (CauseId.H1_MISSING,),
+    "LK025": (CauseId.HAND_EDIT,),
+    "LK026": (CauseId.OTHER_TOOL,),
+    "LK027": (CauseId.CACHE_DIFFERS, CauseId.PLUGIN_CORRUPTED, CauseId.MIRROR_DIFFERS),
+    "LK030": (CauseId.KEY_CHANGED, CauseId.KEY_EXPIRED, CauseId.KEY_REVOKED),
+    "LK032": (CauseId.OTHER_TOOL,),
+    "LK037": (CauseId.NOT_LOCKED,),
+}
+"""The causes that a finding suggests, the likeliest first; those of other rules are no errors of `init`."""
+
+
+def suggested_causes(rules: Iterable[str]) -> tuple[CauseId, ...]:
+    """Return the causes that findings suggest."""
+    return tuple(dict.fromkeys(cause for rule in rules for cause in CAUSES_OF_RULES.get(rule, ())))
+
+
+def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, ...]:
+    """Return the causes of one error, or of any error of a root, the most likely first.
+
+    Args:
+        examined: What is known.
+        rules: Rules of the findings that led here.
+    """
     row = BY_KIND.get(examined.error.kind) if examined.error is not None else None
-    ids = row.causes if row is not None else _WITHOUT_LOG
+    suggested = suggested_causes(rules)
+    ids = row.causes if row is not None else (*suggested, *_WITHOUT_LOG)
     tested = (TESTS[one](examined) for one in dict.fromkeys(ids))
     name = str(examined.address) if examined.address is not None else ""
     causes = [replace(cause, provider=name) for cause in tested if cause is not None]
-    return most_likely_first(causes)
+    return most_likely_first(causes, suggested)
 
 
-def joined_causes(groups: Iterable[tuple[Cause, ...]]) -> tuple[Cause, ...]:
+def joined_causes(groups: Iterable[tuple[Cause, ...]], rules: Sequence[str] = ()) -> tuple[Cause, ...]:
     """Return the causes of several providers, each id once: its most certain verdict, with the evidence for it.
 
-    A cause is ruled out only where it is for every provider.
+    A cause is ruled out only where it is for every provider. `rules` are those of the findings that led here.
     """
     by_id: dict[CauseId, list[Cause]] = {}
     for cause in (cause for group in groups for cause in group):
         by_id.setdefault(cause.id, []).append(cause)
-    return most_likely_first([_joined(causes) for causes in by_id.values()])
+    return most_likely_first([_joined(causes) for causes in by_id.values()], suggested_causes(rules))
 
 
 _MOST_NAMED = 5

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
+
+    from locklens.review.model import HostState
 
 
 class CauseId(StrEnum):
@@ -134,6 +136,20 @@ class ReadLog(Struct, frozen=True):
     errors: tuple[RecognisedError, ...]
     facts: LogFacts = LogFacts()
     is_cut: bool = False
+
+
+class StartingPoint(Struct, frozen=True):
+    """What led to a diagnosis without a log: a finding, or a plan that failed.
+
+    Attributes:
+        words: It, in a sentence.
+        rules: Ids of the findings' rules; their causes are tested, and named first among equally certain ones.
+        message: The error of a failed plan, which is read as a log; "" for none.
+    """
+
+    words: str
+    rules: tuple[str, ...] = ()
+    message: str = ""
 
 
 class Incident(Struct, frozen=True):
@@ -267,9 +283,10 @@ class Diagnosis(Struct, frozen=True):
         roots: Number of lock files in the repository.
         notes: Limits, each a sentence.
         examined: The root and provider in words, for the headline.
-        seconds: Time that the diagnosis took.
         is_of_log: False if the root was examined without a log.
         advice: What the catalogue says about the first error.
+        hosts: The contact with each registry.
+        started_from: The finding or the failed plan that led here, in a sentence; "" for none.
     """
 
     at: str
@@ -286,7 +303,8 @@ class Diagnosis(Struct, frozen=True):
     examined: str = ""
     is_of_log: bool = True
     advice: str = ""
-    hosts: tuple[str, ...] = ()
+    hosts: tuple[HostState, ...] = ()
+    started_from: str = ""
 
     def with_verdict(self, *verdicts: CauseVerdict) -> tuple[Cause, ...]:
         """Return the causes with one of some verdicts."""
@@ -310,7 +328,11 @@ class Diagnosis(Struct, frozen=True):
         return bool(self.errors) or not self.is_of_log
 
 
-def most_likely_first(causes: Sequence[Cause]) -> tuple[Cause, ...]:
-    """Return causes by verdict; those of one verdict as `CauseId` declares them."""
+def most_likely_first(causes: Sequence[Cause], expected: Collection[CauseId] = ()) -> tuple[Cause, ...]:
+    """Return causes by verdict; of one verdict the expected ones first, else as `CauseId` declares them."""
     verdicts, ids = list(CauseVerdict), list(CauseId)
-    return tuple(sorted(causes, key=lambda cause: (verdicts.index(cause.verdict), ids.index(cause.id))))
+
+    def rank(cause: Cause) -> tuple[int, bool, int]:
+        return verdicts.index(cause.verdict), cause.id not in expected, ids.index(cause.id)
+
+    return tuple(sorted(causes, key=rank))

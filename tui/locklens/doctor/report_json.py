@@ -39,7 +39,7 @@ def document(diagnosis: Diagnosis) -> DoctorJson:
     facts = diagnosis.facts
     return {
         "schema": DOCTOR_SCHEMA,
-        "run": run_facts(at=diagnosis.at, offline=diagnosis.offline, notes=notes),
+        "run": run_facts(at=diagnosis.at, offline=diagnosis.offline, hosts=_hosts(diagnosis), notes=notes),
         "errors": [
             {
                 "kind": error.kind,
@@ -78,6 +78,10 @@ def document(diagnosis: Diagnosis) -> DoctorJson:
         ],
         "not_offered": [{"what": one.what, "why": one.why} for one in diagnosis.not_offered],
     }
+
+
+def _hosts(diagnosis: Diagnosis) -> list[DoctorJson]:
+    return [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in diagnosis.hosts]
 
 
 def _safe(value: Any, home: str) -> Any:

@@ -61,6 +61,8 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
     if not diagnosis.is_recognised:
         yield NOTHING_RECOGNISED
         return
+    if diagnosis.started_from:
+        yield from _labelled("FROM", diagnosis.started_from)
     for error in diagnosis.errors[:_ERRORS_SHOWN]:
         yield from _labelled("ERROR", f"[{error.kind}] {error.text}")
     if len(diagnosis.errors) > _ERRORS_SHOWN:

@@ -283,12 +283,22 @@ class LockLens:
         settings = replace(asking, is_fresh=is_fresh or asking.is_fresh)
         return ask_and_explain(subject, self.request, settings, cancel=cancel, on_log=on_log)
 
-    def diagnose(self, request: DoctorRequest, *, cancel: threading.Event | None = None) -> Diagnosis:
+    def diagnose(
+        self,
+        request: DoctorRequest,
+        *,
+        cancel: threading.Event | None = None,
+        on_event: Callable[[ReviewEvent], None] = lambda _: None,
+        confirm: Callable[[ProvingPlanned], bool] | None = None,
+    ) -> Diagnosis:
         """Diagnose the errors of a log, or examine roots, with these settings of tool and network.
 
         Args:
             request: The log and the facts beside it; its network settings and test folder are replaced.
             cancel: Set by another thread to stop.
+            on_event: Called in this thread.
+            confirm: Called before anything is downloaded, in this thread; False downloads nothing. None: it is agreed
+                to.
 
         Raises:
             LockLensError: A root or the package that was handed in cannot be read.
@@ -299,7 +309,7 @@ class LockLens:
         from locklens.operations.doctor.diagnose import diagnose
 
         settings = {"asking": self.request.asking, "test_directory": self.request.test_directory}
-        return diagnose(replace(request, **settings), cancel=cancel)
+        return diagnose(replace(request, **settings), cancel=cancel, on_event=on_event, confirm=confirm)
 
     def history(
         self,

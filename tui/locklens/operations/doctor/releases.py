@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.operations.review.events import LookupProgress
+from locklens.operations.review.hosts import host_states
 from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.releases.lookup import ReleaseLookup
 from locklens.releases.session import ReleaseSession
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.releases.facts import Fact, FactRequest
     from locklens.review.case import Case
+    from locklens.review.model import HostState
     from locklens.trust.model import Signer
 
     _Key = tuple[str, ProviderAddress, str, tuple[str, ...]]
@@ -51,6 +53,7 @@ class LookedUpEntries(Struct, frozen=True):
 
     found: Mapping[_Key, LookedUp]
     notes: tuple[str, ...] = ()
+    hosts: tuple[HostState, ...] = ()
 
     def of(self, tool: Dialect, entry: LockEntry) -> LookedUp | None:
         """Return the facts about an entry."""
@@ -66,10 +69,12 @@ def look_up_entries(
     request: DoctorRequest,
     cancel: threading.Event | None,
     on_event: Callable[[ReviewEvent], None],
+    confirm: Callable[[ProvingPlanned], bool],
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
-    Only the hosts of the settings and of the user are asked: a log or a checkout names none.
+    Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called
+    before anything is downloaded, in this thread.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -86,10 +91,6 @@ def look_up_entries(
         if request.prove != "none":
             from locklens.operations.review.prove import Proving
 
-            def confirm(plan: ProvingPlanned) -> bool:
-                on_event(plan)
-                return True
-
             Proving(session, known, [*subjects.values()], everything=request.prove == "all").work(confirm, on_event)
         found = {}
         for key, subject in subjects.items():
@@ -97,7 +98,8 @@ def look_up_entries(
             assert case is not None
             found[key] = LookedUp(trace(subject.change, case), case, _neighbour(lookup, case, known))
         on_event(LookupProgress(session.log))
-        return LookedUpEntries(found, session.notes)
+        hosts = host_states(known, is_offline=request.asking.is_offline)
+        return LookedUpEntries(found, session.notes, hosts)
 
 
 def _as_added(entry: LockEntry) -> Change:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.dialect import Dialect
-    from locklens.doctor.model import PackagePath
+    from locklens.doctor.model import PackagePath, StartingPoint
     from locklens.releases.settings import NetworkSettings
 
 
@@ -29,6 +29,9 @@ class DoctorRequest(Struct, frozen=True):
         path: The origin of the package; None to read it from the message and the CLI configuration.
         package: A folder, a zip file, or a hash of the failing package; "" for none.
         mirrors: Folders of mirrors to look in beside those of the CLI configuration.
+        cache: The plugin cache; "" for that of the settings.
+        provider: Without a log, the only provider to examine, as typed; "" for all of the root.
+        started_from: What led here; None for nothing.
         asking: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
         test_directory: Folder of a root's test files.
@@ -47,3 +50,6 @@ class DoctorRequest(Struct, frozen=True):
     asking: NetworkSettings | None = None
     prove: Literal["none", "changed", "all"] = "none"
     test_directory: str = "tests"
+    cache: str = ""
+    provider: str = ""
+    started_from: StartingPoint | None = None

@@ -1,0 +1,211 @@
+"""What is known about each subject without a registry: the facts of the run, copies of its package, its history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.dialect import TERRAFORM
+from locklens.doctor.catalogue import BY_KIND
+from locklens.doctor.examined import ElsewhereEntry, Examined, FoundPackage
+from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog
+from locklens.errors import RepositoryError
+from locklens.lockfile.render import is_canonical
+from locklens.operations.doctor.past import LockHistory
+from locklens.operations.doctor.places import PackageFinder, configured_sources, differing_files, holding
+from locklens.project.clifiles import this_platform
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from locklens.doctor.model import RecognisedError
+    from locklens.lockfile.model import LockEntry
+    from locklens.operations.doctor.places import Sources
+    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor.subjects import Checkout, Subject, SubjectFinder
+
+
+class Examiner:
+    """Examines subjects; hashes each copy of a package once.
+
+    Args:
+        request: What the user knows beside the log.
+        read: The log.
+        checkout: The files on disk.
+        finder: Their lock files.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(
+        self,
+        request: DoctorRequest,
+        read: ReadLog,
+        checkout: Checkout,
+        finder: SubjectFinder,
+        cancel: threading.Event | None,
+    ) -> None:
+        self._request = request
+        self._read = read
+        self._checkout = checkout
+        self._locks = finder
+        self._packages_on_disk = PackageFinder(request.folder, cancel)
+        self._history = LockHistory(checkout.repository) if checkout.repository is not None else None
+
+    @property
+    def is_cut(self) -> bool:
+        """True if there were more copies of packages than are hashed."""
+        return self._packages_on_disk.is_cut
+
+    def sources(self, first: Subject | None) -> Sources:
+        """Return the places that packages come from, by the user's words and the settings of the first root."""
+        found = configured_sources(
+            first.root.tool if first else TERRAFORM,
+            self._request.environ,
+            self._checkout.top / (first.root.path if first else ""),
+        )
+        return replace(found, cache=self._request.cache) if self._request.cache else found
+
+    def given(self, platform: str) -> FoundPackage | None:
+        """Return the package that was handed in; None without one.
+
+        Raises:
+            ConfigurationError: It cannot be hashed.
+        """
+        return self._packages_on_disk.given(self._request.package, platform) if self._request.package else None
+
+    def examined(self, subjects: Sequence[Subject]) -> list[Examined]:
+        """Return what is known of each subject, without facts of registries."""
+        first = subjects[0] if subjects else None
+        sources = self.sources(first)
+        given = self.given(self.incident(first, sources).platform or "")
+        return [self._examined(one, self.incident(one, sources), sources, given) for one in subjects]
+
+    def incident(self, subject: Subject | None, sources: Sources) -> Incident:
+        """Return the circumstances of the error: what the user said, else the log, else this machine."""
+        request, log = self._request, self._read.facts
+        told: dict[str, str] = {}
+        tool = _first(told, "tool", (("given", request.tool.name if request.tool else ""), ("log", log.tool),
+                                     ("root", subject.root.tool.name if subject else "")))  # fmt: skip
+        version = _first(told, "tool_version", (("given", request.tool_version), ("log", log.tool_version)))
+        own = this_platform() if request.log is None else ""
+        error = subject.error if subject is not None else None
+        platform = _first(
+            told,
+            "platform",
+            (("given", request.platform), ("log", _platform_of(error, log)), ("this machine", own)),
+        )
+        path = request.path or _path_of(error, sources, told)
+        if request.path is not None:
+            told["path"] = "given"
+        root = self._checkout.shown(subject.root.path) if subject is not None else None
+        return Incident(tool or None, version or None, platform or None, path, root, tuple(told.items()))
+
+    def _examined(self, one: Subject, incident: Incident, sources: Sources, given: FoundPackage | None) -> Examined:
+        root, entry = one.root, one.entry
+        packages = self._packages(one, sources)
+        if given is not None:
+            packages = (given, *packages)
+        if entry is not None:
+            packages = self._compared(packages, entry)
+        past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
+        others: tuple[ElsewhereEntry, ...] = ()
+        if one.address is not None:
+            others = tuple(
+                ElsewhereEntry(self._locks.lock(path).path, found)
+                for path in self._checkout.locks
+                if path != root.path and (found := self._locks.lock(path).by_address.get(one.address)) is not None
+            )
+        return Examined(
+            one.error,
+            incident,
+            root.path,
+            one.address,
+            root.lock,
+            root.tool,
+            root.configuration,
+            entry,
+            packages=packages,
+            past=past,
+            others=others,
+            is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
+            reads_history=self._history is not None,
+            has_data=self._data(root.path).is_dir(),
+        )
+
+    def _data(self, root: str) -> Path:
+        """Return the folder of installed packages of a root."""
+        folder = self._checkout.top / root
+        return folder / (self._request.environ.get("TF_DATA_DIR") or ".terraform") / "providers"
+
+    def _packages(self, one: Subject, sources: Sources) -> tuple[FoundPackage, ...]:
+        """Return the copies of the locked package on this machine: the root's own first."""
+        if one.entry is None:
+            return ()
+        address, version = one.entry.address, str(one.entry.version)
+        finder, found = self._packages_on_disk, list[FoundPackage]()
+        for path in dict.fromkeys((one.root.path, *self._checkout.locks)):
+            shown = f"{self._checkout.shown(path)}/.terraform/providers".removeprefix("./")
+            is_own = path == one.root.path
+            found += [
+                replace(package, is_of_root=is_own)
+                for package in finder.installed(self._data(path), shown, address, version)
+            ]
+        if sources.cache:
+            found += finder.in_cache(sources.cache, address, version)
+        for mirror in dict.fromkeys((*self._request.mirrors, *sources.mirrors)):
+            found += finder.in_mirror(mirror, address, version)
+        return tuple(found)
+
+    def _compared(self, packages: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
+        """Add the differing files to copies that the lock file does not accept, where another copy is accepted."""
+        accepted = [one for one in holding(packages, entry) if not one.zh]
+        if not accepted:
+            return packages
+        locked, result = frozenset(entry.hashes), []
+        for one in packages:
+            twin = next((each for each in accepted if each.platform == one.platform), None)
+            if twin is None or one.zh or not one.h1 or one.hashes & locked or one.origin.path == "the given hash":
+                result.append(one)
+                continue
+            places = (self._request.folder / one.origin.path, self._request.folder / twin.origin.path)
+            result.append(replace(one, differing=differing_files(*places)))
+        return tuple(result)
+
+    def onset(self, examined: Examined) -> Onset | None:
+        """Return the commit since which the lock file has the entry's hashes; None where that is not known."""
+        if self._history is None or examined.entry is None:
+            return None
+        try:
+            return self._history.onset(examined.past, examined.entry)
+        except RepositoryError:
+            return None
+
+
+def _first(told: dict[str, str], name: str, sources: Iterable[tuple[str, str]]) -> str:
+    """Return the first known value, and note its source."""
+    for source, value in sources:
+        if value:
+            told[name] = source
+            return value
+    return ""
+
+
+def _platform_of(error: RecognisedError | None, log: LogFacts) -> str:
+    return (error.platform if error is not None else "") or log.platform
+
+
+def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, str]) -> PackagePath | None:
+    """Return the origin of the package, from the wording, else from the configuration of this machine."""
+    if error is None:
+        return None
+    row = BY_KIND[error.kind]
+    if row.path is not None:
+        told["path"] = "the message"
+        return row.path
+    if sources.has_installation and not sources.has_direct:
+        told["path"] = "the CLI configuration here"
+        return PackagePath.NETWORK_MIRROR if sources.has_network_mirror else PackagePath.PACKED_MIRROR
+    return None
