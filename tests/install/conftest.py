@@ -14,7 +14,7 @@ from locklens.addresses import Platform
 from locklens.demo.faults import FaultRule, Faults
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.dialect import TERRAFORM
+from locklens.dialect import TERRAFORM, Dialect
 from locklens.install.events import InstallEvent
 from locklens.operations.plan.model import RootResult, Scope
 from locklens.operations.write.apply import apply
@@ -81,10 +81,16 @@ class Place:
         with cache, installing:
             return installing.init(path, upgrade=upgrade, readonly=readonly)
 
-    def lock(self, *platforms: str, providers: tuple[str, ...] = (), accept_republished: bool = False) -> RootResult:
+    def lock(
+        self,
+        *platforms: str,
+        providers: tuple[str, ...] = (),
+        accept_republished: bool = False,
+        tool: Dialect = TERRAFORM,
+    ) -> RootResult:
         self.events.clear()
         intent = Lock(
-            Scope(self.root, tool=TERRAFORM),
+            Scope(self.root, tool=tool),
             tuple(map(Platform.parse, platforms)),
             providers,
             accepts_republished=accept_republished,

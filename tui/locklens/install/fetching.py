@@ -279,7 +279,7 @@ class _Check:
 def _check_zh(metadata: PackageMetadata, zh: str) -> None:
     if metadata.zh and zh != metadata.zh:
         words = f"archive has incorrect checksum {zh} (expected zh:{metadata.shasum})"
-        hint = "the package was tampered with, or republished without its checksums; `locklens doctor` tests the causes"
+        hint = "the package was tampered with, or republished without its checksums"
         raise TrustError(words, hint=hint)
 
 

@@ -37,11 +37,11 @@ from locklens.install.fetching import (
     warn_of_changes,
 )
 from locklens.install.folders import h1_at
+from locklens.install.hints import hashes_command, next_step
 from locklens.install.model import Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.packages.limits import stop_if
 from locklens.selection import Selection, Unselectable, before_asking, combined, select
-from locklens.text import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,11 +122,6 @@ def installed(
     return Settled(entries)
 
 
-def hashes_command(root: str) -> str:
-    """Return the command that compares the locked hashes of a root with the signed releases."""
-    return "locklens hashes" if root == "." else f"locklens hashes -- {shell_word(root)}"
-
-
 class _Installer:
     def __init__(
         self,
@@ -155,7 +150,7 @@ class _Installer:
                 requirement.address,
                 self._query_summary(error),
                 self._query_words(requirement.address, error),
-                error.hint,
+                next_step(error, self._root),
             )
         if isinstance(selection, _Done | Diagnostic):
             return selection
@@ -163,7 +158,7 @@ class _Installer:
             return self._install(requirement, selection.version)
         except LockLensError as error:
             lead = f"Error while installing {self._context.name(requirement.address)} v{selection.version}"
-            return self._failed(requirement.address, _INSTALL, f"{lead}: {error}", error.hint)
+            return self._failed(requirement.address, _INSTALL, f"{lead}: {error}", next_step(error, self._root))
 
     def as_locked(self, requirement: ProviderRequirement) -> _Done | None:
         """Return the entry of a provider that is installed as locked, else None."""
@@ -315,10 +310,9 @@ class _Installer:
             f"the {'local' if metadata.is_folder else 'current'} package for {metadata.address} {metadata.version} "
             "doesn't match any of the checksums previously recorded in the dependency lock file"
         )
-        doctor = hashes_command(self._root).replace("hashes", "doctor", 1)
-        hint = f"`{hashes_command(self._root)}` compares the locked hashes with the signed release"
-        hint += f"; `{doctor}` tests every other cause too"
-        return TrustError(words, hint=hint)
+        return TrustError(
+            words, hint=f"`{hashes_command(self._root)}` compares the locked hashes with the signed release"
+        )
 
     def _is_there(self, requirement: ProviderRequirement, prior: LockEntry) -> bool:
         return self._into.has(

@@ -22,6 +22,7 @@ from locklens.install.events import (
     RegistryWarned,
 )
 from locklens.install.fetching import FetchedPackage, admitted, hashed, warn, warn_of_changes
+from locklens.install.hints import next_step, with_doctor
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection import Unselectable, combined, select
 from locklens.trust.continuity import Origin
@@ -193,7 +194,8 @@ class Locker:
                 context, request.address, f"provider {name} {request.version} is not available for {platform}"
             )
         except LockLensError as error:
-            return _failed(context, request.address, f"{name} {request.version} for {platform}: {error}", error.hint)
+            words = f"{name} {request.version} for {platform}: {error}"
+            return _failed(context, request.address, words, next_step(error))
         signed = context.authenticator.words(vouched)
         context.tell(PackageHashed(name, request.version, platform, signed, known is not None))
         return _Obtained(platform, vouched, fetched.package, fetched.recorded)
@@ -234,9 +236,8 @@ class Locker:
         words = obtained.vouched.change_words(request.prior, request.address, request.version)
         words += _signed_before(context, request)
         hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
-        hint += "; `locklens doctor` tests the causes"
         lead = f"{context.name(request.address)} {request.version} for {obtained.platform}"
-        return _failed(context, request.address, f"{lead}: {words}", hint)
+        return _failed(context, request.address, f"{lead}: {words}", with_doctor(hint))
 
 
 def _selected(requirement: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
@@ -251,7 +252,7 @@ def _selected(requirement: ProviderRequirement, context: InstallContext) -> Vers
             context,
             requirement.address,
             f"Could not retrieve the list of available versions for provider {name}: {error}",
-            error.hint,
+            next_step(error),
         )
     if offered.warnings:
         context.tell(RegistryWarned(name, offered.warnings))

@@ -1,0 +1,66 @@
+"""Every error about a checksum or a signature names the command that tests its causes, in `init` and in `lock`."""
+
+from __future__ import annotations
+
+import pytest
+from install.conftest import HOST, Place
+
+from locklens.demo.faults import Fault, FaultRule
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
+from locklens.operations.plan.model import RootResult
+
+AT_ONCE = {
+    Fault.TAMPERED_PACKAGE: "incorrect checksum",
+    Fault.OTHER_CHECKSUM: "unexpected SHA-256 hash",
+    Fault.SUMS_WITHOUT_PACKAGE: "has no SHA-256 hash",
+    Fault.BAD_SIGNATURE: "error checking signature",
+    Fault.UNKNOWN_ISSUER: "unknown issuer",
+    Fault.REVOKED_KEY: "revoked",
+    Fault.EXPIRED_SIGNATURE: "expired",
+    Fault.BROKEN_KEY: "signing key",
+    Fault.BAD_TRUST_SIGNATURE: "trust signature",
+    Fault.ARMORED_SIGNATURE: "signature",
+    Fault.EMPTY_SIGNATURE: "signature",
+}
+"""Faults that both commands refuse without a lock file, with a phrase of the error."""
+
+ACCEPTED = {(Fault.BAD_TRUST_SIGNATURE, OPENTOFU), (Fault.EXPIRED_SIGNATURE, OPENTOFU)}
+"""What a tool does not look at."""
+
+
+def refused(outcome: RootResult, phrase: str) -> str:
+    """Returns the hint of the error with a phrase."""
+    assert outcome.has_failed
+    found = [one for one in outcome.diagnostics if one.is_error and phrase in one.words]
+    assert found, [one.words for one in outcome.diagnostics]
+    return found[0].hint
+
+
+@pytest.mark.parametrize("fault", AT_ONCE)
+@pytest.mark.parametrize("dialect", [TERRAFORM, OPENTOFU], ids=["terraform", "opentofu"])
+@pytest.mark.parametrize("command", ["init", "lock"])
+def test_at_once(place: Place, fault: Fault, dialect: Dialect, command: str) -> None:
+    place.require((f"{HOST}/acme/demo", "1.1.0"))
+    place.fail(FaultRule(fault))
+    outcome = place.init(tool=dialect) if command == "init" else place.lock("linux_amd64", tool=dialect)
+    assert outcome.has_failed is ((fault, dialect) not in ACCEPTED)
+    if not outcome.has_failed:
+        return
+    assert "`locklens doctor`" in refused(outcome, AT_ONCE[fault])
+
+
+@pytest.mark.parametrize("command", ["init", "lock"])
+def test_a_release_that_was_locked_otherwise(place: Place, command: str) -> None:
+    assert not place.lock("linux_amd64").has_failed
+    place.fail(FaultRule(Fault.REPUBLISHED))
+    outcome = place.init() if command == "init" else place.lock("linux_amd64", "darwin_arm64")
+    phrase = "doesn't match any of the checksums" if command == "init" else "republished"
+    assert "`locklens doctor`" in refused(outcome, phrase)
+
+
+@pytest.mark.parametrize("command", ["init", "lock"])
+def test_other_errors_do_not(place: Place, command: str) -> None:
+    place.fail(FaultRule(Fault.WITHDRAWN))
+    outcome = place.init() if command == "init" else place.lock("linux_amd64")
+    assert outcome.has_failed
+    assert not any("doctor" in one.hint for one in outcome.diagnostics)
