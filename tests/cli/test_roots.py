@@ -13,7 +13,7 @@ import pytest
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
 from locklens.dialect import TERRAFORM
-from locklens.install.installer import hashes_command
+from locklens.install.hints import hashes_command
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
 from locklens.versions import Version
