@@ -21,7 +21,7 @@ from locklens.demo.cases import cases
 from locklens.demo.ed25519 import ed25519_signature, public_key
 from locklens.demo.faults import Fault, FaultRule, Faults, Step, parse_rule
 from locklens.demo.packages import package_bytes
-from locklens.demo.published import Published, SampleListing, publish, sample_catalog
+from locklens.demo.published import Published, SampleListing, publish, reported_packages, sample_catalog
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import MANIFEST, PLATFORMS, SampleLock, h1, zh
@@ -332,6 +332,21 @@ def test_whether_hashes_are_told() -> None:
     for tells in (True, False):
         with DemoRegistry({f"{host}/acme/demo": ("1.0.0",)}, tells_packages=tells) as registry:
             assert ("packages" in document(registry, "acme/demo/1.0.0/download/linux/amd64", host)) is tells
+
+
+def test_the_hashes_that_are_told_may_be_others() -> None:
+    provider, place = "registry.opentofu.org/acme/demo", "acme/demo/1.0.0/download/linux/amd64"
+    usual = reported_packages(publish(provider, "1.0.0"))
+    for fault, place_of_it in ((Fault.OTHER_REPORTED_ZH, 0), (Fault.OTHER_REPORTED_H1, 1)):
+        with DemoRegistry({provider: ("1.0.0",)}, faults=Faults((FaultRule(fault),))) as registry:
+            told = document(registry, place, "registry.opentofu.org")["packages"]
+        assert told.keys() == usual.keys()
+        for name, one in told.items():
+            same = [text == other for text, other in zip(one["hashes"], usual[name]["hashes"], strict=True)]
+            assert same == [place_of_it != 0, place_of_it != 1]
+            assert one["package_size"] == usual[name]["package_size"]
+    with DemoRegistry({OWN: ("1.0.0",)}, packages={(OWN, "1.0.0"): ["anything"]}) as registry:
+        assert document(registry, place, OWN.partition("/")[0])["packages"] == ["anything"]
 
 
 def test_checksums_that_are_odd() -> None:

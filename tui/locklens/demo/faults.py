@@ -44,6 +44,8 @@ class Fault(StrEnum):
     OTHER_CHECKSUM = "other-checksum"
     TAMPERED_PACKAGE = "tampered-package"
     WITHDRAWN = "withdrawn"
+    OTHER_REPORTED_H1 = "other-reported-h1"
+    OTHER_REPORTED_ZH = "other-reported-zh"
     # Faults of the transfer: the answer does not arrive, or is a different one.
     TRUNCATED = "truncated"
     WRONG_LENGTH = "wrong-length"

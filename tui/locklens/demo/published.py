@@ -163,9 +163,27 @@ def publish(
 
 
 def hashes_by_platform(release: Published) -> dict[str, tuple[str, ...]]:
-    """Return both hashes of each platform's package, as OpenTofu's registry reports them."""
+    """Return both hashes of each platform's package."""
     key = release.provider, release.version
     return {name: (zh(*key, name, release.edition), h1(*key, name, release.edition)) for name in release.platforms}
+
+
+def reported_packages(release: Published, faults: frozenset[Fault] = frozenset()) -> dict[str, dict[str, object]]:
+    """Return what OpenTofu's registry reports of each platform's package: `packages` of its download answer.
+
+    Args:
+        release: As the registry takes it to be.
+        faults: Which of the hashes are another edition's.
+    """
+    other = hashes_by_platform(replace(release, edition=f"{release.edition}other"))
+    reported = {}
+    for platform, (one_zh, one_h1) in hashes_by_platform(release).items():
+        hashes = [
+            other[platform][0] if Fault.OTHER_REPORTED_ZH in faults else one_zh,
+            other[platform][1] if Fault.OTHER_REPORTED_H1 in faults else one_h1,
+        ]
+        reported[platform] = {"hashes": hashes, "package_size": len(release.package(platform))}
+    return reported
 
 
 def _sums(provider: str, offer: SampleListing, faults: frozenset[Fault]) -> bytes:

@@ -19,7 +19,15 @@ from locklens.demo.answers import ServedAnswer, send
 from locklens.demo.asked import RequestedPath, read_path
 from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.packages import MANIFEST_JSON, file_name
-from locklens.demo.published import Published, SampleListing, hashes_by_platform, publish, sample_catalog, sample_days
+from locklens.demo.published import (
+    Published,
+    SampleListing,
+    hashes_by_platform,
+    publish,
+    reported_packages,
+    sample_catalog,
+    sample_days,
+)
 from locklens.dialect import OPENTOFU
 from locklens.hashes import digest_of
 
@@ -59,6 +67,8 @@ class DemoRegistry:
         tokens: Token that a host requires, by host.
         warnings: Warnings beside a provider's versions, by provider.
         tells_packages: True if OpenTofu's registry reports the hashes of every platform's package.
+        packages: The `packages` of a release, by provider and version: any JSON, instead of what it would report, and
+            on any host.
     """
 
     def __init__(
@@ -71,6 +81,7 @@ class DemoRegistry:
         tokens: Mapping[str, str] | None = None,
         warnings: Mapping[str, Sequence[str]] | None = None,
         tells_packages: bool = True,
+        packages: Mapping[tuple[str, str], object] | None = None,
     ) -> None:
         """Prepare the server without starting it.
 
@@ -83,6 +94,7 @@ class DemoRegistry:
             tokens: Token that a host requires, by host.
             warnings: Warnings beside a provider's versions, by provider.
             tells_packages: True if OpenTofu's registry reports the hashes of every platform's package.
+            packages: As of the attribute.
         """
         self._offers = {
             provider: {offer.version: offer for offer in _offers(provider, offered)}
@@ -93,6 +105,7 @@ class DemoRegistry:
         self.tokens = tokens or {}
         self.warnings = warnings or {}
         self.tells_packages = tells_packages
+        self.packages = dict(packages or {})
         self._tls = tls
         self.stopping = threading.Event()
         self._requests: list[Request] = []
@@ -249,7 +262,7 @@ class DemoRegistry:
         name = file_name(release.provider, release.version, f"{asked.detail}.zip")
         files = f"{self.url}/{quote(asked.host)}/files/{asked.namespace}/{asked.type}/{release.version}/"
         faults = self._reported_faults(release)
-        hashes = hashes_by_platform(publish(release.provider, release.version, faults, offer))
+        stated = publish(release.provider, release.version, faults, offer)
         keys = [{"ascii_armor": key, "trust_signature": release.trust_signature} for key in release.keys]
         document: dict[str, object] = {
             "protocols": offer.protocols,
@@ -257,16 +270,16 @@ class DemoRegistry:
             "arch": arch,
             "filename": name,
             "download_url": files + name,
-            "shasum": "0" * 64 if Fault.OTHER_CHECKSUM in faults else digest_of(hashes[asked.detail][0]),
+            "shasum": "0" * 64 if Fault.OTHER_CHECKSUM in faults else digest_of(hashes_by_platform(stated)[asked.detail][0]),
             "shasums_url": files + file_name(release.provider, release.version, "SHA256SUMS"),
             "shasums_signature_url": files + file_name(release.provider, release.version, "SHA256SUMS.sig"),
             "signing_keys": {"gpg_public_keys": keys},
         }
-        if asked.host == OPENTOFU.default_host and self.tells_packages:
-            document["packages"] = {
-                platform: {"hashes": list(pair), "package_size": len(release.package(platform))}
-                for platform, pair in hashes.items()
-            }
+        told = self.packages.get((release.provider, release.version))
+        if told is not None:
+            document["packages"] = told
+        elif self.tells_packages and asked.host == OPENTOFU.default_host:
+            document["packages"] = reported_packages(stated, faults)
         return ServedAnswer.of_json(document)
 
     def _reported_faults(self, release: Published) -> frozenset[Fault]:
