@@ -270,7 +270,9 @@ class DemoRegistry:
             "arch": arch,
             "filename": name,
             "download_url": files + name,
-            "shasum": "0" * 64 if Fault.OTHER_CHECKSUM in faults else digest_of(hashes_by_platform(stated)[asked.detail][0]),
+            "shasum": "0" * 64
+            if Fault.OTHER_CHECKSUM in faults
+            else digest_of(hashes_by_platform(stated)[asked.detail][0]),
             "shasums_url": files + file_name(release.provider, release.version, "SHA256SUMS"),
             "shasums_signature_url": files + file_name(release.provider, release.version, "SHA256SUMS.sig"),
             "signing_keys": {"gpg_public_keys": keys},
