@@ -336,7 +336,7 @@ def test_whether_hashes_are_told() -> None:
 
 def test_the_hashes_that_are_told_may_be_others() -> None:
     provider, place = "registry.opentofu.org/acme/demo", "acme/demo/1.0.0/download/linux/amd64"
-    usual = reported_packages(publish(provider, "1.0.0"))
+    usual: Any = reported_packages(publish(provider, "1.0.0"))
     for fault, place_of_it in ((Fault.OTHER_REPORTED_ZH, 0), (Fault.OTHER_REPORTED_H1, 1)):
         with DemoRegistry({provider: ("1.0.0",)}, faults=Faults((FaultRule(fault),))) as registry:
             told = document(registry, place, "registry.opentofu.org")["packages"]

@@ -28,7 +28,7 @@ from locklens.review.evidence import unasked_case
 from locklens.review.model import Change, ChangeKind, Finding, LockedPlace, RootContext, RootReview, Severity
 from locklens.review.rules import agreement
 from locklens.review.rules.agreement import LockedPackages
-from locklens.review.rules.catalogue import RULES, Subject, explain_rule
+from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule
 from locklens.review.rules.configuration import askers
 from locklens.review.rules.judge import judge, judge_change, judge_root, settle
 from locklens.versions import Constraints
@@ -438,7 +438,7 @@ def test_judging_depends_neither_on_order_nor_on_what_was_found_before() -> None
 
 
 def test_each_rule_is_checked_by_the_module_of_its_subject() -> None:
-    for subject in Subject:
+    for subject in RuleSubject:
         checks = import_module(f"locklens.review.rules.{subject.value}").CHECKS
         assert set(checks) == {rule.id for rule in RULES.values() if rule.subject is subject}
 

@@ -49,7 +49,7 @@ def add_offline_options(add: Callable[..., object], hosts: str = "those of the s
         metavar="HOST",
         action="append",
         default=[],
-        type=host_name,
+        type=host_argument,
         help=f"another registry that may be asked; may be repeated (default: {hosts})",
     )
     add_request_options(add)
@@ -86,7 +86,7 @@ def add_event_options(add: Callable[..., object], *, has_dry_run: bool = True) -
     add("--json", action="store_true", help="print events as JSON, one per line")
 
 
-def host_name(text: str) -> str:
+def host_argument(text: str) -> str:
     """Return a host in its canonical form.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from locklens.cli.arguments import UsageError
 from locklens.cli.common_options import (
     ROOTS_USAGE,
     add_offline_options,
@@ -77,11 +78,4 @@ def read_doctor_options(command: str, arguments: Sequence[str], operands: Sequen
     take_operands(options, operands)
     if options.provider and options.log is not None:
         raise UsageError("--provider is for roots without a log: the log names its provider")
-    if options.platform:
-        from locklens.addresses import Platform
-
-        try:
-            Platform.parse(options.platform)
-        except ValueError as error:
-            raise UsageError(f"--platform: {error}") from None
     return options

@@ -17,7 +17,7 @@ from locklens.operations.review.run import review_lock_files
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree
 from locklens.review.model import Accepted
-from locklens.review.rules.catalogue import RULES, Subject
+from locklens.review.rules.catalogue import RULES, RuleSubject
 
 if TYPE_CHECKING:
     import threading
@@ -173,7 +173,9 @@ def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) ->
 
 def _as(change: Change, reason: str) -> tuple[Finding, ...]:
     return tuple(
-        finding if RULES[finding.rule].subject is Subject.CONFIGURATION else replace(finding, accepted=Accepted(reason))
+        finding
+        if RULES[finding.rule].subject is RuleSubject.CONFIGURATION
+        else replace(finding, accepted=Accepted(reason))
         for finding in change.findings
     )
 

@@ -14,7 +14,7 @@ _WIDTH = 80
 BLOCK, WARN, INFO, OFF = Severity.BLOCK, Severity.WARN, Severity.INFO, Severity.OFF
 
 
-class Subject(StrEnum):
+class RuleSubject(StrEnum):
     """The subject of a rule: the module of this folder with the rule's check."""
 
     CHANGE = "change"
@@ -33,10 +33,10 @@ class Subject(StrEnum):
     HEALTH = "health"
 
 
-CHANGE, FILE, CHECKOUT, TOOL = Subject.CHANGE, Subject.FILE, Subject.CHECKOUT, Subject.TOOL
-CONFIGURATION, AGREEMENT = Subject.CONFIGURATION, Subject.AGREEMENT
-RELEASE, PLATFORMS, AGE = Subject.RELEASE, Subject.PLATFORMS, Subject.AGE
-UNREVIEWED = Subject.UNREVIEWED
+CHANGE, FILE, CHECKOUT, TOOL = RuleSubject.CHANGE, RuleSubject.FILE, RuleSubject.CHECKOUT, RuleSubject.TOOL
+CONFIGURATION, AGREEMENT = RuleSubject.CONFIGURATION, RuleSubject.AGREEMENT
+RELEASE, PLATFORMS, AGE = RuleSubject.RELEASE, RuleSubject.PLATFORMS, RuleSubject.AGE
+UNREVIEWED = RuleSubject.UNREVIEWED
 
 
 class Rule(Struct, frozen=True):
@@ -50,7 +50,7 @@ class Rule(Struct, frozen=True):
     """
 
     id: str
-    subject: Subject
+    subject: RuleSubject
     severity: Severity
     title: str
     meaning: str
@@ -387,7 +387,7 @@ _ALL = (
     ),
     Rule(
         "LK028",
-        Subject.POLICY,
+        RuleSubject.POLICY,
         WARN,
         "The change modifies its own policy",
         "locklens.toml differs between the two sides. The policy of the base judges; what only the change accepts or "
@@ -400,7 +400,7 @@ _ALL = (
     ),
     Rule(
         "LK029",
-        Subject.MODULES,
+        RuleSubject.MODULES,
         OFF,
         "Module without an exact version",
         "A module is called from a registry without an exact version, or from elsewhere without a commit, a tag of a "
@@ -488,7 +488,7 @@ _ALL = (
     ),
     Rule(
         "LK036",
-        Subject.VENDORED,
+        RuleSubject.VENDORED,
         BLOCK,
         "Packages in the repository",
         "The change adds or changes files below a root's terraform.d/plugins, or turns it into a link or a submodule.",
@@ -499,7 +499,7 @@ _ALL = (
     ),
     Rule(
         "LK037",
-        Subject.HEALTH,
+        RuleSubject.HEALTH,
         WARN,
         "Lock file missing or ignored",
         "A root module has no lock file, or git ignores it. It is information only if the configuration has no "
@@ -511,7 +511,7 @@ _ALL = (
     ),
     Rule(
         "LK038",
-        Subject.HEALTH,
+        RuleSubject.HEALTH,
         INFO,
         "Far behind the newest version in range",
         "The locked release is more than 180 days older than the newest one that satisfies the constraints. "
@@ -523,7 +523,7 @@ _ALL = (
     ),
     Rule(
         "LK039",
-        Subject.HEALTH,
+        RuleSubject.HEALTH,
         INFO,
         "Signer not pinned",
         "The policy pins keys, and none for this provider, whose signer is not official. `locklens health` reports it.",
@@ -534,7 +534,7 @@ _ALL = (
     ),
     Rule(
         "LK040",
-        Subject.HEALTH,
+        RuleSubject.HEALTH,
         INFO,
         "Host of the other tool's registry",
         "A provider is locked from OpenTofu's registry in a root of Terraform, or the reverse. `locklens health` "
