@@ -48,8 +48,9 @@ _VALUED = frozenset(
     for name in (
         "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror",
         "head", "incident", "install-path", "lock-file", "lockfile", "marker-size", "mirror", "net-mirror", "new",
-        "old", "output", "package", "path", "platform", "plugin-dir", "policy", "port", "pr", "prefer", "prove",
-        "reason", "remote", "review-by", "root", "test-directory", "tool", "tool-version", "until", "why",
+        "old", "output", "package", "path", "platform", "plugin-cache", "plugin-dir", "policy", "port", "pr",
+        "prefer", "prove", "provider", "reason", "remote", "review-by", "root", "test-directory", "tool",
+        "tool-version", "until", "why",
     )
 ) | {"-C"}  # fmt: skip
 """Options whose next word is their value, also where it reads like a command."""
