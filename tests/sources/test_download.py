@@ -112,6 +112,36 @@ def test_a_package_that_drips_is_given_up(server: Server, monkeypatch: pytest.Mo
     assert dripping.now > 10 * 30
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_private_address_is_sent_nothing_where_only_public_ones_are_asked(server: Server, host: str) -> None:
+    server.gives("/pkg", PACKAGE)
+    client = open_client({}, is_public_only=True)
+    with (
+        pytest.raises(UnavailableError, match="an address of a private network or this machine"),
+        client.download(server.url("/pkg", host=host), retries=3),
+    ):
+        pass
+    assert server.asked == []
+    with open_client({}).download(server.url("/pkg", host=host)) as download:
+        assert b"".join(download.chunks) == PACKAGE
+
+
+def test_how_long_a_pause_may_be_is_the_callers_choice(server: Server) -> None:
+    answers = ["500", "0"]
+    server.on(
+        "/pkg",
+        lambda handler: handler.reply(429 if answers else 200, PACKAGE, Retry_After=answers.pop(0) if answers else "0"),
+    )
+    pauses: list[float] = []
+    client = open_client({}, pause=pauses.append)
+    with pytest.raises(UnavailableError, match="429"), client.download(server.url("/pkg"), retries=2):
+        pass
+    answers.insert(0, "500")
+    with client.download(server.url("/pkg"), retries=2, patience=600) as download:
+        assert b"".join(download.chunks) == PACKAGE
+    assert pauses == [500, 0]
+
+
 def test_cancelling_ends_a_download(server: Server) -> None:
     def stall(handler: Handler) -> None:
         handler.reply(200, b"x", Content_Length="1000")

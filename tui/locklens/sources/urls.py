@@ -87,6 +87,16 @@ def is_loopback(name: str) -> bool:
         return False
 
 
+def is_public(address: str) -> bool:
+    """True if an IP address is one that everyone reaches: none of this machine, of a private network, or of no host."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None) or found
+    return inner.is_global and not inner.is_multicast
+
+
 def may_carry_token(url: str) -> bool:
     """True if a token sent to this URL cannot be read on the way."""
     parts = urlsplit(url)

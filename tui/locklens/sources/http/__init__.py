@@ -28,6 +28,7 @@ def open_client(
     is_offline: bool = False,
     cancel: threading.Event | None = None,
     pause: Callable[[float], None] | None = None,
+    is_public_only: bool = False,
 ) -> Client:
     """Return the client of a run. Nothing is asked before the first request, and httpx not loaded.
 
@@ -36,11 +37,15 @@ def open_client(
         memory: What earlier runs were answered; None to remember nothing.
         is_offline: No request is sent: cached answers count, and all else raises OfflineError.
         cancel: Set by another thread to stop: every wait ends with RunCancelledError.
-        pause: How to wait between two attempts, in seconds; for tests.
+        pause: How to wait between two attempts, in seconds; None for waiting that can be cancelled.
+        is_public_only: True to ask no address of a private network and none of this machine, whatever name leads there;
+            a proxy may have one.
     """
     from locklens.sources.http.client import Client
 
-    return Client(environ, memory=memory, is_offline=is_offline, cancel=cancel, pause=pause)
+    return Client(
+        environ, memory=memory, is_offline=is_offline, cancel=cancel, pause=pause, is_public_only=is_public_only
+    )
 
 
 __all__ = ["Exchange", "Kinds", "RequestKind", "Response", "Transfer", "moment", "open_client"]

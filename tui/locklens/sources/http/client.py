@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host
 from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
 from locklens.sources.http.memory import Recollection
-from locklens.sources.http.settings import requests_per_host
+from locklens.sources.http.settings import LONGEST_WAIT, requests_per_host
 from locklens.sources.http.values import Exchange, status_words
 from locklens.sources.urls import host_of, may_carry_token, url_for_log
 
@@ -49,6 +49,7 @@ class Client:
         is_offline: bool = False,
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
+        is_public_only: bool = False,
     ) -> None:
         self.log: list[Exchange] = []
         self._environ = environ
@@ -56,6 +57,7 @@ class Client:
         self._is_offline = is_offline
         self._cancel = cancel or threading.Event()
         self._pause = pause
+        self._is_public_only = is_public_only
         self._lock = threading.Lock()
         self._answers: dict[tuple[str, bool], Future[Response]] = {}
         self._held = 0
@@ -128,6 +130,7 @@ class Client:
         stall: float = STALL_SECONDS,
         retries: int = 0,
         token: Token | None = None,
+        patience: float = LONGEST_WAIT,
     ) -> Iterator[Transfer]:
         """Open a file that is too large to be held; it is not cached.
 
@@ -137,6 +140,7 @@ class Client:
             stall: Seconds that may pass without a byte; one that drips is given up by `settings.is_too_slow`.
             retries: Attempts after the first, until an answer begins; what breaks off is not asked for again.
             token: As of `get`.
+            patience: The longest pause in seconds that the server may ask for before another attempt.
 
         Raises:
             OfflineError: The run is offline.
@@ -146,7 +150,8 @@ class Client:
         if self._is_offline:
             raise _offline(url, "offline")
         token = token if may_carry_token(url) else None
-        with self._sender().download(url, limit, stall, retries=retries, token=token) as download:
+        sender = self._sender()
+        with sender.download(url, limit, stall, retries=retries, token=token, patience=patience) as download:
             yield download
 
     def size(self, url: str) -> int | None:
@@ -235,7 +240,13 @@ class Client:
             if self._opened is None:
                 from locklens.sources.http.sending import Sender
 
-                self._opened = Sender(self._environ, cancel=self._cancel, pause=self._pause, log=self.log)
+                self._opened = Sender(
+                    self._environ,
+                    cancel=self._cancel,
+                    pause=self._pause,
+                    log=self.log,
+                    is_public_only=self._is_public_only,
+                )
             return self._opened
 
 

@@ -16,6 +16,7 @@ from locklens.sources.http.bounds import GLANCE, Bounds
 from locklens.sources.http.failures import TRANSPORT_ERRORS, FailedError, TransportFailure, transport_failure
 from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large, too_slow
 from locklens.sources.http.settings import (
+    LONGEST_WAIT,
     RequestKind,
     is_too_slow,
     is_transient,
@@ -89,6 +90,7 @@ class Sender:
         cancel: Set by another thread to stop.
         pause: How to wait between two attempts, in seconds; None for waiting that can be cancelled.
         log: Gets a line for each request.
+        is_public_only: True to ask no address that is not reachable from everywhere, unless it is a proxy.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Sender:
         cancel: threading.Event,
         pause: Callable[[float], None] | None,
         log: list[Exchange],
+        is_public_only: bool = False,
     ) -> None:
         self._log = log
         self._cancel = cancel
@@ -107,7 +110,7 @@ class Sender:
         self._servers: dict[UrlOrigin, _Server] = {}
         self._at_once = requests_per_host(environ)
         self._agent = user_agent(environ)
-        self._client = _http_client(SocketTransport(environ, self._bounds))
+        self._client = _http_client(SocketTransport(environ, self._bounds, is_public_only=is_public_only))
 
     def close(self) -> None:
         """Close every connection."""
@@ -258,6 +261,7 @@ class Sender:
         method: str = "GET",
         retries: int = 0,
         token: Token | None = None,
+        patience: float = LONGEST_WAIT,
     ) -> Iterator[Transfer]:
         """Open a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
         kind = RequestKind("a package", limit, stall, retries=retries)
@@ -295,7 +299,7 @@ class Sender:
                         line = (url_for_log(current), outcome, seconds, size, attempt, given is not None)
                         self._log.append(Exchange(*line, as_of))
             if failure is not None:
-                wait = wait_before(attempt + 1, retry_after)
+                wait = wait_before(attempt + 1, retry_after, patience=patience)
                 if wait is None:
                     raise self._error(current, failure, attempt)
                 self._pause(wait)

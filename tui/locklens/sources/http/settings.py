@@ -153,13 +153,16 @@ def is_too_slow(received: int, waited: float, stall: float) -> bool:
     return waited > min(_PATIENCE * stall + received / _LEAST_RATE, _LONGEST_DOWNLOAD)
 
 
-def wait_before(attempt: int, retry_after: str, now: datetime | None = None) -> float | None:
+def wait_before(
+    attempt: int, retry_after: str, now: datetime | None = None, *, patience: float = LONGEST_WAIT
+) -> float | None:
     """Return the seconds to wait before an attempt.
 
     Args:
         attempt: The one to come, from 2.
         retry_after: The header of the last answer, "" for none: seconds or an HTTP date.
         now: The time, for the date.
+        patience: The longest pause in seconds that a server may ask for.
 
     Returns:
         None if the server asks for a longer pause than is acceptable.
@@ -167,7 +170,7 @@ def wait_before(attempt: int, retry_after: str, now: datetime | None = None) -> 
     asked = _seconds_of(retry_after, now or datetime.now(UTC))
     if asked is None:
         return min(FIRST_WAIT * 2.0 ** min(attempt - 2, 10), LONGEST_WAIT)
-    return asked if asked <= LONGEST_WAIT else None
+    return asked if asked <= patience else None
 
 
 def _seconds_of(retry_after: str, now: datetime) -> float | None:

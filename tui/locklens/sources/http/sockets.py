@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 import httpcore
 import httpx
 
+from locklens.addresses import display_host
 from locklens.sources.http.bounds import GLANCE
 from locklens.sources.http.certificates import tls_context
+from locklens.sources.http.failures import FailedError, TransportFailure
 from locklens.sources.http.proxies import proxy_for
+from locklens.sources.urls import is_public
 
 if TYPE_CHECKING:
     import ssl
@@ -38,11 +41,14 @@ class SocketTransport(httpx.BaseTransport):
     Args:
         environ: Proxies and certificates are named there.
         bounds: Until when the asking thread may wait.
+        is_public_only: True to send nothing to an address that is not reachable from everywhere. A proxy is the user's
+            own choice, and connects by its own rules.
     """
 
-    def __init__(self, environ: Mapping[str, str], bounds: Bounds) -> None:
+    def __init__(self, environ: Mapping[str, str], bounds: Bounds, *, is_public_only: bool = False) -> None:
         self._environ = environ
         self._backend = _Backend(bounds)
+        self._direct = _PublicBackend(bounds) if is_public_only else self._backend
         self._lock = threading.Lock()
         self._context: ssl.SSLContext | None = None
         self._made: list[_Connection] = []
@@ -73,7 +79,7 @@ class SocketTransport(httpx.BaseTransport):
         if self._context is None and "https" in {scheme, proxy.partition(":")[0]}:
             # Reading the trust store takes 30 ms: it is done once, on the first real request.
             self._context = tls_context(self._environ)
-        made = _Connection(self._context, proxy, self._backend)
+        made = _Connection(self._context, proxy, self._backend if proxy else self._direct)
         self._made.append(made)
         return made
 
@@ -175,6 +181,27 @@ class _Backend(httpcore.NetworkBackend):
         left = self._bounds.left(timeout)
         work = lambda: self._inner.connect_tcp(host, port, left, local_address, socket_options)  # noqa: E731
         return _Stream(_abandonable(work, self._bounds), self._bounds)
+
+
+class _PublicBackend(_Backend):
+    """Looks at the address that answers, not at the name: who owns a name can point it anywhere, and at any time."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        stream = super().connect_tcp(host, port, timeout, local_address, socket_options)
+        answering = stream.get_extra_info("server_addr")
+        if not is_public(str(answering[0])):
+            stream.close()
+            raise FailedError(
+                TransportFailure(f"{display_host(host)} is an address of a private network or this machine")
+            )
+        return stream
 
 
 def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> httpcore.NetworkStream:
