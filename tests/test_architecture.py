@@ -40,6 +40,7 @@ def test_the_checkers_are_content(command: tuple[str, ...]) -> None:
 ANYWHERE = ("",)
 DOORS = {
     "deepdiff": ("review.changes",),
+    "distributed": ("operations.backfill.dask_crew",),
     "gnupg": ("trust.signature",),
     "hcl2": ("hcl",),
     "httpcore": ("sources.http",),
@@ -162,6 +163,7 @@ def test_a_workflow_runs_what_was_reviewed_and_may_only_read(path: Path) -> None
 
 
 HEAVY = (
+    "distributed",
     "textual",
     "rich",
     "httpx",

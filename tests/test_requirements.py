@@ -17,9 +17,10 @@ TOP = Path(__file__).parent.parent
 
 @cache
 def declared() -> dict[str, Requirement]:
-    """Returns the project's own requirements and those of its development, by canonical name."""
+    """Returns the project's own requirements, those of its extras and of its development, by canonical name."""
     document = tomllib.loads((TOP / "pyproject.toml").read_text())
-    lines = [*document["project"]["dependencies"], *document["dependency-groups"]["dev"]]
+    extras = [line for lines in document["project"]["optional-dependencies"].values() for line in lines]
+    lines = [*document["project"]["dependencies"], *extras, *document["dependency-groups"]["dev"]]
     requirements = [Requirement(line) for line in lines]
     return {canonicalize_name(requirement.name): requirement for requirement in requirements}
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _REPORTS = "locklens.review.reports"
 _VERIFY = "locklens.operations.verification.report"
+_BACKFILL = "locklens.operations.backfill.report"
 
 
 class Report(Struct, frozen=True):
@@ -68,6 +69,8 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("doctor", "markdown"): Report("Markdown", "md", "locklens.doctor.report_markdown:render", ("home",)),
     ("verify", "text"): Report("text", "txt", f"{_VERIFY}:verification_text", ("lists_all",)),
     ("verify", "json"): Report("JSON", "json", f"{_VERIFY}:verification_json", (), f"{_VERIFY}:verify_schema"),
+    ("backfill", "text"): Report("text", "txt", f"{_BACKFILL}:backfill_text"),
+    ("backfill", "json"): Report("JSON", "json", f"{_BACKFILL}:backfill_json", (), f"{_BACKFILL}:backfill_schema"),
     ("upgrade", "text"): Report("text", "txt", "locklens.operations.upgrades.report:as_text"),
     ("upgrade", "json"): Report(
         "JSON",

@@ -1,0 +1,122 @@
+"""The one door to `distributed`: the workers of a Dask cluster as a crew.
+
+A task that was with a worker which dies is given to another worker, and is a failure of its own after that happened to
+it several times (`distributed.scheduler.allowed-failures`, 3). Only tasks and results travel.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+
+from distributed import Client
+from msgspec.structs import replace
+
+from locklens import __version__
+from locklens.errors import ConfigurationError, UnavailableError
+from locklens.operations.backfill.measuring import measure_in_process
+from locklens.text import counted
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from locklens.operations.backfill.model import FetchSettings, Measured, PackageTask
+
+CONNECT_SECONDS = 20
+"""Within which the scheduler must answer."""
+
+ALONE_SECONDS = 120.0
+"""Without any worker, after which the run ends: a cluster may exchange its machines meanwhile."""
+
+
+class DaskWorkers:
+    """A crew of Dask workers.
+
+    Args:
+        address: Of the scheduler, such as tcp://10.0.0.5:8786.
+        settings: How to download. The rates are divided by the number of workers at the start, since workers do not
+            know of each other; so is the number of downloads from one host.
+
+    Raises:
+        ConfigurationError: There are no workers, or they have no locklens of this version.
+        UnavailableError: The scheduler does not answer.
+    """
+
+    def __init__(self, address: str, settings: FetchSettings) -> None:
+        # Its log goes to stderr, and repeats what the report says of lost workers.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        try:
+            # Its types are incomplete.
+            self._client: Any = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            words = f"the Dask scheduler {address} does not answer: {str(error) or type(error).__name__}"
+            raise UnavailableError(words, hint="give the address that `dask scheduler` printed") from error
+        try:
+            threads = self._workers()
+            self._require_same_version()
+        except BaseException:
+            self._client.close()
+            raise
+        self.size = sum(threads.values())
+        self._settings = _share_of(settings, len(threads))
+        self._executor = self._client.get_executor(pure=False)
+        self._seen = time.monotonic()
+        self.notes: tuple[str, ...] = (_sharing_words(settings, self._settings, len(threads)),)
+
+    def submit(self, task: PackageTask) -> Future[Measured]:
+        """Begin a package on any worker."""
+        future: Future[Measured] = self._executor.submit(measure_in_process, self._settings, task)
+        return future
+
+    def check(self) -> None:
+        """Look whether there is still a worker.
+
+        Raises:
+            UnavailableError: There was none for ALONE_SECONDS.
+        """
+        if self._client.status == "running" and self._client.nthreads():
+            self._seen = time.monotonic()
+        elif time.monotonic() - self._seen > ALONE_SECONDS:
+            words = f"no Dask worker was there for {ALONE_SECONDS:.0f} seconds"
+            raise UnavailableError(words, hint="start workers, and run it again: what is done is kept")
+
+    def close(self) -> None:
+        """Take back what has not begun, and leave the cluster; a package in work ends there by itself."""
+        self._executor.shutdown(wait=False)
+        self._client.close()
+
+    def _workers(self) -> dict[str, int]:
+        """Return the number of threads of each worker."""
+        threads: dict[str, int] = dict(self._client.nthreads())
+        if not threads:
+            raise ConfigurationError("the Dask scheduler has no workers", hint="start some with `dask worker ADDRESS`")
+        return threads
+
+    def _require_same_version(self) -> None:
+        """Require this version of locklens of every worker: hashes of others could differ."""
+        hint = f"install locklens {__version__} where the workers run"
+        found = self._client.run(_version_here, on_error="return")
+        for worker, version in found.items():
+            if isinstance(version, BaseException):
+                raise ConfigurationError(f"the Dask worker {worker} has no locklens: {version}", hint=hint)
+            if version != __version__:
+                raise ConfigurationError(f"the Dask worker {worker} has locklens {version}", hint=hint)
+
+
+def _version_here() -> str:
+    return __version__
+
+
+def _share_of(settings: FetchSettings, workers: int) -> FetchSettings:
+    return replace(
+        settings,
+        per_host=max(1, settings.per_host // workers),
+        bytes_rate=settings.bytes_rate / workers,
+        request_rate=settings.request_rate / workers,
+    )
+
+
+def _sharing_words(whole: FetchSettings, share: FetchSettings, workers: int) -> str:
+    lead = f"{counted(workers, 'Dask worker')}, each with {share.per_host} of {whole.per_host} downloads from one host"
+    return f"{lead} at once, and its part of --max-rate and --max-requests"

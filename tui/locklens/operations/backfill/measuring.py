@@ -1,0 +1,164 @@
+"""Measures packages: downloads each once, and hashes it on the way. The same code on this machine and on workers.
+
+A metadata file may name any URL, so nothing is asked without TLS, and nothing on private networks. A host's token comes
+from the TF_TOKEN_ variables of the machine that downloads; none travels.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from locklens.addresses import display_host
+from locklens.errors import LockLensError, TrustError
+from locklens.hashes import digest_of
+from locklens.install.limits import LIMITS
+from locklens.operations.backfill.model import Measured
+from locklens.operations.backfill.pace import Pace
+from locklens.packages.hashing import hash_package
+from locklens.sources.credentials import environment_tokens
+from locklens.sources.http import open_client
+from locklens.sources.urls import has_userinfo, host_of, is_public, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.operations.backfill.model import FetchSettings, PackageTask
+
+RETRIES = 5
+"""Attempts after the first: a run takes hours, and a hiccup of a minute should cost nothing."""
+
+PATIENCE = 3600.0
+"""Seconds of the longest pause that a host may ask for: what GitHub asks of those who were too fast."""
+
+
+class Meter:
+    """Measures packages, in any number of threads.
+
+    Args:
+        settings: How to download.
+        environ: Tokens, proxies and certificates are named there.
+        cancel: Set by another thread to stop.
+        on_bytes: Is told of bytes that arrived, in any thread.
+    """
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        environ: Mapping[str, str],
+        *,
+        cancel: threading.Event | None = None,
+        on_bytes: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._settings = settings
+        self._cancel = cancel or threading.Event()
+        self._on_bytes = on_bytes
+        self._pace = Pace(settings, self._cancel)
+        self._tokens = environment_tokens(environ)
+        self._client = open_client(
+            {**environ, "LOCKLENS_REQUESTS_PER_HOST": str(settings.per_host)},
+            cancel=self._cancel,
+            pause=self._pace.pause,
+            is_public_only=not settings.allows_loopback,
+        )
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._client.close()
+
+    def measure(self, task: PackageTask) -> Measured:
+        """Return the facts about a package, or why it has none.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        try:
+            return self._measured(task)
+        except LockLensError as error:
+            return Measured(problem=error.message, hint=error.hint)
+
+    def _measured(self, task: PackageTask) -> Measured:
+        url = checked_url(task.url, allows_loopback=self._settings.allows_loopback)
+        host = host_of(url)
+        self._pace.begin(host)
+        with self._client.download(
+            url, limit=LIMITS.packed, retries=RETRIES, token=self._tokens.get(host), patience=PATIENCE
+        ) as transfer:
+            package = hash_package(
+                self._paced(transfer.chunks),
+                limit=LIMITS,
+                on_bytes=self._on_bytes,
+                cancel=self._cancel,
+                judge=lambda zh: _check_shasum(zh, task.shasum),
+            )
+        if task.size and task.size != package.size:
+            raise TrustError(f"the package has {package.size} bytes, the file says {task.size}", hint=_LOOK)
+        if task.h1 and task.h1 != package.h1:
+            raise TrustError(f"the package has {package.h1}, the file says {task.h1}", hint=_LOOK)
+        return Measured(package.h1, package.size)
+
+    def _paced(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        for chunk in chunks:
+            yield chunk
+            self._pace.take(len(chunk))
+
+
+_LOOK = "find out which of both is right; nothing was changed there"
+
+
+def _check_shasum(zh: str, shasum: str) -> None:
+    if digest_of(zh) != shasum:
+        hint = "it was published again or tampered with; the registry has to say which"
+        raise TrustError(f"the package has SHA-256 {digest_of(zh)}, the file says {shasum}", hint=hint)
+
+
+def checked_url(text: str, *, allows_loopback: bool) -> str:
+    """Return the URL of a package.
+
+    Raises:
+        TrustError: It is none, or one that a metadata file must not have asked.
+    """
+    try:
+        url = resolve(text, text)
+        name = urlsplit(url).hostname or ""
+    except ValueError as error:
+        raise TrustError(f"the download_url cannot be used: {error}") from None
+    if has_userinfo(url):
+        raise TrustError(
+            "the download_url has a user name or a password", hint="a TF_TOKEN_ variable has a host's token"
+        )
+    if allows_loopback:
+        return url
+    if not url.startswith("https:"):
+        raise TrustError("the download_url has no TLS: only https is asked", hint="correct the file")
+    if _is_private(name):
+        words = f"the download_url leads to {display_host(host_of(url))}: a private network or this machine"
+        raise TrustError(words, hint="--allow-loopback is for tests")
+    return url
+
+
+def _is_private(name: str) -> bool:
+    """True if a host's name says by itself that it is not public; what other names lead to is seen on connecting."""
+    import ipaddress
+
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return not is_public(str(ipaddress.ip_address(name)))
+    except ValueError:
+        return False
+
+
+_METERS: dict[FetchSettings, Meter] = {}
+_LOCK = threading.Lock()
+
+
+def measure_in_process(settings: FetchSettings, task: PackageTask) -> Measured:
+    """Measure a package with the meter of this process, which lives as long as the process: connections are kept."""
+    with _LOCK:
+        meter = _METERS.get(settings)
+        if meter is None:
+            meter = _METERS[settings] = Meter(settings, os.environ)
+    return meter.measure(task)

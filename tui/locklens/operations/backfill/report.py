@@ -1,0 +1,174 @@
+"""A backfill as lines of text, and as a JSON document whose JSON Schema ships beside this module."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from locklens.operations.backfill.run import likely_bytes
+from locklens.review.reports.envelope import run_facts
+from locklens.text import counted, json_text, page, size_words
+
+if TYPE_CHECKING:
+    from locklens.operations.backfill.model import BackfillResult, Failure, FileCount, FileResult
+    from locklens.text import Printable
+
+BackfillJson = dict[str, Any]
+BACKFILL_SCHEMA = 1
+
+
+def backfill_schema() -> BackfillJson:
+    """Return the JSON Schema of the document."""
+    from pathlib import Path
+
+    loaded: BackfillJson = json.loads(Path(__file__).with_name("backfill.schema.json").read_text("utf-8"))
+    return loaded
+
+
+def backfill_json(found: BackfillResult) -> Printable:
+    """Return the document as indented text."""
+    return json_text(document(found))
+
+
+def document(found: BackfillResult) -> BackfillJson:
+    """Return the document as plain values."""
+    return {
+        "schema": BACKFILL_SCHEMA,
+        "run": run_facts(at=found.at, offline=False, notes=found.notes),
+        "dry_run": found.is_dry_run,
+        "interrupted": found.is_interrupted,
+        "shard": str(found.request.shard) if found.request.shard else None,
+        "missing": [_missing(count) for count in found.counts],
+        "files": [_file(result) for result in found.files],
+        "failures": [_failure(failure) for failure in found.failures],
+        "summary": {
+            "files": len(found.counts) + found.complete + _unreadable(found),
+            "complete": found.complete,
+            "versions": sum(count.versions for count in found.counts),
+            "packages": sum(count.missing for count in found.counts),
+            "filled": sum(result.filled for result in found.files),
+            "failed": sum(bool(failure.platform) for failure in found.failures),
+            "likely_bytes": likely_bytes(found.counts),
+            "likely_seconds": likely_seconds(found),
+            "bytes": found.size,
+            "seconds": round(found.seconds, 3),
+        },
+    }
+
+
+def _missing(count: FileCount) -> BackfillJson:
+    return {
+        "path": count.path,
+        "provider": count.provider,
+        "versions": count.versions,
+        "packages": count.missing,
+        "of": count.targets,
+        "known_bytes": count.known_bytes,
+        "unsized": count.unsized,
+    }
+
+
+def _file(result: FileResult) -> BackfillJson:
+    return {
+        "path": result.path,
+        "provider": result.provider,
+        "filled": result.filled,
+        "failed": result.failed,
+        "left": result.left,
+        "size_key": result.size_name,
+    }
+
+
+def _failure(failure: Failure) -> BackfillJson:
+    return {
+        "path": failure.path or None,
+        "line": failure.line,
+        "provider": failure.provider or None,
+        "version": failure.version or None,
+        "platform": failure.platform or None,
+        "url": failure.url or None,
+        "reason": failure.reason,
+        "hint": failure.hint or None,
+    }
+
+
+def _unreadable(found: BackfillResult) -> int:
+    counted_paths = {count.path for count in found.counts}
+    unread = {failure.path for failure in found.failures if failure.path and not failure.version}
+    return len(unread - counted_paths)
+
+
+def likely_seconds(found: BackfillResult) -> int | None:
+    """Return how long the downloads take at the rates that were asked for; None where there is no rate.
+
+    Each host has the rates for itself, so the host with the most to download decides. The bytes count as spread over
+    the hosts as the packages are.
+    """
+    rates, size = found.request.fetching, likely_bytes(found.counts)
+    hosts: dict[str, int] = {}
+    for count in found.counts:
+        for host, packages in count.hosts.items():
+            hosts[host] = hosts.get(host, 0) + packages
+    packages, most = sum(hosts.values()), max(hosts.values(), default=0)
+    if not most or not (rates.bytes_rate or rates.request_rate):
+        return None
+    by_bytes = size * most / packages / rates.bytes_rate if rates.bytes_rate else 0.0
+    by_requests = most / rates.request_rate if rates.request_rate else 0.0
+    return round(max(by_bytes, by_requests))
+
+
+def backfill_text(found: BackfillResult) -> Printable:
+    """Return what a dry run would do, or the summary of a run."""
+    return page(_plan_lines(found) if found.is_dry_run else _summary_lines(found))
+
+
+def _plan_lines(found: BackfillResult) -> list[str]:
+    lines = []
+    for count in found.counts:
+        known = f", {size_words(count.known_bytes)} known" if count.known_bytes else ""
+        lines.append(
+            f"{count.path}: {counted(count.missing, 'package')} of {counted(count.versions, 'version')} to fetch{known}"
+        )
+    packages, versions = sum(count.missing for count in found.counts), sum(count.versions for count in found.counts)
+    unsized = sum(count.unsized for count in found.counts)
+    size, seconds = likely_bytes(found.counts), likely_seconds(found)
+    files = f"{counted(len(found.counts), 'file')} with missing values, {found.complete} complete"
+    lines.append(f"{files}: {counted(packages, 'package')} of {counted(versions, 'version')} to fetch")
+    if not packages:
+        return lines
+    if not size:
+        lines.append("bytes: not known, since no file has the size of a package")
+    else:
+        lines.append(f"bytes: about {size_words(size)}; the size of {unsized} of {packages} packages is estimated")
+    if seconds is None:
+        lines.append("time: not estimated without --max-rate or --max-requests")
+    elif not seconds:
+        lines.append("time: not known, as the bytes")
+    else:
+        lines.append(f"time: {'about' if size else 'at least'} {duration(seconds)} at the given rate for each host")
+    return lines
+
+
+def _summary_lines(found: BackfillResult) -> list[str]:
+    filled = sum(result.filled for result in found.files)
+    failed = sum(bool(failure.platform) for failure in found.failures)
+    left = sum(count.missing for count in found.counts) - filled - failed
+    parts = [f"{counted(filled, 'package')} filled in"]
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"{left} left"] if left > 0 else []
+    files = len([result for result in found.files if result.filled])
+    rate = f", {size_words(int(found.size / found.seconds))}/s" if found.size and found.seconds else ""
+    spent = f"{size_words(found.size)} in {duration(round(found.seconds))}{rate}"
+    return [f"{', '.join(parts)}; {counted(files, 'file')} written, {found.complete} complete before; {spent}"]
+
+
+def duration(seconds: int) -> str:
+    """Return a number of seconds in its two largest units, e.g. "3 h 20 min"."""
+    days, rest = divmod(seconds, 86400)
+    hours, rest = divmod(rest, 3600)
+    minutes, rest = divmod(rest, 60)
+    units = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    first = next((place for place, (amount, _) in enumerate(units) if amount), len(units) - 1)
+    return " ".join(
+        f"{amount} {unit}" for amount, unit in units[first : first + 2] if amount or first == len(units) - 1
+    )
