@@ -32,25 +32,24 @@ COMMANDS = {
     "merge": "merge three lock files block by block, as git's merge driver",
     "textconv": "print a lock file for git diff",
     "git": "install or uninstall both in the repository's git configuration",
+    "backfill": "complete a registry's metadata files: h1 and size of each package",
     "explain": "meaning of a finding, why it matters, and how to fix it",
     "demo": "open the review of a sample repository",
     "completion": "script that completes command lines: bash, zsh, fish",
     "cache": "cached answers of registries and hashes of packages: info, clear",
 }
 
-NOT_YET = {
-    "backfill": "complete registry metadata files",
-}
-
+NOT_YET: dict[str, str] = {}
+"""Commands that are planned, and what they are for."""
 
 _VALUED = frozenset(
     f"--{name}"
     for name in (
         "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror",
-        "head", "incident", "install-path", "lock-file", "lockfile", "marker-size", "mirror", "net-mirror", "new",
-        "old", "output", "package", "path", "platform", "plugin-cache", "plugin-dir", "policy", "port", "pr",
-        "prefer", "prove", "provider", "reason", "remote", "review-by", "root", "test-directory", "tool",
-        "tool-version", "until", "why",
+        "head", "incident", "install-path", "jobs", "lock-file", "lockfile", "marker-size", "max-rate", "max-requests",
+        "mirror", "net-mirror", "new", "old", "output", "package", "path", "per-host", "platform", "plugin-cache",
+        "plugin-dir", "policy", "port", "pr", "prefer", "prove", "provider", "reason", "remote", "review-by", "root",
+        "scheduler", "shard", "size-key", "test-directory", "tool", "tool-version", "until", "why",
     )
 ) | {"-C"}  # fmt: skip
 """Options whose next word is their value, also where it reads like a command."""
@@ -165,9 +164,7 @@ def overview() -> tuple[str, ...]:
         "",
         "commands (default: review):",
         *built,
-        "",
-        "not supported yet:",
-        *planned,
+        *(["", "not supported yet:", *planned] if planned else []),
         "",
         "examples:",
         *examples,

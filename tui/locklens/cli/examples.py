@@ -82,6 +82,11 @@ EXAMPLES = {
         ("locklens git install --dry-run", "what would be written"),
         ("locklens git install --private", "for this clone only"),
     ),
+    "backfill": (
+        ("locklens backfill --dry-run --max-rate 50MB registry", "what it would fetch, and how long that takes"),
+        ("locklens backfill --max-rate 50MB --shard 3/20 registry", "the third of twenty jobs of a pipeline"),
+        ("locklens backfill --scheduler tcp://10.0.0.5:8786 registry", "on the workers of a Dask cluster"),
+    ),
     "undo": (("locklens undo --dry-run", "what would be reverted"),),
     "completion": (
         ("locklens completion bash", 'in ~/.bashrc: eval "$(locklens completion bash)"'),

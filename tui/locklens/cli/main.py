@@ -38,6 +38,7 @@ _RUN = {
     "init": "installing:run_init",
     "lock": "installing:run_lock",
     "mirror": "mirroring:run_mirror",
+    "backfill": "backfilling:run_backfill",
     "verify": "verifying:run_verify",
     "upgrade": "writing:run_write",
     "prune": "writing:run_write",

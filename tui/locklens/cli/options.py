@@ -47,6 +47,7 @@ _READERS = {
     "textconv": "merge_options:read_merge_options",
     "git": "merge_options:read_merge_options",
     "doctor": "doctor_options:read_doctor_options",
+    "backfill": "backfill_options:read_backfill_options",
 }
 """The function that reads the arguments of each command, by its module in `cli`; those of this module are in `_OWN`."""
 
