@@ -263,6 +263,7 @@ class DemoRegistry:
         files = f"{self.url}/{quote(asked.host)}/files/{asked.namespace}/{asked.type}/{release.version}/"
         faults = self._reported_faults(release)
         stated = publish(release.provider, release.version, faults, offer)
+        shasum = digest_of(hashes_by_platform(stated)[asked.detail][0])
         keys = [{"ascii_armor": key, "trust_signature": release.trust_signature} for key in release.keys]
         document: dict[str, object] = {
             "protocols": offer.protocols,
@@ -270,9 +271,7 @@ class DemoRegistry:
             "arch": arch,
             "filename": name,
             "download_url": files + name,
-            "shasum": "0" * 64
-            if Fault.OTHER_CHECKSUM in faults
-            else digest_of(hashes_by_platform(stated)[asked.detail][0]),
+            "shasum": "0" * 64 if Fault.OTHER_CHECKSUM in faults else shasum,
             "shasums_url": files + file_name(release.provider, release.version, "SHA256SUMS"),
             "shasums_signature_url": files + file_name(release.provider, release.version, "SHA256SUMS.sig"),
             "signing_keys": {"gpg_public_keys": keys},
