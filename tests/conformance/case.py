@@ -104,7 +104,6 @@ class Deviation(StrEnum):
     LOCAL_MODULES = "local modules are read without modules.json"
     SAFE_ZIP = "nothing of a refused package stays on disk, and a zip carries no link or name out"
     ZH_ONLY_CACHE = "a cached package that no locked hash can be compared with is fetched, where Terraform refuses it"
-    REGISTRY_HASHES = "hashes of a registry's `packages` are not recorded yet"
 
 
 class Entry(Struct, frozen=True):

@@ -36,7 +36,6 @@ DEVIATING = {
     "opentofu": {
         Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 11, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
         Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 5, Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 5,
-        Deviation.REGISTRY_HASHES: 3,
     },
 }  # fmt: skip
 """In how many cases locklens does otherwise, by reason."""

@@ -342,7 +342,9 @@ def test_the_hashes_that_are_told_may_be_others() -> None:
             told = document(registry, place, "registry.opentofu.org")["packages"]
         assert told.keys() == usual.keys()
         for name, one in told.items():
-            same = [text == other for text, other in zip(one["hashes"], usual[name]["hashes"], strict=True)]
+            hashes = usual[name]["hashes"]
+            assert isinstance(hashes, list)
+            same = [text == other for text, other in zip(one["hashes"], hashes, strict=True)]
             assert same == [place_of_it != 0, place_of_it != 1]
             assert one["package_size"] == usual[name]["package_size"]
     with DemoRegistry({OWN: ("1.0.0",)}, packages={(OWN, "1.0.0"): ["anything"]}) as registry:

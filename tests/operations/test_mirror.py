@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conformance.case import TERRAFORM, TOOLS, Files, Tool, requires
+from conformance.case import OPENTOFU, TERRAFORM, TOOLS, Files, Tool, requires
 from conformance.running import is_here
 from msgspec.structs import replace
 from operations.benches import BOTH, CASE, bench, files, run
@@ -15,6 +15,11 @@ from locklens.demo.faults import Fault, FaultRule, Faults, Step
 
 both = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 PLATFORMS = ("-platform=linux_amd64", "-platform=darwin_arm64")
+
+
+def hashes_in(document: bytes) -> set[str]:
+    """The hashes in a mirror's document of a version."""
+    return {text for one in json.loads(document)["archives"].values() for text in one["hashes"]}
 
 
 @both
@@ -26,6 +31,12 @@ def test_every_byte_is_as_the_tool_writes_it(tool: Tool, tells_packages: bool, m
         place.real("providers", "mirror", *PLATFORMS, "theirs")
         assert run("providers", "mirror", "-no-color", *PLATFORMS, "--tool", tool.name, "ours") == 0
         ours, theirs = files(place.work / "ours"), files(place.work / "theirs")
+        if tool is OPENTOFU:
+            # It lists the zh alone where the registry reports no h1; see tests/install/test_registry_hashes.py.
+            short = [name for name, data in theirs.items() if ours[name] != data]
+            assert short
+            assert all(hashes_in(theirs[name]) < hashes_in(ours[name]) for name in short)
+            theirs |= {name: ours[name] for name in short}
         assert ours == theirs
         assert sorted(name.rpartition("/")[2] for name in ours if "acme/demo" in name) == [
             "1.2.0.json", "index.json", "terraform-provider-demo_1.2.0_darwin_arm64.zip",

@@ -127,7 +127,6 @@ AUTHENTICATION = (
             turns=(turn,),
             faults=faults,
             tools=(OPENTOFU.name,),
-            deviation=Deviation.REGISTRY_HASHES,
         )
         for name, turn, faults in (
             ("init", init(), ()),

@@ -186,9 +186,10 @@ def event_lines(event: InstallEvent, wording: Wording) -> list[str]:
             return [f"- {lead} {provider} v{version}. Signature validation was skipped {reason}"]
         case ProviderInstalled(provider, version, signed, _):
             return [f"- {'Would install' if is_dry_run else 'Installed'} {provider} v{version} ({signed})"]
-        case PackageHashed(provider, version, platform, signed, was_remembered):
-            remembered = "; hashed in an earlier run" if was_remembered else ""
-            return [f"- Retrieved {provider} {version} for {platform} ({signed}){remembered}"]
+        case PackageHashed(provider, version, platform, signed, was_remembered, is_reported):
+            known = "; h1 reported by the registry, not downloaded" if is_reported else ""
+            known = "; hashed in an earlier run" if was_remembered else known
+            return [f"- Retrieved {provider} {version} for {platform} ({signed}){known}"]
         case PackageMirrored(provider, version, platform, signed, was_there):
             there = "; already there" if was_there else ""
             return [f"- Mirrored {provider} {version} for {platform} ({signed}){there}"]

@@ -86,12 +86,18 @@ class ProviderInstalled(_Of, frozen=True):
 
 
 class PackageHashed(_Of, frozen=True):
-    """A package was hashed for the lock file; `was_remembered` is True for a cached hash."""
+    """The hashes of a package for the lock file are known.
+
+    Attributes:
+        was_remembered: True if it was hashed in an earlier run.
+        is_reported: True if it was not hashed: the registry reports its `h1`.
+    """
 
     version: Version
     platform: Platform
     signed: str
     was_remembered: bool
+    is_reported: bool = False
 
 
 class PackageMirrored(_Of, frozen=True):

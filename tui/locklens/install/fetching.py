@@ -13,6 +13,7 @@ from locklens.hashes import HashedPackage, hashes_of_files
 from locklens.install.events import PackageArriving, ReleaseWarned
 from locklens.install.limits import LIMITS
 from locklens.packages.installed import h1_of_folder
+from locklens.releases.reported import check_reported
 from locklens.sources.metadata import is_supported
 from locklens.versions.version import precedence
 
@@ -94,6 +95,25 @@ class FetchedPackage(Struct, frozen=True):
 
     package: HashedPackage
     recorded: frozenset[str] = frozenset()
+
+
+def known_package(
+    context: InstallContext, zh: str, platform: Platform, release: AuthenticatedRelease
+) -> HashedPackage | None:
+    """Return a package whose hashes are known without fetching it; None for one that has to be fetched.
+
+    Args:
+        context: Its cache has the packages that were hashed before.
+        zh: Of the package.
+        platform: Of the package.
+        release: The registry's word stands for an `h1` where it is believed, and nothing else is known. Where it
+            contradicts what was hashed before, the package decides.
+    """
+    known = context.session.cache.package(zh)
+    if known is not None:
+        return known if release.reported.agrees(platform, known) else None
+    h1 = release.believed.get(platform)
+    return HashedPackage(zh, h1, 0, 0, 0) if h1 is not None else None
 
 
 def hashed(context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease) -> FetchedPackage:
@@ -271,7 +291,8 @@ class _Check:
         self._check = check
 
     def check(self, package: Passed, release: AuthenticatedRelease) -> None:
-        self.recorded = release.check({package.zh, package.archive_h1})
+        check_reported(self._metadata, release.reported.own, package.size, (package.hashed.h1, package.archive_h1))
+        self.recorded = release.check({package.zh, package.archive_h1}, self._metadata.platform)
         self._check(package)
         check_program(package.layout.files, self._metadata.address)
 

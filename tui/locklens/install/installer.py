@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, NotFoundError, TrustError
-from locklens.hashes import hashes_of_files
+from locklens.hashes import HashedPackage, hashes_of_files
 from locklens.install.events import (
     AlreadyInstalled,
     CacheBusy,
@@ -31,6 +31,7 @@ from locklens.install.fetching import (
     has_program,
     hashed,
     judged,
+    known_package,
     offered,
     placed,
     warn,
@@ -219,13 +220,16 @@ class _Installer:
         h1 = cache.folder.h1(place, self._context.session.cancel)
         if h1 not in locked and (locked or not h1 or not has_program(place, address)):
             return None
-        self._link(address, version, place, h1)
-        self._context.tell(LinkedFromCache(self._context.name(address), version))
+        self._link_from_cache(address, version, place, h1)
         constraints = combined(requirement.requirements)
         if locked and prior is not None and not self._is_terraform:
             return _Done(reused(prior, constraints, self._context.dialect))
         entry = fetched(prior, address=address, version=version, constraints=constraints, hashes={h1})
         return _Done(entry, is_incomplete({h1}, (), prior, version))
+
+    def _link_from_cache(self, address: ProviderAddress, version: Version, package: Path, h1: str) -> None:
+        self._link(address, version, package, h1)
+        self._context.tell(LinkedFromCache(self._context.name(address), version))
 
     def _link(self, address: ProviderAddress, version: Version, package: Path, h1: str) -> None:
         """Make the data folder's package a link to the plugin cache's."""
@@ -244,20 +248,42 @@ class _Installer:
         self._context.tell(FetchStarted(name, version, None))
         metadata = offered(self._context, requirement.address, version, self._here)
         release = self._context.session.spawn(lambda: judged(self._context, metadata))
-        obtained = self._obtained(requirement, metadata, release)
+        cached = self._from_cache_as_reported(requirement, metadata, release)
+        obtained = cached or self._obtained(requirement, metadata, release)
         vouched, h1, size = release.result(), obtained.package.h1, obtained.package.size
         warn(self._context, metadata, vouched)
         warn_of_changes(self._context, requirement, version, vouched)
-        self._context.tell(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
+        if cached is None:
+            self._context.tell(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
         constraints = combined(requirement.requirements)
         entry = fetched(
             requirement.prior,
             address=requirement.address,
             version=version,
             constraints=constraints,
-            hashes={h1, *obtained.recorded, *vouched.hashes},
+            hashes={h1, *obtained.recorded, *vouched.recorded},
         )
         return _Done(entry, is_incomplete({h1, *obtained.recorded}, vouched.hashes, requirement.prior, version))
+
+    def _from_cache_as_reported(
+        self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
+    ) -> FetchedPackage | None:
+        """Install what a believed registry vouches for from the plugin cache; None where it has to be fetched.
+
+        The lock file did not vouch for it: it has no `h1` for this platform, or no entry.
+        """
+        if self._cache is None or not metadata.packages or not self._context.authenticator.believes(metadata.address):
+            return None
+        place = self._cache.folder.place(metadata.address, metadata.version, self._here)
+        if not has_program(place, metadata.address):
+            return None
+        h1, locked = release.result().believed.get(self._here, ""), requirement.locked_hashes(metadata.version)
+        if not h1 or (locked and locked.isdisjoint({metadata.zh, h1})):
+            return None
+        if self._cache.folder.h1(place, self._context.session.cancel) != h1:
+            return None
+        self._link_from_cache(metadata.address, metadata.version, place, h1)
+        return FetchedPackage(HashedPackage(metadata.zh, h1, 0, 0, 0))
 
     def _obtained(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
@@ -266,7 +292,8 @@ class _Installer:
         address, version = metadata.address, metadata.version
         locked, mismatch = requirement.locked_hashes(version), self._mismatch(metadata)
         if not self._for_real:
-            vouched, known = release.result(), self._context.session.cache.package(metadata.zh)
+            vouched = release.result()
+            known = known_package(self._context, metadata.zh, metadata.platform, vouched)
             package = FetchedPackage(known) if known is not None else hashed(self._context, metadata, vouched)
             if metadata.is_folder:
                 check_locked(package.package.h1, locked, mismatch)

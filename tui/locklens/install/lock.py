@@ -2,7 +2,7 @@
 
 The metadata of a version, its SHA256SUMS and the signature are fetched once for all platforms. A package whose `zh` is
 signed, and that was hashed before, is not downloaded; where that holds for a release's first platform, the signed list
-alone identifies the others.
+alone identifies the others. Neither is one whose `h1` a believed registry reports: its one answer has those of all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from locklens.install.events import (
     QueryStarted,
     RegistryWarned,
 )
-from locklens.install.fetching import FetchedPackage, admitted, hashed, warn, warn_of_changes
+from locklens.install.fetching import FetchedPackage, admitted, hashed, known_package, warn, warn_of_changes
 from locklens.install.hints import next_step, with_doctor
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection import Unselectable, combined, select
@@ -95,21 +95,13 @@ class Locker:
         releases = list(missing.values())
         # Each release's first platform first: its signature is verified while the others' packages arrive.
         leads = [works[0] for works in releases]
-        cached = self._context.map(self._is_cached, releases)
-        others = [
-            work
-            for works, is_from_cache in zip(releases, cached, strict=True)
-            if not is_from_cache
-            for work in works[1:]
-        ]
+        waiting = self._context.map(self._tells_others, releases)
+        others = [work for works, tells in zip(releases, waiting, strict=True) if not tells for work in works[1:]]
         self._keep(leads + others, self._context.map(lambda work: self._obtain(*work), leads + others))
         rest = [
-            (*work, works[0][1])
-            for works, is_from_cache in zip(releases, cached, strict=True)
-            if is_from_cache
-            for work in works[1:]
+            (*work, works[0][1]) for works, tells in zip(releases, waiting, strict=True) if tells for work in works[1:]
         ]
-        self._keep([work[:2] for work in rest], self._context.map(lambda work: self._from_cache(*work), rest))
+        self._keep([work[:2] for work in rest], self._context.map(lambda work: self._from_first(*work), rest))
 
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
         """Return the new lock entry for each request, or its error; errors as of `fetch`."""
@@ -134,8 +126,11 @@ class Locker:
         for (same, platform), outcome in zip(works, outcomes, strict=True):
             self._known[same[0].address, same[0].version, platform] = outcome
 
-    def _is_cached(self, works: Sequence[_Work]) -> bool:
-        """True if the package of a release's first platform was hashed before, and there are other platforms."""
+    def _tells_others(self, works: Sequence[_Work]) -> bool:
+        """True if a release's first platform may tell of the others what they are not asked for then.
+
+        Its package was hashed before, or a believed registry reports the hashes of all.
+        """
         (request, *_), platform = works[0]
         if len(works) == 1:
             return False
@@ -143,29 +138,29 @@ class Locker:
             metadata = self._context.source(request.address).package(request.address, request.version, platform)
         except LockLensError:
             return False  # Reported when it is needed.
-        return self._context.session.cache.package(metadata.zh) is not None
+        is_reported = bool(metadata.packages) and self._context.authenticator.believes(request.address)
+        return is_reported or self._context.session.cache.package(metadata.zh) is not None
 
-    def _from_cache(
+    def _from_first(
         self, requests: Sequence[LockRequest], platform: Platform, first: Platform
     ) -> _Obtained | Diagnostic:
-        """Obtain a package of a release whose first platform's package was hashed before, usually without a request.
+        """Obtain a package of a release whose first platform tells of the others, usually without a request.
 
         The registry's metadata of the platform is not fetched if the registry lists the platform and the signed list
-        has one package for it, by its usual name, that was hashed: the signature proves more.
+        has one package for it, by its usual name, whose `h1` is known: the signature proves more.
         """
         context, request = self._context, requests[0]
         lead = self._known[request.address, request.version, first]
         if not isinstance(lead, _Obtained) or platform not in self._offered(request):
             return self._obtain(requests, platform)
         listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
-        package = (
-            context.session.cache.package(min(listed)) if len(listed) == 1 and listed <= lead.vouched.signed else None
-        )
+        is_sure = len(listed) == 1 and listed <= lead.vouched.hashes
+        package = known_package(context, min(listed), platform, lead.vouched) if is_sure else None
         if package is None or all(_is_refused(request, lead.vouched) for request in requests):
             return self._obtain(requests, platform)
         name, signed = context.name(request.address), context.authenticator.words(lead.vouched)
         context.tell(FetchStarted(name, request.version, platform))
-        context.tell(PackageHashed(name, request.version, platform, signed, was_remembered=True))
+        context.tell(_hashed_event(context, request, platform, signed, package))
         return _Obtained(platform, lead.vouched, package)
 
     def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
@@ -187,7 +182,7 @@ class Locker:
                 warn(context, metadata, vouched)
             if all(_is_refused(request, vouched) for request in requests):
                 return _Obtained(platform, vouched, None)
-            known = context.session.cache.package(metadata.zh)
+            known = known_package(context, metadata.zh, platform, vouched)
             fetched = FetchedPackage(known) if known is not None else hashed(context, metadata, vouched)
         except PlatformNotSupportedError:
             return _failed(
@@ -197,7 +192,7 @@ class Locker:
             words = f"{name} {request.version} for {platform}: {error}"
             return _failed(context, request.address, words, next_step(error))
         signed = context.authenticator.words(vouched)
-        context.tell(PackageHashed(name, request.version, platform, signed, known is not None))
+        context.tell(_hashed_event(context, request, platform, signed, known))
         return _Obtained(platform, vouched, fetched.package, fetched.recorded)
 
     def _entry(self, request: LockRequest) -> LockEntry | Diagnostic:
@@ -215,7 +210,7 @@ class Locker:
                 return self._refused(request, outcome)
             assert outcome.package is not None
             obtained.append(
-                (outcome.platform, frozenset({outcome.package.h1, *outcome.recorded, *outcome.vouched.hashes}))
+                (outcome.platform, frozenset({outcome.package.h1, *outcome.recorded, *outcome.vouched.recorded}))
             )
             hashes |= obtained[-1][1]
         if outcomes and isinstance(outcomes[0], _Obtained):
@@ -262,6 +257,15 @@ def _selected(requirement: ProviderRequirement, context: InstallContext) -> Vers
             context, requirement.address, f"provider {name}: {selection.words(requirement.address, context.dialect)}"
         )
     return selection.version
+
+
+def _hashed_event(
+    context: InstallContext, request: LockRequest, platform: Platform, signed: str, known: HashedPackage | None
+) -> PackageHashed:
+    """The event of a package; `known` are its hashes where it was not fetched."""
+    is_reported = known is not None and not known.size  # As of `known_package`: its bytes were never counted.
+    was_remembered = known is not None and not is_reported
+    return PackageHashed(context.name(request.address), request.version, platform, signed, was_remembered, is_reported)
 
 
 def _is_refused(request: LockRequest, vouched: AuthenticatedRelease) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.packages.hashing import Passed
     from locklens.sources.filesystem_mirror import MirroredPackage
     from locklens.storage.realfolders import RealFolder
     from locklens.versions import Version
@@ -157,15 +158,15 @@ class MirrorFolder:
             raise unwritable(self.path.joinpath(*names), error) from error
 
 
-def archive_hash(package: MirroredPackage, cancel: threading.Event | None = None) -> str:
-    """Return the `h1` of a zip file as the tools list it, of its entries as they are stored.
+def stored_package(path: Path, cancel: threading.Event | None = None) -> Passed:
+    """Read the zip file of a package that has an `h1`, of its entries as they are stored.
 
     Raises:
         PackageError: It cannot be read, or has none.
     """
-    found = read_stored_package(package.path, cancel).archive_h1
-    if not found:
-        raise PackageError(f"{package.path} has no h1: a folder of it has contents")
+    found = read_stored_package(path, cancel)
+    if not found.archive_h1:
+        raise PackageError(f"{path} has no h1: a folder of it has contents")
     return found
 
 

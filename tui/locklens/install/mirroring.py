@@ -10,7 +10,8 @@ from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, PlatformNotSupportedError
 from locklens.install.events import FetchStarted, PackageMirrored, ProviderFailed
 from locklens.install.fetching import admitted, downloaded, warn
-from locklens.install.mirror_folder import archive_hash
+from locklens.install.mirror_folder import stored_package
+from locklens.releases.reported import check_reported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.context import InstallContext
     from locklens.install.mirror_folder import Build, MirrorFolder
+    from locklens.packages.hashing import Passed
     from locklens.sources.filesystem_mirror import MirroredPackage
-    from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
 _SUMMARY = "Could not mirror providers"
@@ -61,7 +62,7 @@ def write_documents(
 
     Args:
         providers: Those whose documents are written.
-        known: Hashes of the packages of this run; of the others the `h1` is computed, as the tools do.
+        known: Hashes of the packages of this run; the others are hashed.
         context: Its threads compute.
         into: The folder.
 
@@ -88,7 +89,9 @@ def _hashes(
 ) -> tuple[str, ...] | LockLensError:
     build = package.address, package.version, package.platform
     try:
-        return known[build] if build in known else (archive_hash(package, context.session.cancel),)
+        if build in known:
+            return known[build]
+        return _listed(stored_package(package.path, context.session.cancel), context)
     except LockLensError as error:
         return error
 
@@ -102,33 +105,27 @@ def _mirrored(build: Build, context: InstallContext, into: MirrorFolder) -> tupl
         warn(context, metadata, release)
         was_there = into.zh(build) == metadata.zh
         if was_there:
-            h1 = "" if _lists_zh(context) else archive_hash(_at(build, into), context.session.cancel)
+            package = stored_package(into.place(build), context.session.cancel)
+            check_reported(metadata, release.reported.own, package.size, (package.hashed.h1, package.archive_h1))
         else:
             with into.writing(build) as file:
-                h1 = downloaded(context, metadata, release, file).archive_h1
+                package = downloaded(context, metadata, release, file)
     except PlatformNotSupportedError:
         return _failed(context, address, f"provider {name} {version} is not available for {platform}")
     except LockLensError as error:
         return _failed(context, address, f"{name} {version} for {platform}: {error}", error.hint)
     signed = context.authenticator.words(release)
     context.tell(PackageMirrored(name, version, platform, signed, was_there))
-    return _listed(metadata) if _lists_zh(context) else (h1,)
+    return _listed(package, context)
 
 
-def _at(build: Build, into: MirrorFolder) -> MirroredPackage:
-    from locklens.sources.filesystem_mirror import MirroredPackage
+def _listed(package: Passed, context: InstallContext) -> tuple[str, ...]:
+    """Return the hashes of a package as documents list them: the tools list the `h1`, OpenTofu the `zh` as well.
 
-    return MirroredPackage(*build, into.place(build), is_folder=False)
-
-
-def _lists_zh(context: InstallContext) -> bool:
-    """True if the tool lists the hashes that it authenticated, as OpenTofu does; Terraform lists the `h1`."""
-    return context.dialect.name == "opentofu"
-
-
-def _listed(metadata: PackageMetadata) -> tuple[str, ...]:
-    reported = (one.hashes for one in metadata.packages if one.platform == metadata.platform)
-    return tuple(sorted({metadata.zh, *(text for hashes in reported for text in hashes)}))
+    OpenTofu itself lists the `zh` alone where the registry reports no `h1`, and the `h1` alone of packages that are
+    there from earlier runs.
+    """
+    return (package.archive_h1, package.zh) if context.dialect.name == "opentofu" else (package.archive_h1,)
 
 
 def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> Diagnostic:

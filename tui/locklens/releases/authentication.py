@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU
 from locklens.errors import TrustError
-from locklens.hashes import digest_of, is_known_scheme, packages_of
+from locklens.hashes import digest_of, is_known_scheme, is_well_formed, packages_of
+from locklens.releases.reported import ReportedHashes, read_reported
 from locklens.trust.authentication import (
     Authentication,
     AuthenticationOutcome,
@@ -33,9 +34,9 @@ from locklens.trust.remembered import verification_key
 from locklens.trust.tiers import PublishedKey
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import PackageMetadata, SignedChecksums
@@ -83,10 +84,12 @@ class AuthenticatedRelease(Struct, frozen=True):
     Attributes:
         authentication: The tool's judgement.
         checksums: Its SHA256SUMS.
-        hashes: The hashes for the lock file, of all platforms.
+        hashes: The hashes for the lock file that SHA256SUMS or a mirror gives, of all platforms.
         warnings: What is odd about it, in sentences without their full stops.
         expected: Hashes of which the package must have one; empty for any package.
         records_matches: True if those that it has are for the lock file too.
+        reported: What the registry reports of each platform's package, to be compared with those that are at hand.
+        is_believed: True if that is for the lock file too.
     """
 
     authentication: Authentication
@@ -95,16 +98,29 @@ class AuthenticatedRelease(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     expected: frozenset[str] = frozenset()
     records_matches: bool = False
+    reported: ReportedHashes = ReportedHashes()
+    is_believed: bool = False
 
-    def check(self, found: Collection[str]) -> frozenset[str]:
-        """Return the hashes of a package that are for the lock file beside `hashes`; `found` are its own.
+    @property
+    def recorded(self) -> frozenset[str]:
+        """All hashes for the lock file that are known without the package."""
+        return self.hashes.union(self.believed.values())
+
+    @property
+    def believed(self) -> Mapping[Platform, str]:
+        """The `h1` of each platform's package that the registry's word is enough for."""
+        return self.reported.h1s if self.is_believed else {}
+
+    def check(self, found: Collection[str], platform: Platform) -> frozenset[str]:
+        """Return the hashes of a platform's package that are for the lock file beside `hashes`; `found` are its own.
 
         Raises:
             TrustError: It has none of the expected ones.
         """
         matches = self.expected.intersection(found)
         if self.expected and not matches:
-            words = "the provider package doesn't match any of the expected checksums that the mirror lists"
+            words = "the provider package doesn't match any of the expected checksums"
+            words += f" that the mirror lists for {platform}"
             raise TrustError(words, hint="the mirror's package or its document is damaged: mirror the version again")
         return matches if self.records_matches else frozenset()
 
@@ -147,10 +163,24 @@ class AuthenticatedRelease(Struct, frozen=True):
 
 
 class ReleaseAuthenticator:
-    """Judges releases by one tool's rules. Thread-safe."""
+    """Judges releases by one tool's rules. Thread-safe.
 
-    def __init__(self, dialect: Dialect, verifier: MemoizedVerifier, enforcement: Enforcement) -> None:
+    Args:
+        dialect: The tool.
+        verifier: Verifies signatures.
+        enforcement: What the environment makes OpenTofu insist on.
+        believed: Registries whose reported hashes OpenTofu records, comparison form; None for its own.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        verifier: MemoizedVerifier,
+        enforcement: Enforcement,
+        believed: Collection[str] | None = None,
+    ) -> None:
         self._dialect = dialect
+        self._believed = frozenset((OPENTOFU.default_host,) if believed is None else believed)
         self._verifier = verifier
         self._enforcement = enforcement
         self.has_problem = False
@@ -200,10 +230,20 @@ class ReleaseAuthenticator:
             raise TrustError(f"the registry passes another release off as {wanted}: {found.foreign}", hint=hint)
         lost = checksums.odd and checksums.collected().hashes != checksums.hashes
         hashes = checksums.hashes if lost or not judged.locked else judged.locked
-        is_own = self._dialect is OPENTOFU and found.release.host == OPENTOFU.default_host
-        is_recording = is_own and not self._enforcement.validation
-        warnings = _warnings(judged, checksums, metadata, is_recording=is_recording)
-        return AuthenticatedRelease(judged, checksums, hashes, tuple(warnings))
+        reported = read_reported(metadata, checksums) if self._dialect is OPENTOFU else ReportedHashes()
+        believes = self.believes(metadata.address)
+        return AuthenticatedRelease(
+            judged,
+            checksums,
+            hashes,
+            tuple(_warnings(judged, checksums, reported.warning if believes else "")),
+            reported=reported,
+            is_believed=believes,
+        )
+
+    def believes(self, address: ProviderAddress) -> bool:
+        """True if unsigned hashes of a provider are recorded, as OpenTofu records those of its own registry's."""
+        return self._dialect is OPENTOFU and address.host in self._believed and not self._enforcement.validation
 
     def _unsigned(self, metadata: PackageMetadata) -> AuthenticatedRelease:
         """Judge a mirror's package by the hashes that the mirror lists (`packageHashAuthentication`)."""
@@ -212,12 +252,15 @@ class ReleaseAuthenticator:
             words = f"{self._dialect.product} does not support any of the checksum formats that the mirror lists"
             raise TrustError(words, hint="mirror the version again with this tool")
         is_tofu = self._dialect is OPENTOFU
-        is_own = is_tofu and metadata.address.host == OPENTOFU.default_host
-        trusts = metadata.trusts_hashes and is_own and not self._enforcement.validation
+        others = frozenset(filter(is_well_formed, metadata.others))
+        if others and not expected:
+            words = f"the mirror lists no hash for {metadata.platform}: those of other platforms count only beside one"
+            raise TrustError(words, hint="mirror the version again, or set trust_all_hashes to false")
+        trusts = bool(others) and self.believes(metadata.address)
         return AuthenticatedRelease(
             Authentication(AuthenticationOutcome.UNSIGNED, Tier.UNSIGNED),
             read_checksums(b""),
-            expected if trusts else frozenset(),
+            others if trusts else frozenset(),
             expected=expected,
             records_matches=is_tofu,
         )
@@ -279,10 +322,8 @@ def _checksum_words(refusal: Refusal, release: Release, checksums: Checksums) ->
     return f'checksum list has invalid SHA256 hash for "{release.filename}"'
 
 
-def _warnings(
-    judged: Authentication, checksums: Checksums, metadata: PackageMetadata, *, is_recording: bool
-) -> list[str]:
-    """The warnings about a release; `is_recording`: true if the tool would record hashes reported by the registry."""
+def _warnings(judged: Authentication, checksums: Checksums, of_reported: str) -> list[str]:
+    """The warnings about a release; `of_reported` is that about its reported hashes, "" for none."""
     found = []
     if checksums.odd:
         named = [f"line {odd.line} ({odd.why})" for odd in checksums.odd[:_LINES_NAMED]]
@@ -293,6 +334,6 @@ def _warnings(
         found.append("gpg key expired: the signature is good, and counts")
     elif judged.lenience is Lenience.EXPIRED_SIGNATURE:
         found.append("gpg key or signature expired: the signature is otherwise good, and counts")
-    if metadata.packages and is_recording:
-        found.append("the registry's own list of hashes (`packages`) is not recorded yet")
+    if of_reported:
+        found.append(of_reported)
     return found

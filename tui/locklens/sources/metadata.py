@@ -103,7 +103,7 @@ class PackageMetadata(Struct, frozen=True):
         path: The package on this machine.
         is_folder: True if that is an unpacked package, to be linked to.
         hashes: That a mirror lists: the package must have one of those whose scheme is known.
-        trusts_hashes: True if the user has all of them recorded, also those of other platforms.
+        others: Hashes that it lists for other platforms, which the user has recorded as well; () without that.
     """
 
     address: ProviderAddress
@@ -121,7 +121,7 @@ class PackageMetadata(Struct, frozen=True):
     path: Path | None = None
     is_folder: bool = False
     hashes: tuple[str, ...] = ()
-    trusts_hashes: bool = False
+    others: tuple[str, ...] = ()
 
     @property
     def has_supported_protocol(self) -> bool:

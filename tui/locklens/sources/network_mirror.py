@@ -112,11 +112,13 @@ class NetworkMirror(Unsigned):
                     raise PlatformNotSupportedError(words, source=str(self), address=str(address))
                 archive = archives[str(platform)]
                 url = resolve(answer.url, archive.text("url", MAX_URL))
-                read = archives.values() if self._trusts_hashes else (archive,)
-                hashes = tuple(dict.fromkeys(text for one in read for text in _hashes(one)))
+                # OpenTofu reads the others' hashes only where they count.
+                read = {name: _hashes(one) for name, one in archives.items() if one is archive or self._trusts_hashes}
+                hashes = read.pop(str(platform))
+                others = tuple(dict.fromkeys(text for each in read.values() for text in each))
         except ValueError as error:
             raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
-        return unsigned_package(address, version, platform, url=url, hashes=hashes, trusts_hashes=self._trusts_hashes)
+        return unsigned_package(address, version, platform, url=url, hashes=hashes, others=others)
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
         """Return the bytes of a package, None where its server does not say; errors as of `Source`."""

@@ -43,7 +43,7 @@ def unsigned_package(
     path: Path | None = None,
     is_folder: bool = False,
     hashes: tuple[str, ...] = (),
-    trusts_hashes: bool = False,
+    others: tuple[str, ...] = (),
 ) -> PackageMetadata:
     """Return the metadata of a package of which no publisher's signature is at hand; see `PackageMetadata`."""
     return PackageMetadata(
@@ -61,5 +61,5 @@ def unsigned_package(
         path=path,
         is_folder=is_folder,
         hashes=hashes,
-        trusts_hashes=trusts_hashes,
+        others=others,
     )

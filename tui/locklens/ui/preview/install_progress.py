@@ -39,8 +39,8 @@ def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
             downloads.announce(f"{provider} {version} {platform}", "asking", now)
         case PackageArriving(provider, version, platform, received, size):
             downloads.arrive(f"{provider} {version} {platform}", received, size, now)
-        case PackageHashed(provider, version, platform, _, is_cached):
-            note = "in an earlier run" if is_cached else ""
+        case PackageHashed(provider, version, platform, _, is_cached, is_reported):
+            note = "in an earlier run" if is_cached else "reported by the registry" if is_reported else ""
             downloads.end(f"{provider} {version} {platform}", now, note=note)
         case ProviderFailed(provider, _, words, _):
             for label in _failed_packages(downloads, provider, words):
