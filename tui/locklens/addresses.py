@@ -12,12 +12,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.nfc import check_combining
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _PLAIN_PART = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_UNDERSCORED = re.compile(r"[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?\Z", re.ASCII | re.IGNORECASE)
 _PLAIN_HOST = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*\Z")
 _PLATFORM = re.compile(r"([a-z0-9]+)_([a-z0-9]+)\Z")
 _PORT = re.compile(r"[+-]?[0-9]+\Z")
@@ -136,6 +141,25 @@ def normalise_part(text: str) -> str:
     return _idna_label(text)
 
 
+def normalise_namespace(text: str) -> str:
+    """Return a namespace in the form that addresses are compared by: as any part, and underscores may be in it.
+
+    Terraform reads such from 1.16 on (ParseProviderNamespace of terraform-registry-address), and nothing else that is
+    not in a part. Beside underscores only ASCII is taken here, so that no mapping can put a dot or a slash into it.
+
+    Raises:
+        ValueError: The text is none; str() says why in Terraform's words.
+    """
+    if "_" not in text or "." in text or "--" in text:
+        return normalise_part(text)
+    if not _UNDERSCORED.match(text):
+        raise ValueError(
+            "must contain only letters, digits, dashes, and underscores, and may not use leading or trailing dashes or "
+            "underscores"
+        )
+    return text.lower()
+
+
 def _idna_label(text: str) -> str:
     """Map one label as UTS 46 lookup does, to Unicode, without a limit of length."""
     import idna
@@ -218,7 +242,11 @@ def _host_label(label: str) -> str:
 
 
 def parse_source(
-    text: str, *, default_host: str, redundant_prefixes: tuple[str, ...] = ("terraform-",)
+    text: str,
+    *,
+    default_host: str,
+    redundant_prefixes: tuple[str, ...] = ("terraform-",),
+    has_underscores: bool = True,
 ) -> ProviderAddress:
     """Read a provider source as a configuration has it: `[HOST/][NAMESPACE/]TYPE`.
 
@@ -226,6 +254,7 @@ def parse_source(
         text: The source as written.
         default_host: The running tool's default host in comparison form.
         redundant_prefixes: Prefixes that a type may not have, e.g. "terraform-".
+        has_underscores: True if the tool reads namespaces with underscores.
 
     Raises:
         AddressError: With the real tools' summary; the type is judged before the namespace, the namespace before the
@@ -244,7 +273,10 @@ def parse_source(
         namespace = LEGACY_NAMESPACE
     else:
         namespace = _part(
-            parts[-2], "Invalid provider namespace", f'Invalid provider namespace {parts[-2]!r} in source "{text}"'
+            parts[-2],
+            "Invalid provider namespace",
+            f'Invalid provider namespace {parts[-2]!r} in source "{text}"',
+            normalise_namespace if has_underscores else normalise_part,
         )
     host = default_host
     if len(parts) == 3:
@@ -265,9 +297,9 @@ def parse_source(
     return ProviderAddress(host, namespace, kind)
 
 
-def _part(text: str, summary: str, lead: str) -> str:
+def _part(text: str, summary: str, lead: str, normalise: Callable[[str], str] = normalise_part) -> str:
     try:
-        return normalise_part(text)
+        return normalise(text)
     except ValueError as error:
         raise AddressError(summary, f"{lead}: {error}") from error
 

@@ -20,6 +20,7 @@ class Dialect(Struct, frozen=True):
         default_host: Registry of addresses without a host, comparison form.
         builtin_hosts: Hosts whose namespace `builtin` is part of the tool.
         redundant_prefixes: What a provider type may not begin with.
+        has_underscores: True if a namespace may have underscores; Terraform takes them from 1.16 on.
         file_suffixes: Of configuration files, native syntax first in each pair.
         test_suffixes: Of test files.
     """
@@ -30,6 +31,7 @@ class Dialect(Struct, frozen=True):
     default_host: str
     builtin_hosts: tuple[str, ...]
     redundant_prefixes: tuple[str, ...]
+    has_underscores: bool
     file_suffixes: tuple[str, ...]
     test_suffixes: tuple[str, ...]
 
@@ -47,7 +49,12 @@ class Dialect(Struct, frozen=True):
         address = parse_plain(text)
         if address is not None and not address.type.startswith(self.redundant_prefixes):
             return address
-        return parse_source(text, default_host=self.default_host, redundant_prefixes=self.redundant_prefixes)
+        return parse_source(
+            text,
+            default_host=self.default_host,
+            redundant_prefixes=self.redundant_prefixes,
+            has_underscores=self.has_underscores,
+        )
 
     def default_provider(self, local_name: str) -> ProviderAddress:
         """The address that a local name stands for where no required_providers entry says otherwise."""
@@ -71,6 +78,7 @@ TERRAFORM = Dialect(
     default_host="registry.terraform.io",
     builtin_hosts=("terraform.io",),
     redundant_prefixes=("terraform-",),
+    has_underscores=True,
     file_suffixes=(".tf", ".tf.json"),
     test_suffixes=(".tftest.hcl", ".tftest.json"),
 )
@@ -82,6 +90,7 @@ OPENTOFU = Dialect(
     default_host="registry.opentofu.org",
     builtin_hosts=("terraform.io", "opentofu.org"),
     redundant_prefixes=("terraform-", "opentofu-"),
+    has_underscores=False,
     file_suffixes=(".tf", ".tf.json", ".tofu", ".tofu.json"),
     test_suffixes=(".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json"),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.addresses import normalise_host, normalise_part
+from locklens.addresses import normalise_host, normalise_namespace, normalise_part
 from locklens.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class _Wanted(Struct, frozen=True):
             raise ConfigurationError(f"invalid provider address {text!r}: more than three parts", hint=hint)
         try:
             host = normalise_host(parts[0]) if len(parts) == 3 else None
-            names = [normalise_part(part) for part in parts[-2:]]
+            names = [*map(normalise_namespace, parts[-2:-1]), normalise_part(parts[-1])]
         except ValueError as error:
             raise ConfigurationError(f"invalid provider address {text!r}: {error}", hint=hint) from error
         return cls(host, names[0] if len(names) == 2 else None, names[-1])

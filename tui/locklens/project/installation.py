@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from locklens.addresses import normalise_host, normalise_part
+from locklens.addresses import normalise_host, normalise_namespace, normalise_part
 from locklens.dialect import OPENTOFU
 from locklens.project.cliformat import last, objects
 
@@ -62,7 +62,9 @@ class ProviderPattern(Struct, frozen=True):
         host = dialect.default_host
         if len(parts) == 3:
             host = _ANY if parts[0] == _ANY else normalise_host(parts[0])
-        namespace, kind = (_ANY if part == _ANY else normalise_part(part) for part in parts[-2:])
+        own = normalise_namespace if dialect.has_underscores else normalise_part
+        namespace = _ANY if parts[-2] == _ANY else own(parts[-2])
+        kind = _ANY if parts[-1] == _ANY else normalise_part(parts[-1])
         if (namespace == _ANY and kind != _ANY) or (host == _ANY and namespace != _ANY):
             raise ValueError("a part before one that is no wildcard cannot be a wildcard")
         return cls(host, namespace, kind)

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.addresses import LEGACY_NAMESPACE, Platform, ProviderAddress, normalise_host, normalise_part
+from locklens.addresses import (
+    LEGACY_NAMESPACE,
+    Platform,
+    ProviderAddress,
+    normalise_host,
+    normalise_namespace,
+    normalise_part,
+)
 from locklens.errors import PlatformNotSupportedError, ProviderNotFoundError, UnavailableError
 from locklens.sources.http.values import Transfer
 from locklens.sources.metadata import ListedVersion, RegistryVersions
@@ -183,7 +190,7 @@ class _Searching:
 
 def _address(host: str, namespace: str, name: str) -> ProviderAddress | None:
     try:
-        owner = namespace if namespace == LEGACY_NAMESPACE else normalise_part(namespace)
+        owner = namespace if namespace == LEGACY_NAMESPACE else normalise_namespace(namespace)
         return ProviderAddress(normalise_host(host), owner, normalise_part(name))
     except ValueError:
         return None

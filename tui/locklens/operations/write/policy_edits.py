@@ -255,11 +255,11 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
 
 def _namespace(name: str) -> tuple[str, str]:
     """Return namespace and host ("" for every host) in comparison form, as a policy reads the name of a table."""
-    from locklens.addresses import normalise_part, read_host
+    from locklens.addresses import normalise_namespace, read_host
 
     host, slash, namespace = name.rpartition("/")
     try:
-        return normalise_part(namespace), (read_host(host) if slash else "")
+        return normalise_namespace(namespace), (read_host(host) if slash else "")
     except ValueError as error:
         hint = "write a namespace such as acme, or registry.example.com/acme"
         raise ConfigurationError(f"invalid namespace {name!r}: {error}", hint=hint) from error
