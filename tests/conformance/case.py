@@ -61,6 +61,7 @@ class Theme(StrEnum):
     OVERRIDES = "overrides"
     JSON = "json"
     TEST_FILES = "test-files"
+    NEWEST = "newest-language"
     REQUIREMENTS = "requirements"
     STATE = "state"
     UPGRADE = "upgrade"
@@ -104,6 +105,7 @@ class Deviation(StrEnum):
     LOCAL_MODULES = "local modules are read without modules.json"
     SAFE_ZIP = "nothing of a refused package stays on disk, and a zip carries no link or name out"
     ZH_ONLY_CACHE = "a cached package that no locked hash can be compared with is fetched, where Terraform refuses it"
+    NEWER = "what only a newer release of the tool reads"
 
 
 class Entry(Struct, frozen=True):

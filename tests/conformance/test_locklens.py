@@ -32,6 +32,7 @@ DEVIATING = {
         Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 5, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
         Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 8, Deviation.REQUIRED_VERSION: 1,
         Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 5, Deviation.UNJUDGED: 3, Deviation.ZH_ONLY_CACHE: 1,
+        Deviation.NEWER: 3,
     },
     "opentofu": {
         Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 11, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,

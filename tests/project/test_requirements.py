@@ -65,6 +65,9 @@ CONTRIBUTORS: list[tuple[str, dict[str, str], dict[str, str] | None]] = [
     ('data "x" "z" {}\nephemeral "google-beta_y" "z" {}', {"hashicorp/google-beta": "", "hashicorp/x": ""}, None),
     ('check "c" {\n  data "x_y" "z" {}\n}', {"hashicorp/x": ""}, None),
     (entry('x = { source = "acme/q" }') + 'resource "x_y" "z" {}\nresource "X_y" "z" {}', {"acme/q": ""}, None),
+    ('resource "x_y" "z" { provider = null.w }\nresource "x_y" "y" { provider = null }', {"hashicorp/null": ""}, None),
+    ('resource "x_y" "z" { provider = true }', {"hashicorp/true": ""}, None),
+    (entry("null = { configuration_aliases = [null.a] }"), {"hashicorp/null": ""}, None),
     ("import {\n  to = x_y.z\n  id = 1\n}", {"hashicorp/x": ""}, None),
     ("import {\n  to = x_y.z[0]\n  id = 1\n  provider = q\n}", {"hashicorp/q": ""}, None),
     ("import {\n  to = x_y.z[each.key]\n  id = 1\n}", {"hashicorp/x": ""}, None),
@@ -243,6 +246,16 @@ def test_opentofu_takes_an_index_behind_the_alias(tmp_path: Path) -> None:
     assert required(configured(tmp_path, text, OPENTOFU)) == {"hashicorp/q": "", "hashicorp/r": ""}
 
 
+def test_names_of_providers_that_are_keywords(tmp_path: Path) -> None:
+    text = 'resource "x_y" "a" { provider = null.w[each.key] }'
+    assert required(configured(tmp_path, text, OPENTOFU)) == {"hashicorp/null": ""}
+    named = {"resource": {"x_y": {"a": {"provider": "null.w"}, "b": {"provider": "null"}}}}
+    (tmp_path / "main.tf").unlink()
+    assert required(configured(tmp_path, {"main.tf.json": json.dumps(named)})) == {"hashicorp/null": ""}
+    absent = json.dumps({"resource": {"x_y": {"a": {"provider": None}}}})
+    assert errors(configured(tmp_path, {"main.tf.json": absent})) == ["Invalid provider configuration reference"]
+
+
 def test_old_ways_are_warnings(tmp_path: Path) -> None:
     text = 'provider "x" { version = "1.0" }\nresource "x_y" "a" { provider = "x" }'
     assert warnings(configured(tmp_path, text)) == [
@@ -279,10 +292,13 @@ def test_what_is_special_in_child_modules(tmp_path: Path) -> None:
         "m/a.tftest.hcl": "broken",
     }
     configuration = configured(tmp_path, files)
-    assert errors(configuration) == ["Invalid import configuration"]
+    assert errors(configuration) == []
     assert warnings(configuration) == ["Backend configuration ignored"]
-    assert required(configuration) == {"hashicorp/over": ""}
+    assert required(configuration) == {"hashicorp/over": "", "hashicorp/x": ""}
     assert configuration.state.kind == "none"
+    opentofu = configured(tmp_path, files, OPENTOFU)
+    assert errors(opentofu) == ["Invalid import configuration"]
+    assert required(opentofu) == {"hashicorp/over": ""}
 
 
 def test_local_modules_that_cannot_be_read(tmp_path: Path) -> None:

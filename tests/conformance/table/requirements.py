@@ -185,4 +185,32 @@ BUILT_IN = (
               catalog={"hashicorp/terraform": ("1.0.0",)}),
 )  # fmt: skip
 
-CASES = (*REQUIREMENTS, *TEST_FILES, *STATES, *LEGACY, *BUILT_IN)
+_newest = partial(Case, theme=Theme.NEWEST)
+ACTION = 'action "null_x" "y" {\n  config {\n    a = 1\n  }\n}\n'
+IMPORTING = 'import {\n  to = null_resource.x\n  id = "1"\n}\n'
+NEWEST = (
+    _newest(name="action", files={"main.tf": DEMO + ACTION}, deviation=Deviation.NEWER, tools=("terraform",)),
+    _newest(name="action-for-lock", files={"main.tf": DEMO + ACTION}, turns=(lock(),), deviation=Deviation.NEWER,
+            tools=("terraform",)),
+    _newest(name="action-where-there-are-none", files={"main.tf": DEMO + ACTION}, tools=("opentofu",)),
+    _newest(name="import-in-a-module", files={"main.tf": DEMO + calls("m", "./m"), "m/main.tf": IMPORTING},
+            deviation=Deviation.NEWER, tools=("terraform",)),
+    _newest(name="import-in-a-module-where-it-is-none", files={"main.tf": DEMO + calls("m", "./m"),
+            "m/main.tf": IMPORTING}, tools=("opentofu",)),
+    _newest(name="list-beside-resources", files={"main.tf": DEMO + 'list "null_x" "y" {\n  provider = null\n}\n'}),
+    _newest(name="block-that-no-tool-knows", files={"main.tf": DEMO + 'future "null_x" "y" {}\n'}),
+    _newest(name="files-of-other-commands", files={
+        "main.tf": DEMO,
+        "a.tfquery.hcl": 'list "null_x" "y" {\n  provider = null\n}\n',
+        "a.tfmigrate.hcl": 'state_store_provider "null" {}\n',
+        "a.tfcomponent.hcl": "required_providers {\n  random = {}\n}\n",
+        "a.tfdeploy.hcl": "deployment {",
+        "a.tfmock.hcl": "mock_resource {",
+    }),
+    _newest(name="for-each-of-a-provider", files={"main.tf": DEMO + 'provider "null" {\n  alias    = "a"\n'
+        '  for_each = toset(["x"])\n}\nresource "null_resource" "x" {\n  for_each = toset(["x"])\n'
+        '  provider = null.a[each.key]\n}\nresource "null_resource" "y" {\n  lifecycle {\n    enabled = true\n  }\n}\n'},
+        tools=("opentofu",)),
+)  # fmt: skip
+
+CASES = (*REQUIREMENTS, *TEST_FILES, *STATES, *LEGACY, *BUILT_IN, *NEWEST)

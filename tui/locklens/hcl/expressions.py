@@ -183,9 +183,12 @@ class _Values:
         return self.value(inner)
 
     def _steps(self, tree: Tree[Token]) -> tuple[tuple[str | int, ...], bool]:
-        """The constant steps that a reference begins with, and whether they are all of it; () for none."""
+        """The constant steps that a reference begins with, and whether they are all of it; () for none.
+
+        A keyword before a step is a name, as in `null.alias` (AsTraversal of hclsyntax's literal values).
+        """
         steps: list[str | int | None] = []
-        while tree.data != "identifier":
+        while tree.data not in ("identifier", "literal_value"):
             if tree.data == "expr_term" and len(tree.children) == 1:
                 tree = _subtree(tree.children[0])
             elif tree.data in ("get_attr_expr_term", "index_expr_term"):

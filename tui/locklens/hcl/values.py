@@ -53,6 +53,13 @@ class Literal(Struct, frozen=True):
     is_plain: bool = True
 
     @property
+    def keyword(self) -> str:
+        """The word of a constant that is one, which is a name where a reference is wanted; "" for any other."""
+        if self.value is None:
+            return "null"
+        return str(self.value).lower() if isinstance(self.value, bool) else ""
+
+    @property
     def text(self) -> str | None:
         """The value converted to a string as the tools convert it; None for null."""
         if self.value is None or isinstance(self.value, str):

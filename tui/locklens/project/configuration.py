@@ -25,6 +25,7 @@ class Contributor(StrEnum):
     RESOURCE = "resource"
     DATA = "data"
     EPHEMERAL = "ephemeral"
+    ACTION = "action"
     IMPORT = "import"
     STATE = "state"
     RECORDED = "recorded"

@@ -45,6 +45,15 @@ _ROOT_BLOCKS = {
     "import": 0,
     "check": 1,
 }
+_OWN_BLOCKS = {"terraform": {"action": 2}, "opentofu": {"language": 0}}
+"""What only one of the tools reads: Terraform has actions from 1.14 on."""
+
+_MODES: tuple[tuple[str, Mode], ...] = (
+    ("resource", "managed"),
+    ("data", "data"),
+    ("ephemeral", "ephemeral"),
+    ("action", "action"),
+)
 _REFERRING = hcl.Wanted(frozenset(["provider"]))
 _WANTED = hcl.Wanted(
     blocks={
@@ -58,7 +67,7 @@ _WANTED = hcl.Wanted(
         "module": hcl.Wanted(frozenset(["source", "version"])),
         "import": hcl.Wanted(frozenset(["to", "provider"])),
         "check": hcl.Wanted(blocks={"data": _REFERRING}),
-        **dict.fromkeys(("resource", "data", "ephemeral"), _REFERRING),
+        **{kind: _REFERRING for kind, _ in _MODES},
     }
 )
 _TERRAFORM_ARGUMENTS = frozenset(["required_version", "experiments", "language"])
@@ -127,8 +136,7 @@ class _Reader(Struct):
 
     def read_root(self, body: hcl.Body) -> None:
         """Read a file's top level."""
-        is_opentofu = self.dialect.name == "opentofu"
-        blocks = _ROOT_BLOCKS | ({"language": 0} if is_opentofu else {})
+        blocks = _ROOT_BLOCKS | _OWN_BLOCKS[self.dialect.name]
         self.add_problems(list(body.misfits(frozenset(), blocks)))
         for block in body.blocks("terraform"):
             self._read_settings(block)
@@ -136,9 +144,8 @@ class _Reader(Struct):
             self.refuse(block.place, "Invalid required_providers block", _NESTED)
         for block in body.blocks("provider", labels=1):
             self._read_provider(block)
-        modes: tuple[tuple[str, Mode], ...] = (("resource", "managed"), ("data", "data"), ("ephemeral", "ephemeral"))
-        for kind, mode in modes:
-            for block in body.blocks(kind, labels=2):
+        for kind, mode in _MODES:
+            for block in body.blocks(kind, labels=2) if kind in blocks else ():
                 self._read_resource(block, mode)
         for block in body.blocks("import"):
             self._read_import(block)
@@ -214,11 +221,14 @@ class _Reader(Struct):
     def _provider_reference(self, value: hcl.Expression) -> str | None:
         """Return the local name in `provider = NAME.ALIAS`; None, with a problem, where there is none."""
         place = value.place
+        is_text = isinstance(value, hcl.Literal) and isinstance(value.value, str)
         if isinstance(value, hcl.Literal) and isinstance(value.value, str):
             if not self.is_json:
                 self.warn(place, "Quoted references are deprecated", "Remove the quotes surrounding this reference.")
             value = hcl.parse_expression(value.value) or value
-        parts = value.parts if isinstance(value, hcl.Reference) else ()
+        parts: tuple[str | int, ...] = value.parts if isinstance(value, hcl.Reference) else ()
+        if isinstance(value, hcl.Literal) and value.keyword and (is_text or not self.is_json):
+            parts = (value.keyword,)  # `provider = null` names the provider
         is_indexed = isinstance(value, hcl.Dynamic) and len(value.prefix) == 2
         if isinstance(value, hcl.Dynamic):
             parts = value.prefix

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from locklens.project.declared import Import, ProviderConfiguration, Resource
     from locklens.project.merging import Module, Placed
 
-_KINDS = {"managed": Contributor.RESOURCE, "data": Contributor.DATA, "ephemeral": Contributor.EPHEMERAL}
+_KINDS = {
+    "managed": Contributor.RESOURCE,
+    "data": Contributor.DATA,
+    "ephemeral": Contributor.EPHEMERAL,
+    "action": Contributor.ACTION,
+}
 
 
 class LocalNames:
@@ -139,9 +144,12 @@ class _Gathering:
         self._add(one, resource.provider, resource.type, _KINDS[resource.mode], resource.address)
 
     def add_import(self, one: Placed[Import]) -> None:
-        """Take an import block. The tools differ in whether one with a resource block beside it counts."""
+        """Take an import block. The tools differ in whether one with a resource block beside it counts.
+
+        Terraform reads those of child modules from 1.16 on, OpenTofu does not.
+        """
         block = one.item
-        if self._key:
+        if self._key and self._dialect.name == "opentofu":
             detail = f"An import block was detected in {self._key}. Import blocks are only allowed in the root module."
             self._note(one, "Invalid import configuration", detail)
             return

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from locklens.project.provider_entries import RequiredEntry
     from locklens.versions import Constraints
 
-Mode = Literal["managed", "data", "ephemeral"]
+Mode = Literal["managed", "data", "ephemeral", "action"]
 
 
 class Note(Struct, frozen=True):
@@ -44,7 +44,7 @@ class ProviderConfiguration(Struct, frozen=True):
 
 
 class Resource(Struct, frozen=True):
-    """A resource, data source or ephemeral resource.
+    """A resource, data source, ephemeral resource or action.
 
     Attributes:
         mode: Which of them.

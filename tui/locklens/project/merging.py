@@ -65,7 +65,7 @@ class Module(Struct, frozen=True):
         files: Paths of those that were read.
         required: The required_providers entries by local name.
         providers: Provider configurations.
-        resources: Resources, data sources (those in checks too) and ephemeral resources.
+        resources: Resources, data sources (those in checks too), ephemeral resources and actions.
         imports: Import blocks.
         calls: Module calls.
         backend: Where the state is kept, None where nothing says so.
@@ -274,7 +274,12 @@ class Merger:
 
     def _override_resources(self, file: SourceFile) -> None:
         """`provider` is replaced. Terraform passes over ephemeral resources, OpenTofu treats them like the others."""
-        words = {"managed": "resource", "data": "data resource", "ephemeral": "ephemeral resource"}
+        words = {
+            "managed": "resource",
+            "data": "data resource",
+            "ephemeral": "ephemeral resource",
+            "action": "resource",
+        }
         for item in file.contents.resources:
             if item.in_check or (item.mode == "ephemeral" and self._dialect.name == "terraform"):
                 continue

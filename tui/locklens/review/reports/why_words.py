@@ -110,7 +110,7 @@ def kind_words(requirement: Requirement) -> str:
 def subject_words(requirement: Requirement) -> str:
     """The name of the requiring object."""
     subject = requirement.subject
-    is_named = requirement.contributor not in {Contributor.RESOURCE, Contributor.EPHEMERAL, Contributor.IMPORT}
+    is_named = requirement.contributor not in {Contributor.RESOURCE, Contributor.IMPORT}
     return subject if is_named else f"{requirement.contributor} {subject}"
 
 
