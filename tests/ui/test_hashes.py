@@ -203,7 +203,7 @@ def test_the_filter(repository: Review, text: str, names: list[str]) -> None:
 
 def detail(review: Review, name: str, **more: bool) -> list[str]:
     row = next(row for row in hash_rows(review, asked=LookupState()) if row.name == name)
-    return [line.text.rstrip() for line in hash_detail(row, review, **more)]
+    return [line.text.rstrip() for line in hash_detail(row, review, **more)]  # type: ignore[arg-type]
 
 
 def test_the_detail_of_a_provider(repository: Review) -> None:
@@ -400,7 +400,7 @@ async def test_marks_say_what_v_and_l_are_for(samples: Samples, repository: Revi
         await on.settle()
         await on.choose("acme/demo")
         await on.press("space")
-        assert "marked 1 provider for v and L" in on.lines[-2]
+        assert "marked 1 provider for v, p and L" in on.lines[-2]
         assert "1 provider marked" in on.lines[-2]
         assert [row.marked for row in on.hashes.left.rows][:3] == [1, 1, 0]
         assert "- infra/prod" in on.lines[2]

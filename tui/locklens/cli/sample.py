@@ -32,6 +32,7 @@ _PREFIX = "locklens-demo-"
 
 def run_demo(options: Namespace, open_ui: OpenUi) -> int:
     """Review the sample repository, with the sample registry as its only one."""
+    from locklens.demo.places import write_places
     from locklens.demo.repository import make_repository
     from locklens.operations.compare_repository import open_git
     from locklens.operations.comparison import Base
@@ -48,7 +49,8 @@ def run_demo(options: Namespace, open_ui: OpenUi) -> int:
     ):
         folder = Path(name)
         top = make_repository(folder / "infrastructure")
-        environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        configuration = write_cli_configuration(registry, folder, write_places(folder, top))
+        environ = {**os.environ, **environment(configuration)}
         asking = asking_of(options, environ, folder / "cache.sqlite3")
         try:
             request = request_of(options, partial(open_git, top), asking, Base())

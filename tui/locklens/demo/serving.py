@@ -28,23 +28,23 @@ unsigned provider, an expired key, a registry that does not answer. Everything e
 _COMMENT = "# Written by locklens demo: the registries below run on this machine and serve invented releases.\n"
 
 
-def cli_configuration(registry: DemoRegistry) -> str:
-    """Return a CLI configuration that maps each of the registry's hosts to loopback."""
+def cli_configuration(registry: DemoRegistry, more: str = "") -> str:
+    """Return a CLI configuration that maps each of the registry's hosts to loopback; `more` stands at its end."""
     blocks = (
         f'host "{host}" {{\n  services = {{\n    "providers.v1" = "{registry.service_url(host)}"\n  }}\n}}\n'
         for host in registry.hosts
     )
-    return "\n".join((_COMMENT, *blocks))
+    return "\n".join((_COMMENT, *blocks, *([more] if more else [])))
 
 
-def write_cli_configuration(registry: DemoRegistry, folder: Path) -> Path:
-    """Write the CLI configuration to a file in an existing folder, and return its path.
+def write_cli_configuration(registry: DemoRegistry, folder: Path, more: str = "") -> Path:
+    """Write the CLI configuration to a file in an existing folder, and return its path; `more` stands at its end.
 
     Raises:
         OSError: The file cannot be written.
     """
     path = folder / FILE_NAME
-    path.write_text(cli_configuration(registry), "utf-8", newline="\n")
+    path.write_text(cli_configuration(registry, more), "utf-8", newline="\n")
     return path
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewRequest
     from locklens.operations.upgrades.candidates import CandidateTable
     from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.verification.judging import EntryPackages
     from locklens.operations.write.operation import Operation
     from locklens.project.gitrefs import Revision
     from locklens.releases.facts import ReleaseId
@@ -193,6 +194,53 @@ class LockLens:
         if self.is_offline or asking is None:
             raise OfflineError("packages cannot be downloaded offline", hint="run without --offline")
         return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
+
+    def verify_packages(
+        self,
+        review: Review,
+        top: Path,
+        chosen: Collection[tuple[str, ProviderAddress]],
+        *,
+        on_progress: Callable[[int, int], None] = lambda _, __: None,
+        cancel: threading.Event | None = None,
+    ) -> dict[tuple[str, ProviderAddress], EntryPackages]:
+        """Compare the packages on this machine, and those that network mirrors list, with lock file entries.
+
+        Nothing is downloaded, and no registry is asked.
+
+        Args:
+            review: The review of the entries, of the work tree.
+            top: The folder of its relative paths.
+            chosen: The entries, each by lock file and provider.
+            on_progress: Called in this thread with the number of compared packages, and of all.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: A folder cannot be read.
+            RunCancelledError: `cancel` was set.
+        """
+        from msgspec.structs import replace
+
+        from locklens.errors import LockLensError
+        from locklens.operations.verification.judging import packages_of_entry
+        from locklens.operations.verification.verify import verify
+        from locklens.operations.write.diagnostics import RootOptions
+
+        asking = self.request.asking
+        if asking is None:
+            raise LockLensError("the CLI configuration is not known, so neither are the plugin cache and the mirrors")
+        entries = {
+            (root.lock_file, change.address): (root.path, change.new)
+            for root in review.roots
+            for change in root.changes
+            if change.new is not None and (root.lock_file, change.address) in chosen
+        }
+        options = RootOptions(top, asking.environ, self.request.tool, self.request.test_directory)
+        only = {(path, address) for (_, address), (path, _) in entries.items()}
+        roots = sorted({path for path, _ in only})
+        asking = replace(asking, is_fresh=not asking.is_offline)
+        found = verify(roots, options, asking, only=only, downloads=False, on_progress=on_progress, cancel=cancel)
+        return {key: packages_of_entry(found, path, entry) for key, (path, entry) in entries.items()}
 
     def health(
         self,

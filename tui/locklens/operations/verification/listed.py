@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError, NotFoundError
-from locklens.hashes import hashes_of_files, hashes_of_zips, is_known_scheme
+from locklens.hashes import hashes_of_files, is_known_scheme
+from locklens.operations.verification.judging import verdict_of
 from locklens.operations.verification.model import PackagePlace, PackageVerdict, VerifiedPackage, Where
 from locklens.sources.urls import url_for_log
 
@@ -46,9 +47,12 @@ def listed_package(
     except LockLensError as error:
         return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=str(error))
     h1 = min(hashes_of_files(found), default="")
-    if any(not found & group and hashes_of_zips(found) and hashes_of_zips(group) for group in groups):
-        return VerifiedPackage(place, PackageVerdict.DIFFERS, h1, reason="no hash that the mirror lists is locked")
-    if any(found & group for group in groups):
-        return VerifiedPackage(place, PackageVerdict.MATCHES, h1)
+    verdicts = {verdict_of(place, found, group) for group in groups}
+    for verdict, reason in (
+        (PackageVerdict.DIFFERS, "no hash that the mirror lists is locked"),
+        (PackageVerdict.MATCHES, ""),
+    ):
+        if verdict in verdicts:
+            return VerifiedPackage(place, verdict, h1, found, reason=reason)
     words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
-    return VerifiedPackage(place, PackageVerdict.UNLOCKED, h1, reason=words)
+    return VerifiedPackage(place, PackageVerdict.UNLOCKED, h1, found, reason=words)

@@ -59,6 +59,7 @@ class PackagePlace(Struct, frozen=True):
         path: A folder, or a zip file; None for a package of a network mirror.
         shown: The path as the user would name it.
         is_folder: True for an unpacked package.
+        root: The folder of the root whose data folder it is in; None for a place of several roots.
     """
 
     address: ProviderAddress
@@ -68,6 +69,22 @@ class PackagePlace(Struct, frozen=True):
     path: Path | None
     shown: str
     is_folder: bool
+    root: str | None = None
+
+
+class SearchedPlace(Struct, frozen=True):
+    """A folder or a server that packages are, or could be, installed from.
+
+    Attributes:
+        shown: The path or URL.
+        root: As of `PackagePlace`.
+        problem: Why its packages were not compared, a clause; "" if they were.
+    """
+
+    where: Where
+    shown: str
+    root: str | None = None
+    problem: str = ""
 
 
 class VerifiedPackage(Struct, frozen=True):
@@ -75,6 +92,7 @@ class VerifiedPackage(Struct, frozen=True):
 
     Attributes:
         h1: Its hash; "" where none was computed.
+        hashes: Those that can be compared with locked ones; for a package of a network mirror the listed ones.
         files: What differs from the signed package, as far as that could be had.
         reason: Of the verdict, or why the files could not be compared; "" for none.
     """
@@ -82,6 +100,7 @@ class VerifiedPackage(Struct, frozen=True):
     place: PackagePlace
     verdict: PackageVerdict
     h1: str = ""
+    hashes: frozenset[str] = frozenset()
     files: tuple[FileDifference, ...] = ()
     reason: str = ""
 
@@ -96,6 +115,7 @@ class PackageVerification(Struct, frozen=True):
         is_offline: True if no registry was to be asked.
         notes: The limits of the run, in sentences.
         log: The requests.
+        searched: The places that were looked at, and those that were not.
     """
 
     packages: tuple[VerifiedPackage, ...]
@@ -104,6 +124,7 @@ class PackageVerification(Struct, frozen=True):
     is_offline: bool
     notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+    searched: tuple[SearchedPlace, ...] = ()
 
     @property
     def has_failed(self) -> bool:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.operations.verification.model import PackagePlace, Where
+from locklens.operations.verification.model import PackagePlace, SearchedPlace, Where
 from locklens.operations.write.init import data_folder_of
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
@@ -34,11 +34,15 @@ class PlaceFinder:
         self._options = options
         self._here = here
         self.notes: list[str] = []
+        self.searched: list[SearchedPlace] = []
+        """The places that packages were looked for in, in order."""
 
     def installed(self, root: Root) -> list[PackagePlace]:
         """Return the packages of a root's data folder, and the places of locked ones that are missing there."""
         data = data_folder_of(root, self._options)
         if not data.packages.is_dir():
+            problem = f"nothing is installed: run `{root.tool.command} init` or `locklens init`"
+            self.searched.append(SearchedPlace(Where.INSTALLED, self._shown(data.packages), root.path, problem))
             self.notes.append(f"{root.name}: nothing is installed; run `{root.tool.command} init` or `locklens init`")
             return []
         locked = [
@@ -50,11 +54,12 @@ class PlaceFinder:
                 place := data.place(entry.address, entry.version, self._here),
                 self._shown(place),
                 is_folder=True,
+                root=root.path,
             )
             for entry in root.lock.entries
         ]
         known = {(one.address, one.version, one.platform) for one in locked}
-        others = self._found(data.packages, Where.INSTALLED, has_zips=False)
+        others = self._found(data.packages, Where.INSTALLED, has_zips=False, root=root.path)
         return [*locked, *(one for one in others if (one.address, one.version, one.platform) not in known)]
 
     def shared(self, config: CliConfig, roots: list[Root]) -> Iterator[PackagePlace]:
@@ -66,6 +71,8 @@ class PlaceFinder:
             if method.kind is MethodKind.FILESYSTEM:
                 folders[Path(method.place).absolute()] = None
             elif method.kind is MethodKind.OCI:
+                problem = f"the packages of an {method.kind} are not compared"
+                self.searched.append(SearchedPlace(Where.MIRROR, method.place, problem=problem))
                 self.notes.append(f"the packages of the {method.kind} {method.place} are not verified")
         for root in roots if config.installation is None else ():
             where = self._options.folder / root.path
@@ -73,19 +80,22 @@ class PlaceFinder:
         for folder in folders:
             yield from self._found(folder, Where.MIRROR, has_zips=True)
 
-    def _found(self, folder: Path, where: Where, *, has_zips: bool) -> Iterator[PackagePlace]:
+    def _found(self, folder: Path, where: Where, *, has_zips: bool, root: str | None = None) -> Iterator[PackagePlace]:
         try:
             found = search(folder)
         except OSError as error:
+            problem = f"it cannot be searched: {reason_of(error)}"
+            self.searched.append(SearchedPlace(where, self._shown(folder), root, problem))
             self.notes.append(f"{folder} cannot be searched: {reason_of(error)}")
             return
+        self.searched.append(SearchedPlace(where, self._shown(folder), root))
         top = Path(os.path.realpath(folder))
         for packages in found.values():
             for one in packages:
                 if one.is_folder or has_zips:
                     path = folder / one.path.relative_to(top)
                     yield PackagePlace(
-                        one.address, one.version, one.platform, where, path, self._shown(path), one.is_folder
+                        one.address, one.version, one.platform, where, path, self._shown(path), one.is_folder, root
                     )
 
     def _shown(self, path: Path) -> str:

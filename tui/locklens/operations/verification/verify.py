@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from locklens.addresses import Platform
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
-from locklens.hashes import h1_of_digests, hashes_of_files, hashes_of_zips, is_known_scheme
+from locklens.hashes import h1_of_digests, is_known_scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.limits import LIMITS
 from locklens.install.stored import read_stored_package
 from locklens.operations.root_modules import RootReader, require_folder
+from locklens.operations.verification.judging import NOT_COMPARABLE, verdict_of
 from locklens.operations.verification.listed import listed_package
 from locklens.operations.verification.model import (
     FileDifference,
@@ -25,6 +26,7 @@ from locklens.operations.verification.model import (
     PackagePlace,
     PackageVerdict,
     PackageVerification,
+    SearchedPlace,
     VerifiedPackage,
     Where,
 )
@@ -36,11 +38,12 @@ from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
 from locklens.sources.http import moment
+from locklens.sources.urls import url_for_log
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import BinaryIO
 
     from locklens.addresses import ProviderAddress
@@ -78,6 +81,9 @@ def verify(
     options: RootOptions,
     settings: NetworkSettings,
     *,
+    only: Collection[tuple[str, ProviderAddress]] | None = None,
+    downloads: bool = True,
+    on_progress: Callable[[int, int], None] = lambda _, __: None,
     cancel: threading.Event | None = None,
 ) -> PackageVerification:
     """Verify the packages of roots.
@@ -86,6 +92,9 @@ def verify(
         roots: Their folders; () for the current one.
         options: Options of every root.
         settings: Whom to ask for signed packages to compare with: hosts that the settings vouch for.
+        only: Providers, each with the root that locks it; None for all.
+        downloads: False to name the files of a package that differs only where another place has the signed one.
+        on_progress: Called in this thread with the number of compared packages, and of all.
         cancel: Set by another thread to stop.
 
     Raises:
@@ -97,22 +106,52 @@ def verify(
     failures = [one for root in read if root.lock.problems for one in unreadable(root, allows_missing=True)]
     with ReleaseSession(settings, (), cancel) as session:
         sound = [root for root in read if not root.lock.problems]
-        verifying = _Verifying(session, sound, options, is_offline=settings.is_offline)
-        packages = verifying.run()
-        notes = (*session.notes, *dict.fromkeys(verifying.notes))
-        return PackageVerification(packages, _errors(failures), moment(), settings.is_offline, notes, session.log)
+        wanted = _Wanted(None if only is None else frozenset(only))
+        verifying = _Verifying(session, sound, options, wanted, is_offline=settings.is_offline, downloads=downloads)
+        packages = verifying.run(on_progress)
+        notes, searched = (*session.notes, *dict.fromkeys(verifying.notes)), tuple(dict.fromkeys(verifying.searched))
+        return PackageVerification(
+            packages, _errors(failures), moment(), settings.is_offline, notes, session.log, searched
+        )
 
 
 def _errors(failures: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(one for one in failures if one.is_error)
 
 
+class _Wanted(Struct, frozen=True):
+    """The providers to verify, each with the root that locks it; `pairs` is None for all."""
+
+    pairs: frozenset[tuple[str, ProviderAddress]] | None
+
+    def has(self, place: PackagePlace) -> bool:
+        """True if a package is to be verified."""
+        if self.pairs is None:
+            return True
+        return any(place.address == address and place.root in {None, root} for root, address in self.pairs)
+
+    def has_provider(self, address: ProviderAddress) -> bool:
+        """True if packages of a provider are to be verified."""
+        return self.pairs is None or any(address == one for _, one in self.pairs)
+
+
 class _Verifying:
-    def __init__(self, session: ReleaseSession, roots: list[Root], options: RootOptions, *, is_offline: bool) -> None:
+    def __init__(
+        self,
+        session: ReleaseSession,
+        roots: list[Root],
+        options: RootOptions,
+        wanted: _Wanted,
+        *,
+        is_offline: bool,
+        downloads: bool,
+    ) -> None:
         self._session = session
         self._roots = roots
+        self._wanted = wanted
         self._here = Platform.parse(this_platform())
         self._is_offline = is_offline
+        self._downloads = downloads
         self._finder = PlaceFinder(options, self._here)
         self._contexts = {name: InstallContext(session, tool) for name, tool in DIALECTS.items()}
 
@@ -120,7 +159,11 @@ class _Verifying:
     def notes(self) -> list[str]:
         return self._finder.notes
 
-    def run(self) -> tuple[VerifiedPackage, ...]:
+    @property
+    def searched(self) -> list[SearchedPlace]:
+        return self._finder.searched
+
+    def run(self, on_progress: Callable[[int, int], None]) -> tuple[VerifiedPackage, ...]:
         """Verify all packages, concurrently."""
         works: list[tuple[PackagePlace, _Locked, str]] = []
         for root in self._roots:
@@ -132,8 +175,13 @@ class _Verifying:
             config = self._session.registries(DIALECTS[name]).config
             listed += self._listed(config, name, _locked(same))
             works += [(place, _locked(same), name) for place in self._finder.shared(config, same)]
-        works = list({place: (place, locked, tool) for place, locked, tool in works}.values())
-        verified = list(self._session.map(lambda work: self._judged(*work[:2]), works))
+        works = list(
+            {place: (place, locked, tool) for place, locked, tool in works if self._wanted.has(place)}.values()
+        )
+        verified: list[VerifiedPackage] = []
+        for package in self._session.map(lambda work: self._judged(*work[:2]), works):
+            verified.append(package)
+            on_progress(len(verified), len(works))
         wrong = [number for number, package in enumerate(verified) if package.verdict is PackageVerdict.DIFFERS]
         builds = list({_build(works[number][0]): works[number] for number in wrong}.values())
         # One package of a build is enough for all of its places, such as a data folder and the plugin cache behind it.
@@ -149,6 +197,10 @@ class _Verifying:
         """Compare what network mirrors list of the locked versions, for this machine's platform."""
         methods = config.installation.methods if config.installation is not None else ()
         mirrors = [method for method in methods if method.kind is MethodKind.NETWORK]
+        problem = "a network mirror is not asked offline" if self._is_offline else ""
+        self._finder.searched += [
+            SearchedPlace(Where.MIRROR, url_for_log(one.place), problem=problem) for one in mirrors
+        ]
         if mirrors and self._is_offline:
             self._finder.notes.append("network mirrors are not verified offline")
             return []
@@ -157,7 +209,7 @@ class _Verifying:
             (build, method, registries.installation(Path(), [method]))
             for method in mirrors
             for build in locked
-            if method.accepts(build[0])
+            if method.accepts(build[0]) and self._wanted.has_provider(build[0])
         ]
         found = self._session.map(
             lambda work: listed_package((*work[0], self._here), work[1], work[2], locked[work[0]]), works
@@ -178,20 +230,11 @@ class _Verifying:
         except (OSError, ValueError) as error:
             reason = reason_of(error) if isinstance(error, OSError) else str(error)
             return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=f"it cannot be read: {reason}")
-        verdicts = [self._verdict(place, contents, group) for group in groups]
+        verdicts = [verdict_of(place, contents.hashes, group) for group in groups]
         for verdict in (PackageVerdict.DIFFERS, PackageVerdict.MATCHES):
             if verdict in verdicts:
-                return VerifiedPackage(place, verdict, contents.h1)
-        words = "the lock file has no hash that can be compared with an unpacked package of this platform"
-        return VerifiedPackage(place, PackageVerdict.UNLOCKED, contents.h1, reason=words)
-
-    def _verdict(self, place: PackagePlace, contents: _Contents, locked: frozenset[str]) -> PackageVerdict:
-        if contents.hashes & locked:
-            return PackageVerdict.MATCHES
-        # Which platform a locked h1 is of is not written anywhere: only for an installed one it must be this one.
-        comparable = hashes_of_files(locked) if place.is_folder else hashes_of_zips(locked)
-        is_known = place.where is not Where.MIRROR or not place.is_folder
-        return PackageVerdict.DIFFERS if comparable and is_known else PackageVerdict.UNLOCKED
+                return VerifiedPackage(place, verdict, contents.h1, contents.hashes)
+        return VerifiedPackage(place, PackageVerdict.UNLOCKED, contents.h1, contents.hashes, reason=NOT_COMPARABLE)
 
     def _contents(self, place: PackagePlace) -> _Contents:
         cancel = self._session.cancel
@@ -208,6 +251,8 @@ class _Verifying:
         """Return the contents of the signed package: of another place where it is as locked, or downloaded."""
         good = (one.place for one in others if one.verdict is PackageVerdict.MATCHES and one.place.path is not None)
         spare = next((other for other in good if _build(other) == _build(place)), None)
+        if spare is None and not self._downloads:
+            return LockLensError("`locklens verify` downloads it, and names the files that differ")
         try:
             return self._contents(spare) if spare is not None else self._downloaded(place, tool)
         except (LockLensError, OSError) as error:

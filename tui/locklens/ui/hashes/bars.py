@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.operations.verification.model import PackageVerdict
 from locklens.review.reports.cover import source_words
 from locklens.review.reports.lines import Line, Role, Span
 from locklens.text import counted
+from locklens.ui.hashes.packages import differ_words, package_counts
 from locklens.ui.shell.bars import fact_line, joined_parts, registry_lines
 from locklens.ui.text.phrases import registries_in_short, unverified_in_short
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
+    from locklens.operations.verification.judging import EntryPackages
     from locklens.review.model import Review
     from locklens.ui.shell.bars import Reading
 
 
-def hashes_head(review: Review | None) -> tuple[BarLayout, ...]:
-    """The head line: counts of locked, unverified and uncovered."""
+def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ()) -> tuple[BarLayout, ...]:
+    """The head line: counts of locked, unverified, uncovered, and of packages that differ."""
     name = (Piece(" locklens  ", Role.STRONG), Piece("hashes", Role.DIM))
     if review is None:
         return (BarLayout(name),)
@@ -31,6 +34,9 @@ def hashes_head(review: Review | None) -> tuple[BarLayout, ...]:
     counts.append(Piece(f"  {unverified} unverified", Role.WARN if unverified else Role.DIM, "only('unverified')"))
     if review.policy.platforms:
         counts.append(Piece(f"  {uncovered} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
+    differing = package_counts(packages)[PackageVerdict.DIFFERS]
+    if differing:
+        counts.append(Piece(f"  {differ_words(differing)}", Role.BLOCK, "only('package-differs')"))
     counts.append(Piece(" "))
     locks = f"{counted(len(changes), 'provider')} in {counted(len(review.roots), 'lock file')}"
     return (
@@ -41,12 +47,14 @@ def hashes_head(review: Review | None) -> tuple[BarLayout, ...]:
 
 
 def hashes_status(
-    review: Review | None, progress: Reading, *, marked: int, is_narrowed: bool, message: str = ""
+    review: Review | None, progress: Reading, *, marked: int, is_narrowed: bool, comparing: str = "", message: str = ""
 ) -> tuple[BarLayout, ...]:
     """The status line above the keys."""
     parts: list[Piece] = []
     if marked:
         parts.append(Piece(f"{counted(marked, 'provider')} marked", Role.STRONG))
+    if comparing:
+        parts.append(Piece(f"{comparing}; p or esc cancels", Role.INFO, "compare_packages"))
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:

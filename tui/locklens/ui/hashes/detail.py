@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.review.coverage import ProviderCoverage, coverage
@@ -11,40 +11,60 @@ from locklens.review.model import ChangeKind, Proof
 from locklens.review.reports.cover import NAME_THEM, needs_words, source_words
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted, shell_words, size_words
+from locklens.ui.hashes.packages import counts_line, package_lines
 from locklens.ui.review.detail import finding_lines
 from locklens.ui.review.root_detail import asked_lines
 from locklens.ui.text.clipboard import ShellText, change_copied
 from locklens.ui.text.evidence import PROOFS, hash_line, is_settled, proof_span, unsettled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from locklens.operations.verification.judging import EntryPackages
     from locklens.policy import Policy
     from locklens.review.model import Change, HashFact, Review, RootReview
-    from locklens.ui.hashes.rows import HashRow
+    from locklens.ui.hashes.rows import HashRow, Named
 
 _PLATFORM = 14
 _CELL = 9
 _NOWHERE = "of unknown platform"
 
 
-def hash_detail(row: HashRow, review: Review, *, in_full: bool = False, is_asking: bool = False) -> Iterator[Line]:
+class PackagesShown(NamedTuple):
+    """The compared packages of entries, and the entries whose packages are being compared."""
+
+    known: Mapping[Named, EntryPackages] = {}
+    pending: Collection[Named] = ()
+
+
+NO_PACKAGES = PackagesShown()
+
+
+def hash_detail(
+    row: HashRow,
+    review: Review,
+    *,
+    packages: PackagesShown = NO_PACKAGES,
+    in_full: bool = False,
+    is_asking: bool = False,
+) -> Iterator[Line]:
     """The detail of a row.
 
     Args:
         row: The row of a provider or a root.
         review: The review, with policy and registries.
+        packages: The packages on this machine.
         in_full: True for full hashes and explanations of rules.
         is_asking: True while the review is incomplete.
     """
     if row.change is None:
-        yield from _root_lines(row.root, review, in_full=in_full, is_asking=is_asking)
+        yield from _root_lines(row.root, review, packages, in_full=in_full, is_asking=is_asking)
         return
-    yield from _provider_lines(row.change, row.root, review, in_full=in_full, is_asking=is_asking)
+    yield from _provider_lines(row.change, row.root, review, packages, in_full=in_full, is_asking=is_asking)
 
 
 def _provider_lines(
-    change: Change, root: RootReview, review: Review, *, in_full: bool, is_asking: bool
+    change: Change, root: RootReview, review: Review, packages: PackagesShown, *, in_full: bool, is_asking: bool
 ) -> Iterator[Line]:
     assert change.new is not None
     place = FilePlace(root.lock_file, change.new.line)
@@ -60,6 +80,8 @@ def _provider_lines(
             yield line(Span("  -> ", Role.DIM), change.evidence.hint, hanging=5, copied=change.evidence.hint)
     yield from _matrix_lines(change, root, platforms, review.policy, is_asking=is_asking)
     yield from _path_lines(platforms)
+    named = (root.lock_file, change.address)
+    yield from package_lines(packages.known.get(named), str(change.new.version), is_comparing=named in packages.pending)
     if change.findings:
         yield from heading("FINDINGS")
         for finding in change.findings:
@@ -215,7 +237,9 @@ def _by_platform(fact: HashFact) -> tuple[bool, str, bool]:
 # A root
 
 
-def _root_lines(root: RootReview, review: Review, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
+def _root_lines(
+    root: RootReview, review: Review, packages: PackagesShown, *, in_full: bool, is_asking: bool
+) -> Iterator[Line]:
     place = FilePlace(root.lock_file, 1)
     yield line(Span(root.path or ". (top folder)", Role.STRONG), hanging=2, copied=root.path or ".")
     yield line(Span(root.lock_file, Role.PLACE), Span(f"  {root.tool.product}", Role.DIM), hanging=2, place=place)
@@ -238,6 +262,10 @@ def _root_lines(root: RootReview, review: Review, *, in_full: bool, is_asking: b
             yield line(
                 f"  {name} {version:<9} ", Span(covered, Role.DIM), hanging=4, copied=change_copied(change), place=entry
             )
+    known = [found for (lock_file, _), found in packages.known.items() if lock_file == root.lock_file]
+    if known:
+        yield from heading(f"PACKAGES ON THIS MACHINE  of {counted(len(known), 'provider')}")
+        yield counts_line(known)
     yield from policy_detail(review)
     yield from _ladder_lines([fact for change in changes for fact in change.locked])
     yield from asked_lines(review, is_asking=is_asking)

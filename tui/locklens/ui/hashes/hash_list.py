@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 _LEAD = 4
 _SEVERITY = 5
-_COVER = 9
-_PROOF = 10
+_COVER = 8
+_PROOF = 11
+_PACKAGES = 12
+_PACKAGES_FROM_WIDTH = 76
+"""Narrower lists have no room for the verdict on packages; the detail and the head have it."""
 _MOST_VERSION = 14
 _TITLED_FROM_WIDTH = 64
 """Narrower lists have no room for the title of short versions: names come first."""
@@ -48,7 +51,7 @@ class HashList(RowList[HashRow]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._room = self._version_room = 0
+        self._room = self._version_room = self._packages_room = 0
 
     def tell_highlighted(self) -> None:
         """Post the highlighted row."""
@@ -71,17 +74,21 @@ class HashList(RowList[HashRow]):
         least = len("version") if width >= _TITLED_FROM_WIDTH else 0
         self._version_room = min(max((len(row.version) for row in rows), default=0), _MOST_VERSION)
         self._version_room = max(self._version_room, least)
-        self._room = max(0, width - _LEAD - _SEVERITY - self._version_room - 2 - _COVER - _PROOF)
+        is_compared = any(row.packages.text for row in rows)
+        self._packages_room = _PACKAGES if is_compared and width >= _PACKAGES_FROM_WIDTH else 0
+        tail = _COVER + _PROOF + self._packages_room
+        self._room = max(0, width - _LEAD - _SEVERITY - self._version_room - 2 - tail)
 
     def painted(self, row: HashRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint a root or a provider."""
         lead = [Span("> " if cursor else "  ", Role.STRONG), self._mark(row)]
-        tail = 1 + _COVER + _PROOF
+        tail = 1 + _COVER + _PROOF + self._packages_room
+        packages = f"{'packages':>{_PACKAGES}}" if self._packages_room else ""
         if row.change is None:
             room = max(0, width - _LEAD - _SEVERITY - tail)
             name = harmless(row.name)
             shown = fitted_end(name, room) if cell_len(name) > room else fitted(name, room)
-            heads = Span(f"{'coverage':>{_COVER}}{'proof':>{_PROOF}}" if row.named else "", Role.DIM)
+            heads = Span(f"{'coverage':>{_COVER}}{'proof':>{_PROOF}}{packages}" if row.named else "", Role.DIM)
             if row.named and cell_len(name) <= self._room and self._version_room >= len("version"):
                 title = Span(f" {fitted('version', self._version_room)} ", Role.DIM)
                 return [*lead, Span(fitted(name, self._room), Role.HEADING), title, _severity(row), heads]
@@ -93,6 +100,7 @@ class HashList(RowList[HashRow]):
             _severity(row),
             Span(f"{row.cover.text:>{_COVER}}", row.cover.role),
             Span(f"{row.proof.text:>{_PROOF}}", row.proof.role),
+            Span(f"{row.packages.text:>{self._packages_room}}" if self._packages_room else "", row.packages.role),
         ]
 
     @staticmethod

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.operations.verification.model import PackageVerdict
 from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.ui.hashes.keys import HASHES_KEYS
+from locklens.ui.hashes.packages import PACKAGE_WORDS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.text.evidence import PROOFS
 
@@ -18,6 +20,7 @@ def hashes_help() -> Iterator[Line]:
     yield from key_help(HASHES_KEYS)
     yield from help_section("COLUMNS", _HASH_COLUMNS)
     yield from help_section("PROOF OF A HASH", PROOFS)
+    yield from help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
     yield from help_section("INSTALL PATHS", _INSTALL_PATHS)
     yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
     for text in _POLICY_SAMPLE:
@@ -29,8 +32,23 @@ _HASH_COLUMNS = {
     "3/4": "3 of 4 required platforms (or else known platforms) can be installed on every path",
     "3/4?": "the state of some others is unknown",
     "5 of 10": "5 of 10 locked hashes are verified: signed, computed or reported",
-    "x": "marked for v and L; - for some of a root's providers",
+    "x": "marked for v, p and L; - for some of a root's providers",
     "…": "registry lookup in progress",
+}
+
+
+_VERDICTS = {verdict: word for verdict, (word, _) in PACKAGE_WORDS.items()}
+_PACKAGES = {
+    _VERDICTS[PackageVerdict.MATCHES]: "a hash of the package is locked",
+    _VERDICTS[
+        PackageVerdict.DIFFERS
+    ]: "no hash of it is locked: the files that differ are named where a good copy is here",
+    _VERDICTS[PackageVerdict.MISSING]: "locked, but not in .terraform/providers",
+    _VERDICTS[PackageVerdict.UNREADABLE]: "damaged or not readable, or a mirror without a usable answer",
+    _VERDICTS[PackageVerdict.UNLOCKED]: "the lock file has no hash that could be compared with it",
+    "installed": "in the root's .terraform/providers, or TF_DATA_DIR",
+    "plugin-cache": "in plugin_cache_dir of the CLI configuration",
+    "mirror": "a filesystem_mirror; of a network_mirror the hashes that it lists",
 }
 
 
@@ -54,6 +72,7 @@ _HASH_FILTER = {
     "text": "found in provider, version, root, finding, platform, proof or hash",
     "not-covered": "a required platform cannot be installed on some path",
     "unverified": "not all hashes are verified",
+    "package-differs": "a package on this machine differs; also package-missing, package-unreadable, package-ok",
     "unknown": "a hash with this proof; also stale, computed, signed",
     "-word": "excludes the word",
 }

@@ -23,13 +23,14 @@ HASHES_KEYS = KeyTable(
         KeyGroup(
             "Reading",
             (
-                Key("space", "space", "mark", "mark provider: or the root, for v and L; again: unmark", "mark"),
-                Key("a", "a", "mark_shown", "mark all shown: for v and L; again: unmark", "all"),
+                Key("space", "space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
+                Key("a", "a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
                 Key(
                     "slash",
                     "/",
                     "filter",
-                    "filter rows: by provider, root, platform, proof, hash, finding, not-covered, unverified",
+                    "filter rows: by provider, root, platform, proof, hash, finding, not-covered, unverified, "
+                    "package-differs",
                     "filter",
                 ),
                 Key("x", "x", "expand", "toggle full hashes: and the explanation of each rule", "expand"),
@@ -50,6 +51,13 @@ HASHES_KEYS = KeyTable(
                     "verify by download: the unverified h1 of the marked providers, or of the row; asks first",
                     "verify",
                 ),
+                Key(
+                    "p",
+                    "p",
+                    "compare_packages",
+                    "compare packages: installed, cached and mirrored ones of the marked providers, or of the row",
+                    "packages",
+                ),
                 Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),
@@ -68,6 +76,6 @@ HASHES_KEYS = KeyTable(
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere("L"),
     ),
-    ("?", "q ctrl+c", "space", "v", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "x", "v", "L", "w", "tab", "q ctrl+c", ":", "r"),
+    ("?", "q ctrl+c", "space", "v", "p", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "p", "L", "w", "tab", "q ctrl+c", ":", "r"),
 )

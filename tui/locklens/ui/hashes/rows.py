@@ -10,12 +10,14 @@ from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import LookupAnswer, Severity
 from locklens.review.reports.cover import coverage_in_short
 from locklens.review.reports.lines import Role, Span
+from locklens.ui.hashes.packages import package_filter_words, package_span
 from locklens.ui.text.evidence import is_settled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from locklens.addresses import ProviderAddress
+    from locklens.operations.verification.judging import EntryPackages
     from locklens.policy import Policy
     from locklens.review.model import Change, Review, RootReview
 
@@ -34,6 +36,7 @@ class HashRow(Struct, frozen=True):
         marked: Number of marked providers among them.
         cover: Number of covered platforms.
         proof: Number of verified hashes.
+        packages: The most urgent verdict on the packages of this machine; "" before they were compared.
     """
 
     key: str
@@ -43,6 +46,7 @@ class HashRow(Struct, frozen=True):
     marked: int = 0
     cover: Span = Span("")
     proof: Span = Span("")
+    packages: Span = Span("")
 
     @property
     def name(self) -> str:
@@ -72,7 +76,12 @@ class LookupState(Struct, frozen=True):
 
 
 def hash_rows(
-    review: Review, *, asked: LookupState, marked: Collection[Named] = (), narrowed: str = ""
+    review: Review,
+    *,
+    asked: LookupState,
+    marked: Collection[Named] = (),
+    narrowed: str = "",
+    packages: Mapping[Named, EntryPackages] | None = None,
 ) -> tuple[HashRow, ...]:
     """Return the rows that match a filter, in the order of roots and providers.
 
@@ -81,27 +90,39 @@ def hash_rows(
         asked: State of the lookup.
         marked: The marked providers.
         narrowed: Words that a provider's row must all contain; `-word` excludes a word.
+        packages: The packages of entries that were compared.
     """
     words = narrowed.lower().split()
-    return tuple(row for root in review.roots for row in _of_root(root, review.policy, asked, marked, words))
+    known = packages or {}
+    return tuple(row for root in review.roots for row in _of_root(root, review.policy, asked, marked, words, known))
 
 
 def _of_root(
-    root: RootReview, policy: Policy, asked: LookupState, marked: Collection[Named], words: list[str]
+    root: RootReview,
+    policy: Policy,
+    asked: LookupState,
+    marked: Collection[Named],
+    words: list[str],
+    packages: Mapping[Named, EntryPackages],
 ) -> Iterator[HashRow]:
     root_row = HashRow(root.lock_file, root, None)
     locked = (change for change in root.changes if change.new is not None)
     ordered = sorted(locked, key=lambda change: change.address.sort_key)
-    rows = [_of_provider(root, change, policy, asked, marked) for change in ordered]
-    shown = [row for row in rows if _matches(words, row, policy)] if words else rows
-    if shown or (root.findings and _matches(words, root_row, policy)):
+    rows = [_of_provider(root, change, policy, asked, marked, packages) for change in ordered]
+    shown = [row for row in rows if _matches(words, row, policy, packages)] if words else rows
+    if shown or (root.findings and _matches(words, root_row, policy, packages)):
         named = tuple(name for row in shown for name in row.named)
         yield HashRow(root_row.key, root, None, named, sum(row.marked for row in shown))
         yield from shown
 
 
 def _of_provider(
-    root: RootReview, change: Change, policy: Policy, asked: LookupState, marked: Collection[Named]
+    root: RootReview,
+    change: Change,
+    policy: Policy,
+    asked: LookupState,
+    marked: Collection[Named],
+    packages: Mapping[Named, EntryPackages],
 ) -> HashRow:
     named = (root.lock_file, change.address)
     return HashRow(
@@ -112,6 +133,7 @@ def _of_provider(
         int(named in marked),
         cover_span(change, coverage(change, policy), asked),
         proof_count(change, asked),
+        package_span(packages.get(named)),
     )
 
 
@@ -144,12 +166,12 @@ def proof_count(change: Change, asked: LookupState) -> Span:
     return Span(f"{verified} of {total}", Role.GOOD if verified == total else Role.WARN)
 
 
-def _matches(words: Iterable[str], row: HashRow, policy: Policy) -> bool:
-    text = _text(row, policy)
+def _matches(words: Iterable[str], row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> bool:
+    text = _text(row, policy, packages)
     return all((word[1:] not in text) if word.startswith("-") and len(word) > 1 else word in text for word in words)
 
 
-def _text(row: HashRow, policy: Policy) -> str:
+def _text(row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> str:
     """The text that the filter searches, in lower case."""
     root, change = row.root, row.change
     parts = [
@@ -163,6 +185,7 @@ def _text(row: HashRow, policy: Policy) -> str:
         parts += [f"{finding.rule} {finding.message}" for finding in change.findings]
         parts += [f"{fact.hash} {fact.platform or ''} {fact.proof}" for fact in change.locked]
         parts += ["not-covered"] if platforms.missing or platforms.is_short else []
+        parts += package_filter_words(packages.get((root.lock_file, change.address)))
         parts += ["unverified"] if any(not fact.is_explained for fact in change.locked) else []
     return "\n".join(parts).lower()
 

@@ -1,4 +1,4 @@
-"""The Hashes screen: locked hashes, their platforms and their proof. Owns the marks for v and L."""
+"""The Hashes screen: locked hashes, their platforms and their proof. Owns the marks for v, p and L."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from locklens.review.reports.lines import FilePlace
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.hashes.bars import hashes_facts, hashes_head, hashes_status
-from locklens.ui.hashes.detail import hash_detail
+from locklens.ui.hashes.comparing import PackageComparer
+from locklens.ui.hashes.detail import PackagesShown, hash_detail
 from locklens.ui.hashes.hash_list import HashList
 from locklens.ui.hashes.help import hashes_help
 from locklens.ui.hashes.keys import HASHES_KEYS
@@ -24,6 +25,7 @@ from locklens.ui.text.clipboard import change_copied
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from locklens.operations.locklens import LockLens
@@ -38,14 +40,20 @@ class HashesScreen(RowActionsScreen):
 
     TABLE = HASHES_KEYS
     VIEW = views.HASHES
-    FILTER_WORDS = "text: provider, root, platform, proof, hash, finding; not-covered, unverified"
+    FILTER_WORDS = "text: provider, root, platform, proof, hash, finding; not-covered, unverified, package-differs"
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HASHES_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.marked: frozenset[Named] = frozenset()
-        """The marked providers, which v and L act on; if empty, they act on the highlighted row."""
+        """The marked providers, which v, p and L act on; if empty, they act on the highlighted row."""
         self.in_full = False
+        self.comparer = PackageComparer()
+
+    def compose(self) -> ComposeResult:
+        """Yield the panes and bars, and what compares packages."""
+        yield self.comparer
+        yield from super().compose()
 
     def make_list(self) -> HashList:
         """Return the list of roots and providers."""
@@ -75,7 +83,8 @@ class HashesScreen(RowActionsScreen):
         if self.review is None or not self.is_open:
             return
         asked = LookupState(self.is_asking, self.review.offline)
-        rows = hash_rows(self.review, asked=asked, marked=self.marked, narrowed=self.filter_text)
+        packages = self.comparer.known(self.review)
+        rows = hash_rows(self.review, asked=asked, marked=self.marked, narrowed=self.filter_text, packages=packages)
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.facts.show_lines(hashes_facts(self.review, self.progress))
         self.refresh_notice()
@@ -96,12 +105,17 @@ class HashesScreen(RowActionsScreen):
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of locked, unverified and uncovered."""
-        return hashes_head(self.review)
+        return hashes_head(self.review, self.comparer.known(self.review).values())
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The progress of the lookup, or a message."""
         return hashes_status(
-            self.review, self.progress, marked=len(self.marked), is_narrowed=self.is_narrowed, message=self.status_text
+            self.review,
+            self.progress,
+            marked=len(self.marked),
+            is_narrowed=self.is_narrowed,
+            comparing=self.comparer.progress,
+            message=self.status_text,
         )
 
     def help_lines(self) -> Iterable[Line]:
@@ -113,7 +127,10 @@ class HashesScreen(RowActionsScreen):
         if self.review is None or event.row is None:
             self.show_detail("", ())
         else:
-            lines = hash_detail(event.row, self.review, in_full=self.in_full, is_asking=self.is_asking)
+            packages = PackagesShown(self.comparer.known(self.review), self.comparer.pending)
+            lines = hash_detail(
+                event.row, self.review, packages=packages, in_full=self.in_full, is_asking=self.is_asking
+            )
             self.show_detail(event.row.key, lines)
 
     @on(HashList.Opened)
@@ -177,10 +194,10 @@ class HashesScreen(RowActionsScreen):
         self.marked = self.marked - named if is_marked else self.marked | named
         self.refresh_list()
         number = counted(len(named), "provider")
-        self.say(f"unmarked {number}" if is_marked else f"marked {number} for v and L")
+        self.say(f"unmarked {number}" if is_marked else f"marked {number} for v, p and L")
 
     def _targets(self) -> frozenset[Named]:
-        """The providers that v and L act on."""
+        """The providers that v, p and L act on."""
         return self.marked or selected_hash_row((self.left.current,) if self.left.current is not None else ())
 
     # Actions
@@ -192,6 +209,38 @@ class HashesScreen(RowActionsScreen):
             self.say("verify: no provider on this row")
         else:
             self.prove(targets)
+
+    def action_compare_packages(self) -> None:
+        """Compare the packages on this machine with the locked hashes, or cancel that."""
+        targets = self._targets()
+        if self.comparer.stop():
+            return
+        if self.review is None or not targets:
+            self.say("packages: no provider on this row")
+        elif self.is_read_only or self.top is None:
+            self.say("packages: only the work tree's lock files have packages on this machine")
+        else:
+            self.comparer.compare(self.source, self.review, self.top, targets)
+
+    @on(PackageComparer.Changed)
+    def _show_packages(self, event: PackageComparer.Changed) -> None:
+        if event.words:
+            self.say(event.words)
+            self.refresh_list()
+        else:
+            self.refresh_bars()
+        self.left.tell_highlighted()
+
+    def action_back(self) -> None:
+        """Go back one step: the comparison of packages, filter, detail."""
+        if not self.comparer.stop():
+            super().action_back()
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reload everything; if anew, what is known of packages is forgotten."""
+        if is_fresh:
+            self.comparer.forget()
+        super().reload(is_fresh=is_fresh)
 
     def action_lock(self) -> None:
         """Plan to lock the missing required platforms."""

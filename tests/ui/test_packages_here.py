@@ -1,0 +1,65 @@
+"""The Hashes screen beside the packages of this machine: what is installed, cached and mirrored."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+from ui.conftest import until
+from ui.test_hashes import HashesDriver
+
+from locklens.demo.faults import Faults
+from locklens.demo.places import write_places
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.repository import make_repository
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.operations.compare_repository import open_locked
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.releases.settings import NetworkSettings
+from locklens.storage.cache import Cache
+from locklens.ui.app import LockLensApp
+
+pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the sample packages are of linux_amd64")
+
+
+async def test_packages_are_compared_on_demand(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "infrastructure")
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
+        configuration = write_cli_configuration(registry, tmp_path, write_places(tmp_path, top))
+        environ = {**os.environ, **environment(configuration)}
+        cache = Cache(tmp_path / "cache.sqlite3")
+        request = ReviewRequest(
+            partial(open_locked, top), include_unchanged=True, is_survey=True, asking=NetworkSettings(environ, cache)
+        )
+        app = LockLensApp(LockLens(request, folder=top), "hashes", store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=(120, 60)) as pilot:
+            on = HashesDriver(app, pilot)
+            await until(on, lambda: bool(on.names) and not on.hashes.is_asking)
+            asked = len(registry.requests)
+            await on.choose("hashicorp/tls")
+            assert "PACKAGES ON THIS MACHINE" in on.said
+            assert "not compared yet" in on.said
+            await on.press("p")
+            await until(on, lambda: "DIFFERS" in on.said, seconds=30)
+            assert "1 package differs, of 2 compared" in on.lines[-2]
+            assert "1 package differs" in on.lines[0]
+            assert "changed  terraform-provider-tls_v4.1.0" in on.said
+            assert "plugin-cache  linux_amd64    ok" in on.said
+            await on.choose("hashicorp/time")
+            assert "not compared yet" in on.said  # Only the row's packages were.
+            await on.press("a", "p")
+            await until(on, lambda: "3 packages differ, 1 missing, of 10 compared" in on.lines[-2], seconds=30)
+            assert "installed     linux_amd64    MISSING" in on.said
+            await on.choose("corp/backup")
+            assert "mirror        linux_amd64    ok" in on.said
+            assert "not compared: nothing is installed" in on.said
+            assert len(registry.requests) == asked
+            await on.press("slash", *"differs", "enter")
+            assert on.names == ["infra/prod/dns", "acme/netbox", "infra/prod/network", "hashicorp/tls"]
+            await on.press("escape", "r")
+            await until(on, lambda: not on.hashes.is_asking)
+            await on.choose("hashicorp/tls")
+            assert "not compared yet" in on.said
