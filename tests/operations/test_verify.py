@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,33 @@ def test_network_mirrors_are_verified_by_what_they_list(monkeypatch: pytest.Monk
         place.steps()
         assert run("verify", "--offline") == 0
         assert "network mirrors are not verified offline" in capfd.readouterr().err
+
+
+def test_hashes_has_the_packages_of_each_entry_if_asked(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        place.configure('plugin_cache_dir = "cache"\n')
+        run("init")
+        (place.work / "cache/registry.terraform.io/acme/demo/1.0.0" / HERE / PROGRAM).write_text("evil")
+        subprocess.run(["git", "init", "-q"], check=True)
+        capfd.readouterr()
+        assert run("hashes", "--format", "json") == 0
+        assert json.loads(capfd.readouterr().out)["roots"][0]["providers"][0]["packages"] is None
+        assert run("hashes", "--verify", "--format", "json") == 1
+        provider = json.loads(capfd.readouterr().out)["roots"][0]["providers"][0]
+        assert [(one["where"], one["platform"], one["verdict"]) for one in provider["packages"]] == [
+            ("installed", HERE, "differs"),
+            ("plugin-cache", HERE, "differs"),
+        ]
+        shutil.rmtree(place.work / ".terraform")
+        assert run("hashes", "--verify", "--format", "json") == 1
+        provider = json.loads(capfd.readouterr().out)["roots"][0]["providers"][0]
+        assert provider["packages"][1] == {
+            "where": "installed",
+            "path": ".terraform/providers",
+            "verdict": "not-compared",
+            "reason": "nothing is installed: run `terraform init` or `locklens init`",
+        }
+        assert run("hashes", "--verify", "--format", "text") == 1
+        text = capfd.readouterr().out
+        assert f"package plugin-cache  {HERE:13}  differs" in text
+        assert "nothing is installed: run" in text

@@ -79,6 +79,9 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     parser.usage = f"locklens {command} [OPTION...] [BASE] {ROOTS_USAGE}"
     words = "revision whose policy applies, and whose lock files name registries that may be asked"
     parser.add_argument("base", nargs="?", metavar="BASE", help=f"{words} (default: HEAD, for its policy alone)")
+    if command == "hashes":
+        words = "compare the packages that are installed, cached and mirrored, as `verify` does, without a download"
+        parser.add_argument("--verify", action="store_true", help=words)
     if command == "keys":
         words = "list versions that were locked before too, with their signers"
         parser.add_argument("--history", action="store_true", help=words)

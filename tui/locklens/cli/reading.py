@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Mapping
 
+    from locklens.addresses import ProviderAddress
     from locklens.operations.comparison import Base, Comparison
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.verification.judging import EntryPackages
     from locklens.releases.settings import NetworkSettings
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
@@ -150,8 +152,14 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
     started = perf_counter()
     telling = ReviewProgress(is_verbose=options.verbose)
     locklens = LockLens(request)
+    packages, differs = None, False
     try:
         result = locklens.review(on_event=telling.take)
+        if view == "hashes" and options.verify:
+            from locklens.operations.verification.report import package_documents
+
+            found = _packages(locklens, result)
+            packages, differs = package_documents(found), any(one.failing for one in found.values())
     finally:
         if request.asking is not None:
             request.asking.cache.close()
@@ -162,9 +170,21 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         "lists_roots": options.list_roots,
         "past": _histories(locklens, result) if view == "keys" and options.history else None,
         "fail_on": options.fail_on,
+        "packages": packages,
     }
     deliver(render_report(view, form, result, **facts), options.output)
-    return FINDINGS if result.fails(options.fail_on) else DONE
+    return FINDINGS if differs or result.fails(options.fail_on) else DONE
+
+
+def _packages(locklens: LockLens, review: Review) -> dict[tuple[str, ProviderAddress], EntryPackages]:
+    """Return the packages on this machine of every entry."""
+    comparison = locklens.request.open()
+    try:
+        top = comparison.top or Path.cwd()
+    finally:
+        comparison.close()
+    chosen = {(root.lock_file, change.address) for root in review.roots for change in root.changes if change.new}
+    return locklens.verify_packages(review, top, chosen)
 
 
 def _format(options: Namespace) -> str:

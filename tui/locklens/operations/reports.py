@@ -46,9 +46,9 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("review", "sarif"): Report("SARIF", "sarif", f"{_REPORTS}.sarif:render"),
     ("review", "junit"): Report("JUnit", "xml", f"{_REPORTS}.junit:render", ("fail_on",)),
     ("review", "codequality"): Report("Code Quality", "codequality.json", f"{_REPORTS}.codequality:render"),
-    ("hashes", "text"): Report("text", "txt", f"{_REPORTS}.hashes_text:render", ("colour",)),
+    ("hashes", "text"): Report("text", "txt", f"{_REPORTS}.hashes_text:render", ("colour", "packages")),
     ("hashes", "json"): Report(
-        "JSON", "json", f"{_REPORTS}.hashes_json:render", (), f"{_REPORTS}.hashes_json:hashes_schema"
+        "JSON", "json", f"{_REPORTS}.hashes_json:render", ("packages",), f"{_REPORTS}.hashes_json:hashes_schema"
     ),
     ("keys", "text"): Report("text", "txt", f"{_REPORTS}.keys_text:render", ("past",)),
     ("keys", "json"): Report(

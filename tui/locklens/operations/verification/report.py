@@ -11,11 +11,18 @@ from locklens.review.reports.envelope import run_facts
 from locklens.text import counted, json_text, page, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.verification.judging import EntryPackages
     from locklens.operations.verification.model import PackageVerification, VerifiedPackage
     from locklens.text import Printable
 
 VerifyJson = dict[str, Any]
 VERIFY_SCHEMA = 1
+
+NOT_COMPARED = "not-compared"
+"""The verdict on a place whose packages were not looked at."""
 
 
 def verify_schema() -> VerifyJson:
@@ -54,6 +61,23 @@ def _package(package: VerifiedPackage) -> VerifyJson:
         "verdict": str(package.verdict),
         "reason": package.reason or None,
         "files": [{"name": one.name, "state": str(one.state)} for one in package.files],
+    }
+
+
+def package_documents(
+    known: Mapping[tuple[str, ProviderAddress], EntryPackages],
+) -> dict[tuple[str, ProviderAddress], list[VerifyJson]]:
+    """Return the packages of each entry as plain values, and the places that were not looked at."""
+    return {
+        named: [
+            *map(_package, found.packages),
+            *(
+                {"where": str(place.where), "path": place.shown, "verdict": NOT_COMPARED, "reason": place.problem}
+                for place in found.searched
+                if place.problem
+            ),
+        ]
+        for named, found in known.items()
     }
 
 

@@ -18,15 +18,20 @@ from locklens.review.reports.json import (
 from locklens.text import json_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from locklens.addresses import ProviderAddress
     from locklens.policy import Policy
     from locklens.review.coverage import ProviderCoverage
     from locklens.review.model import Change, Review, RootReview
     from locklens.text import Printable
 
+    Packages = Mapping[tuple[str, ProviderAddress], Sequence[Mapping[str, Any]]]
 
-def render(review: Review) -> Printable:
-    """Return the document as indented text, ending in a line feed."""
-    return json_text(document(review))
+
+def render(review: Review, *, packages: Packages | None = None) -> Printable:
+    """Return the document as indented text, ending in a line feed; arguments as of `document`."""
+    return json_text(document(review, packages=packages))
 
 
 def hashes_schema() -> dict[str, Any]:
@@ -37,8 +42,13 @@ def hashes_schema() -> dict[str, Any]:
     return loaded
 
 
-def document(review: Review) -> dict[str, Any]:
-    """Return the document as plain values; `review` is one with unchanged providers."""
+def document(review: Review, *, packages: Packages | None = None) -> dict[str, Any]:
+    """Return the document as plain values.
+
+    Args:
+        review: One with unchanged providers.
+        packages: The packages on this machine, as plain values, by lock file and provider; None if not compared.
+    """
     facts = [fact for root in review.roots for change in root.changes for fact in change.locked]
     return {
         "schema": SCHEMA,
@@ -47,7 +57,7 @@ def document(review: Review) -> dict[str, Any]:
             "platforms": [{"platform": str(one.platform), "why": one.why} for one in review.policy.platforms],
             "install_paths": [path.value for path in review.policy.paths_in_order],
         },
-        "roots": [_root(root, review.policy) for root in review.roots],
+        "roots": [_root(root, review.policy, packages) for root in review.roots],
         "summary": {
             "hashes": len(facts),
             "explained": sum(fact.is_explained for fact in facts),
@@ -58,17 +68,21 @@ def document(review: Review) -> dict[str, Any]:
     }
 
 
-def _root(root: RootReview, policy: Policy) -> dict[str, Any]:
+def _root(root: RootReview, policy: Policy, packages: Packages | None) -> dict[str, Any]:
     return {
         "path": root.path,
         "lock_file": root.lock_file,
         "tool": root.tool.name,
-        "providers": [_provider(change, policy) for change in root.changes if change.new is not None],
+        "providers": [
+            _provider(change, policy, packages.get((root.lock_file, change.address), []) if packages else None)
+            for change in root.changes
+            if change.new is not None
+        ],
         "findings": [finding_document(finding) for finding in root.findings],
     }
 
 
-def _provider(change: Change, policy: Policy) -> dict[str, Any]:
+def _provider(change: Change, policy: Policy, packages: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
     assert change.new is not None
     return {
         "provider": str(change.address),
@@ -77,6 +91,7 @@ def _provider(change: Change, policy: Policy) -> dict[str, Any]:
         "explained": sum(fact.is_explained for fact in change.locked),
         "coverage": _coverage(coverage(change, policy)),
         "hashes": [fact_document(fact) for fact in change.locked],
+        "packages": packages,
         "signer": signer_document(change.new_signer),
         "evidence": evidence_document(change.evidence) if change.evidence else None,
         "findings": [finding_document(finding) for finding in change.findings],

@@ -18,29 +18,34 @@ from locklens.review.reports.evidence import (
     without_cause,
 )
 from locklens.review.reports.words import verdict_words
-from locklens.text import Painted, counted, page
+from locklens.text import Painted, counted, page, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from typing import Any
 
+    from locklens.addresses import ProviderAddress
     from locklens.review.model import Change, HashFact, Review, RootReview
     from locklens.text import Line, Printable
+
+    Packages = Mapping[tuple[str, ProviderAddress], Sequence[Mapping[str, Any]]]
 
 _COLOURS = {Proof.STALE: "31;1", Proof.UNKNOWN: "33"}
 _NO_PLATFORM = "-"
 
 
-def render(review: Review, *, colour: bool = False) -> Printable:
+def render(review: Review, *, colour: bool = False, packages: Packages | None = None) -> Printable:
     """Return the report.
 
     Args:
         review: One with unchanged providers.
         colour: True to mark proofs with ANSI colours, which add no information.
+        packages: As of the JSON document.
     """
-    return page(_lines(review), colour=colour)
+    return page(_lines(review, packages or {}), colour=colour)
 
 
-def _lines(review: Review) -> Iterator[Line]:
+def _lines(review: Review, packages: Packages) -> Iterator[Line]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     explained = sum(fact.is_explained for fact in facts)
@@ -48,7 +53,7 @@ def _lines(review: Review) -> Iterator[Line]:
     shared = shared_problems(change for root in roots for change in root.changes if change.new is not None)
     for root in roots:
         yield ""
-        yield from _root(root, review, shared)
+        yield from _root(root, review, shared, packages)
     yield ""
     yield from shared_problem_lines(shared)
     yield from policy_lines(review)
@@ -62,13 +67,15 @@ def _lines(review: Review) -> Iterator[Line]:
     yield f"verdict: {verdict_words(review)}"
 
 
-def _root(root: RootReview, review: Review, shared: Collection[tuple[str, str]]) -> Iterator[Line]:
+def _root(root: RootReview, review: Review, shared: Collection[tuple[str, str]], packages: Packages) -> Iterator[Line]:
     yield f"{root.lock_file}  ({root.tool.product})"
     for finding in root.findings:
         yield f"  {finding.rule} {finding.severity.upper()} {finding.message}"
     for change in sorted(root.changes, key=lambda one: one.address.sort_key):
         if change.new is not None:
             yield from _provider(change, root, review, shared)
+            for package in packages.get((root.lock_file, change.address), ()):
+                yield from _package(package)
 
 
 def _provider(change: Change, root: RootReview, review: Review, shared: Collection[tuple[str, str]]) -> Iterator[Line]:
@@ -89,6 +96,16 @@ def _provider(change: Change, root: RootReview, review: Review, shared: Collecti
         proof = fact.proof.upper() if fact.proof is Proof.STALE else fact.proof.value
         shown = Painted(proof, _COLOURS[fact.proof]) if fact.proof in _COLOURS else proof
         yield f"      {_where(fact):{width}}  {fact.hash:67}  ", shown
+
+
+def _package(package: Mapping[str, Any]) -> Iterator[Line]:
+    """A package on this machine; one that is not as locked with its path and the files that differ."""
+    platform, verdict = package.get("platform", ""), package["verdict"]
+    yield f"      package {package['where']:12}  {platform:13}  {verdict}".rstrip()
+    if verdict != "matches":
+        yield from (f"          {visible(words)}" for words in (package["path"], package["reason"]) if words)
+    for one in package.get("files", ()):
+        yield f"          {one['state']:8}  {visible(one['name'])}"
 
 
 def _where(fact: HashFact) -> str:

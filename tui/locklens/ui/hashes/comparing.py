@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.ui.hashes.packages import outcome
+from locklens.ui.hashes.packages import comparison_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,5 +126,7 @@ class PackageComparer(Widget):
             return
         self._known |= event.found
         self.pending, self.progress = frozenset(), ""
-        words = f"packages: {event.error.sentence}" if event.error is not None else outcome(event.found.values())
+        words = (
+            f"packages: {event.error.sentence}" if event.error is not None else comparison_words(event.found.values())
+        )
         self.post_message(self.Changed(words))

@@ -115,7 +115,7 @@ def differ_words(number: int) -> str:
     return f"{counted(number, 'package')} {'differs' if number == 1 else 'differ'}"
 
 
-def outcome(known: Iterable[EntryPackages]) -> str:
+def comparison_words(known: Iterable[EntryPackages]) -> str:
     """The result of a comparison in words, for the status line."""
     counts = package_counts(known)
     failing = sum(counts[verdict] for verdict in FAILING)
