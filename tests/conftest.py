@@ -7,6 +7,7 @@ import gc
 import itertools
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,11 @@ settings.register_profile(
     "steady", deadline=None, derandomize=not IS_FULL, max_examples=effort(100, 1000), print_blob=True
 )
 settings.load_profile("steady")
+
+# Some machines keep bytecode from being written. There, each of some three hundred programs that the tests start would
+# compile all of locklens, and each process of a run all of the tests: together a seventh of what the tests take.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background job ignores interrupts, and so would the programs that tests interrupt.
