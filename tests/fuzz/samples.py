@@ -106,6 +106,7 @@ POLICIES = [
 hosts = ["registry.example.com"]
 allow = ["hashicorp/*", "cloudflare/cloudflare ~> 5.0"]
 accept_from = "base"
+reported_hashes = ["registry.opentofu.org", "registry.example.com"]
 [severity]
 LK004 = "block"
 [trust."acme"]

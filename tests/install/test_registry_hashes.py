@@ -195,6 +195,31 @@ def test_proposal_3_not_where_signatures_are_enforced(place: Bench, monkeypatch:
     assert h1s(place) == {h1(DEMO, VERSION, HERE)}
 
 
+def test_proposal_3_the_policy_says_which_registries_are_believed(place: Bench) -> None:
+    (place.work / "main.tf").write_text(requires(("acme/demo", VERSION), (OTHER, "1.0.0")))
+    place.registry.packages[OTHER, "1.0.0"] = reported(OTHER, "1.0.0")
+    others = {h1(OTHER, "1.0.0", name) for name in PLATFORMS}
+    here = {h1(DEMO, VERSION, HERE)}
+    for believed, expected in ((["reg.acme.test"], (here, others)), ([], (here, {h1(OTHER, "1.0.0", HERE)}))):
+        (place.work / "locklens.toml").write_text(f"reported_hashes = {believed}\n")
+        for command in ("init", "lock", "upgrade"):
+            (place.work / LOCK_FILE).unlink(missing_ok=True)
+            if command == "upgrade":
+                assert run("init", "--tool", "opentofu") == 0
+                text = (place.work / LOCK_FILE).read_text()
+                (place.work / LOCK_FILE).write_text(
+                    "".join(line for line in text.splitlines(keepends=True) if "h1:" not in line).replace(
+                        VERSION, "1.1.0"
+                    )
+                )
+            place.steps()
+            words = ("upgrade", f"--platform={HERE}", "demo") if command == "upgrade" else (command,)
+            assert run(*words, "--tool", "opentofu") == 0
+            assert h1s(place) == expected[0], (command, believed)
+            if command != "upgrade":
+                assert h1s(place, OTHER) == expected[1], (command, believed)
+
+
 # 4. `providers lock` takes and compares them too.
 
 

@@ -72,6 +72,7 @@ def test_the_example_of_the_readme_is_read_and_fits_the_schema() -> None:
     jsonschema.validate(document, policy_schema())
     assert document.keys() == policy_schema()["$defs"]["PolicyDocument"]["properties"].keys()  # type: ignore[index]
     assert (policy.fail_on, policy.cooldown, policy.hosts) == ("warn", 7, ("registry.example.com",))
+    assert policy.reported_hashes == ("registry.opentofu.org",)
     assert policy.accept_from is AcceptFrom.BASE
     assert policy.severity == {"LK004": "block", "LK029": "warn"}
     assert policy.trust == (
@@ -206,6 +207,7 @@ def test_nothing_wanted(data: bytes) -> None:
         ("fail_on = 'warning'\n", 1, '"fail_on" must be one of "block", "warn", "info", "never"; did you mean "warn"?'),
         ("accept_from = 'tip'\n", 1, '"accept_from" must be one of "base", "head"'),
         ("hosts = ['a.test',\n'b c']\n", 2, 'invalid host "b c"'),
+        ("reported_hashes = ['a.test', 'b c']\n", 1, 'invalid host "b c"'),
         ("hosts = 'a.test'\n", 1, "hosts: expected a list, got a string"),
         ("allow = [\n'hashicorp/*',\n'aws']", 3, "expected namespace/type or host/namespace/type"),
         ("allow = ['*/acme/demo']", 1, "expected namespace/type or host/namespace/type"),

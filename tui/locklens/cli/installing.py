@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 def run_init(options: Namespace) -> int:
     """Install providers, root by root."""
+    from locklens.operations.review.policy import policy_at
     from locklens.operations.write.init import Init
 
     modes = {mode.value: mode for mode in Readonly}
@@ -41,6 +42,7 @@ def run_init(options: Namespace) -> int:
         allow_missing_modules=options.allow_missing_modules,
         dry_run=options.dry_run,
         methods=_methods(MethodKind.FILESYSTEM, options.plugin_dir or ()),
+        reported_hashes=policy_at(Path.cwd()).policy.reported_hashes,
     )
     roots = list(dict.fromkeys(options.root)) or [""]
     wording = Wording.DRY_RUN if options.dry_run else Wording.WRITE

@@ -60,13 +60,15 @@ def plan_operation(
     `methods` are those that are used instead of registries.
 
     Raises:
-        LockLensError: There is no plan for any root.
+        LockLensError: There is no plan for any root, or the policy has a mistake.
         RunCancelledError: The run was cancelled.
     """
+    from locklens.operations.review.policy import policy_at
     from locklens.storage.cache import Cache
 
+    believed = policy_at(Path.cwd()).policy.reported_hashes
     with Cache.in_memory() if options.no_cache else Cache() as cache:
-        asking = NetworkSettings(os.environ, cache, asks_all=True, methods=methods)
+        asking = NetworkSettings(os.environ, cache, asks_all=True, reported_hashes=believed, methods=methods)
         return plan_with(writer_of(options, asking), operation, options, progress)
 
 

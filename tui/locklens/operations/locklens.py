@@ -503,7 +503,13 @@ class LockLens:
         vouched = frozenset(asking.hosts) | (review.base_hosts if review is not None else frozenset())
         hosts = None if asking.asks_all else vouched
         with RegistrySource(
-            asking.environ, asking.cache, hosts=hosts, methods=asking.methods, on_event=on_event, cancel=cancel
+            asking.environ,
+            asking.cache,
+            hosts=hosts,
+            methods=asking.methods,
+            reported_hashes=review.policy.reported_hashes if review is not None else asking.reported_hashes,
+            on_event=on_event,
+            cancel=cancel,
         ) as source:
             try:
                 return operation.plan(source, on_root=begin)

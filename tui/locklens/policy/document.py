@@ -64,6 +64,10 @@ class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
     hosts: Annotated[
         list[_Text], Meta(max_length=MAX_POLICY_ENTRIES, description="hosts of registries that may be asked too")
     ] = []
+    reported_hashes: Annotated[
+        Annotated[list[_Text], Meta(max_length=MAX_POLICY_ENTRIES)] | UnsetType,
+        Meta(description="registries whose reported h1 are locked with OpenTofu, unsigned; unset: its own registry"),
+    ] = UNSET
     install_paths: Annotated[
         Annotated[list[InstallPath], Meta(min_length=1)] | UnsetType,
         Meta(description="where packages are installed from"),

@@ -179,6 +179,8 @@ class Policy(Struct, frozen=True):
         file: Its path as the user knows it; "" without a policy.
         fail_on: The lowest severity that fails a review; None if unset.
         hosts: Hosts that may be asked beside the others, comparison form.
+        reported_hashes: Registries whose reported hashes are locked by OpenTofu's rules, comparison form; None for its
+            own registry.
         allow: The allow list; None without one, so that every provider is allowed.
         accept_from: The side whose acceptances and pins count.
         severity: The severity of rules, by id.
@@ -192,6 +194,7 @@ class Policy(Struct, frozen=True):
     file: str = ""
     fail_on: Threshold | None = None
     hosts: tuple[str, ...] = ()
+    reported_hashes: tuple[str, ...] | None = None
     allow: tuple[AllowedProvider, ...] | None = None
     accept_from: AcceptFrom = AcceptFrom.BASE
     severity: Mapping[str, SeverityName] = {}

@@ -93,8 +93,8 @@ class _Reading:
                 return tables.read_severity(self._document, self._rules)
             case "accept":
                 return tables.read_accept(self._document, self._rules)
-            case "hosts":
-                return tables.read_hosts(self._document)
+            case "hosts" | "reported_hashes":
+                return tables.read_hosts(self._document, key)
             case "allow":
                 return tables.read_allow(self._document)
             case "trust":

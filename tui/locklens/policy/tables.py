@@ -32,10 +32,10 @@ def field_type(key: str) -> Any:
     return next(field.type for field in msgspec.structs.fields(PolicyDocument) if field.name == key)
 
 
-def read_hosts(document: MarkedDocument) -> tuple[str, ...]:
-    """Return the hosts, each once, in comparison form."""
-    names = document.convert(document.values["hosts"], field_type("hosts"), "hosts", "hosts")
-    return tuple(dict.fromkeys(_host(document, name, "hosts", place) for place, name in enumerate(names)))
+def read_hosts(document: MarkedDocument, key: str) -> tuple[str, ...]:
+    """Return the hosts of a key, each once, in comparison form."""
+    names = document.convert(document.values[key], field_type(key), key, key)
+    return tuple(dict.fromkeys(_host(document, name, key, place) for place, name in enumerate(names)))
 
 
 def _host(document: MarkedDocument, text: str, *where: str | int) -> str:

@@ -151,7 +151,8 @@ class ReleaseSession:
         with self._lock:
             authenticator = self._authenticators.get(tool.name)
             if authenticator is None:
-                authenticator = ReleaseAuthenticator(tool, self._signatures, self._enforcement)
+                believed = self._settings.reported_hashes
+                authenticator = ReleaseAuthenticator(tool, self._signatures, self._enforcement, believed)
                 self._authenticators[tool.name] = authenticator
             return authenticator
 

@@ -21,6 +21,8 @@ class NetworkSettings(Struct, frozen=True):
         hosts: Given on the command line, comparison form.
         is_offline: No request is sent; cached answers count, however old.
         is_fresh: Answers that were cached before the run do not count.
+        reported_hashes: Registries whose reported hashes are locked by OpenTofu's rules, comparison form; None for its
+            own registry.
         methods: Where packages are installed from, as the command line says; None for where the tool would.
         asks_all: Plans may ask every registry that the roots require, as the tools do on the user's own roots.
     """
@@ -31,4 +33,5 @@ class NetworkSettings(Struct, frozen=True):
     is_offline: bool = False
     is_fresh: bool = False
     asks_all: bool = False
+    reported_hashes: tuple[str, ...] | None = None
     methods: tuple[InstallationMethod, ...] | None = None

@@ -51,6 +51,7 @@ class RootOptions(Struct, frozen=True):
         allow_missing_modules: True to continue without modules that cannot be read.
         dry_run: True to write nothing.
         methods: Where packages are installed from; None for where the tool would.
+        reported_hashes: As of `NetworkSettings`.
     """
 
     folder: Path
@@ -60,6 +61,7 @@ class RootOptions(Struct, frozen=True):
     allow_missing_modules: bool = False
     dry_run: bool = False
     methods: tuple[InstallationMethod, ...] | None = None
+    reported_hashes: tuple[str, ...] | None = None
 
 
 def untouched(root: Root, diagnostics: Sequence[Diagnostic] = ()) -> RootResult:

@@ -71,7 +71,9 @@ class Init:
         self._on_event = on_event
         self._on_waiting = on_waiting
         self._cancel = cancel
-        settings = NetworkSettings(options.environ, cache, methods=options.methods)
+        settings = NetworkSettings(
+            options.environ, cache, methods=options.methods, reported_hashes=options.reported_hashes
+        )
         self._session = ReleaseSession(settings, None, cancel, is_installing=True)
         self._reader = RootReader(options.tool, options.test_directory, environ=options.environ)
 

@@ -42,6 +42,7 @@ class RegistrySource:
         hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
             roots require, as the tools ask them.
         methods: Where packages are from instead of registries, as `--fs-mirror` and `--net-mirror` say.
+        reported_hashes: As of `NetworkSettings`.
         on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
     """
@@ -53,12 +54,13 @@ class RegistrySource:
         *,
         hosts: frozenset[str] | None = None,
         methods: tuple[InstallationMethod, ...] | None = None,
+        reported_hashes: tuple[str, ...] | None = None,
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> None:
         self._on_event = on_event
         self._has_methods = methods is not None
-        settings = NetworkSettings(environ, cache, methods=methods)
+        settings = NetworkSettings(environ, cache, methods=methods, reported_hashes=reported_hashes)
         self._session = ReleaseSession(settings, hosts, cancel, is_installing=True)
         self._contexts: dict[str, InstallContext] = {}
         self._lockers: dict[str, Locker] = {}
