@@ -14,7 +14,6 @@ from locklens.releases.facts import Fact, FactRequest, Listing, ListingId, Relea
 from locklens.review.model import ChangeKind, Unverified
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.continuity import judge_folders, judge_packages
-from locklens.trust.vouching import HashOrigin
 from locklens.versions import neighbour
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from locklens.releases.facts import LookupFailure
     from locklens.review.model import Change
     from locklens.trust.continuity import FolderHashes, PackageHashes
+    from locklens.trust.vouching import HashOrigin
 
 
 class FactSubject(Struct, frozen=True):
@@ -96,7 +96,7 @@ class Case(Struct, frozen=True, dict=True):
             self.first_said,
             self.new.packages,
             self.hashed,
-            reported=(text for text, voucher in self.new.vouchers.items() if voucher is HashOrigin.REPORTED),
+            reported=vouched_for(self.new, self.hashed).keys(),
         )
 
     @property
@@ -130,6 +130,18 @@ class Case(Struct, frozen=True, dict=True):
     def trouble(self) -> LookupFailure | None:
         """The reason why the new version is unknown."""
         return self.new.trouble
+
+
+def vouched_for(release: ReleaseFacts, hashed: Mapping[str, str]) -> Mapping[str, HashOrigin]:
+    """Return who vouches for each hash of a release, but for an `h1` that the registry reports and no package has.
+
+    Args:
+        release: The facts about it.
+        hashed: The `h1` of each package that was hashed here, by its `zh`.
+    """
+    found = {platform: hashed[zh] for zh, platform in release.platforms.items() if zh in hashed}
+    wrong = {h1 for h1, platform in release.reported.items() if found.get(platform, h1) != h1}
+    return {text: origin for text, origin in release.vouchers.items() if text not in wrong}
 
 
 def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: Mapping[str, str]) -> Case:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.hashes import is_of_signed_scheme
 from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, unasked
-from locklens.review.case import case_of, new_id, old_id, other_registry, version_before
+from locklens.review.case import case_of, new_id, old_id, other_registry, version_before, vouched_for
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof
 from locklens.trust.continuity import Origin
@@ -116,14 +116,15 @@ def _facts(
         case.hashed[zh]: platform for zh, platform in platforms.items() if zh in case.hashed
     }
     proven = {case.hashed[zh] for zh in platforms if zh in case.hashed}
+    vouchers = vouched_for(release, case.hashed)
     traced = []
     for fact in facts:
         text = fact.hash
         platform = platforms.get(text) or by_h1.get(text)
         if text in proven:
             proof = Proof.COMPUTED
-        elif text in release.vouchers:
-            proof = _PROOFS[release.vouchers[text]]
+        elif text in vouchers:
+            proof = _PROOFS[vouchers[text]]
         elif was_locked and release.today is not None and is_of_signed_scheme(text):
             proof = Proof.STALE
         else:

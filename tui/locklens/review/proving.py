@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import hashes_of_files, is_well_formed
-from locklens.review.case import case_of
+from locklens.review.case import case_of, vouched_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ def targets(
         case = case_of(subject.change, subject.tool, known, hashed)
         hashes = case.entry.hashes if everything else case.first_said
         folders = hashes_of_files(filter(is_well_formed, hashes))
-        proven = {hashed[zh] for zh in case.new.packages if zh in hashed} | case.new.vouchers.keys()
+        proven = {hashed[zh] for zh in case.new.packages if zh in hashed} | vouched_for(case.new, hashed).keys()
         if folders - proven and case.new.packages - hashed.keys():
             unproven.setdefault(case.new.id, set()).update(folders - proven)
             packages[case.new.id] = _in_order(case.new.platforms, case.new.sizes, hashed)
