@@ -104,6 +104,10 @@ class Deviation(StrEnum):
     UNJUDGED = "what says nothing of providers, modules or the state is not judged"
     LOCAL_MODULES = "local modules are read without modules.json"
     SAFE_ZIP = "nothing of a refused package stays on disk, and a zip carries no link or name out"
+    REGISTRY_HASHES = (
+        "an `h1` that a registry reports is compared with the package, where OpenTofu locks it as it comes"
+    )
+    MIRROR_HASHES = "with trust_all_hashes a package needs a hash of its own platform"
     ZH_ONLY_CACHE = "a cached package that no locked hash can be compared with is fetched, where Terraform refuses it"
     NEWER = "what only a newer release of the tool reads"
 
@@ -251,6 +255,7 @@ class Case(Struct, frozen=True, kw_only=True):
         warnings: What the registry says beside a provider's versions.
         tls: Whether the registry is `localhost:@PORT@` with TLS beside being every other host.
         tells_packages: Whether OpenTofu's registry tells all hashes.
+        reported: Versions by [HOST/]NAMESPACE/TYPE of which another registry tells all hashes too.
         folder: Where the tool is started.
         root: Where the lock file is.
         data: The data folder.
@@ -271,6 +276,7 @@ class Case(Struct, frozen=True, kw_only=True):
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tls: bool = False
     tells_packages: bool = False
+    reported: dict[str, str] = field(default_factory=dict)
     folder: str = "."
     root: str = "."
     data: str = ".terraform"

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from locklens.demo.faults import Faults
 from locklens.demo.packages import h1, package_bytes, zh
-from locklens.demo.published import SampleListing
+from locklens.demo.published import SampleListing, publish, reported_packages
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import MANIFEST
 
@@ -75,6 +75,12 @@ def registry(case: Case, tool: Tool, folder: Path) -> DemoRegistry:
         tokens={names.put_in(host): token for host, token in case.tokens.items()},
         warnings={names.served(source): said for source, said in case.warnings.items()},
         tells_packages=case.tells_packages,
+        packages={
+            (names.served(source), version): reported_packages(
+                publish(names.served(source), version, frozenset(), SampleListing(version, PLATFORMS))
+            )
+            for source, version in case.reported.items()
+        },
     )
 
 

@@ -35,8 +35,9 @@ DEVIATING = {
         Deviation.NEWER: 3,
     },
     "opentofu": {
-        Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 11, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
+        Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 12, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
         Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 5, Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 5,
+        Deviation.REGISTRY_HASHES: 1, Deviation.MIRROR_HASHES: 1,
     },
 }  # fmt: skip
 """In how many cases locklens does otherwise, by reason."""

@@ -8,6 +8,7 @@ from conformance.case import (
     HERE,
     LOCK_FILE,
     OPENTOFU,
+    PLATFORMS,
     Case,
     Deviation,
     Entry,
@@ -40,6 +41,8 @@ _ODD_SUMS = {Fault.SUMS_WITH_BLANK_LINE, Fault.SUMS_WITH_ODD_LINE}
 def _deviation(fault: Fault) -> Deviation:
     return Deviation.ODD_SUMS if fault in _ODD_SUMS else Deviation.NONE
 
+
+_EVERY = tuple(f"-platform={name}" for name in PLATFORMS)
 
 _case = partial(Case, theme=Theme.AUTHENTICATION)
 AUTHENTICATION = (
@@ -127,12 +130,42 @@ AUTHENTICATION = (
             turns=(turn,),
             faults=faults,
             tools=(OPENTOFU.name,),
+            deviation=deviation,
         )
-        for name, turn, faults in (
-            ("init", init(), ()),
-            ("lock", lock("-platform=linux_amd64"), ()),
-            ("unsigned", init(), (FaultRule(Fault.UNSIGNED),)),
+        for name, turn, faults, deviation in (
+            ("init", init(), (), Deviation.NONE),
+            ("lock", lock("-platform=linux_amd64"), (), Deviation.NONE),
+            ("lock-for-all", lock(*_EVERY), (), Deviation.NONE),
+            ("unsigned", init(), (FaultRule(Fault.UNSIGNED),), Deviation.NONE),
+            ("unsigned-lock", lock(*_EVERY), (FaultRule(Fault.UNSIGNED),), Deviation.NONE),
+            ("bad-signature", lock(), (FaultRule(Fault.BAD_SIGNATURE),), Deviation.NONE),
+            ("tampered", init(), (FaultRule(Fault.TAMPERED_PACKAGE),), Deviation.NONE),
+            ("other-zh", init(), (FaultRule(Fault.OTHER_REPORTED_ZH),), Deviation.NONE),
+            ("other-zh-for-lock", lock(*_EVERY), (FaultRule(Fault.OTHER_REPORTED_ZH),), Deviation.NONE),
+            ("other-h1", init(), (FaultRule(Fault.OTHER_REPORTED_H1),), Deviation.REGISTRY_HASHES),
         )
+    ),
+    _case(
+        name="registry-hashes-enforced",
+        files={"main.tf": DEMO},
+        tells_packages=True,
+        turns=(init(), lock(*_EVERY)),
+        environment={"OPENTOFU_ENFORCE_GPG_VALIDATION": "true"},
+        tools=(OPENTOFU.name,),
+    ),
+    _case(
+        name="registry-hashes-over-a-lock",
+        files=locked(replace(OLD, h1=())),
+        tells_packages=True,
+        turns=(init(), init("-upgrade")),
+        tools=(OPENTOFU.name,),
+    ),
+    _case(
+        name="registry-hashes-of-another-host",
+        files={"main.tf": requires(("reg.acme.test/acme/demo", ""))},
+        catalog={"reg.acme.test/acme/demo": ("1.0.0",)},
+        reported={"reg.acme.test/acme/demo": "1.0.0"},
+        turns=(init(), lock(*_EVERY)),
     ),
 )
 
