@@ -19,6 +19,8 @@ from operations.benches import CASE, Bench, bench, files, run
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.packages import h1, package_bytes, zh
 from locklens.demo.published import SampleListing, publish, reported_packages
+from locklens.demo.registry import DemoRegistry
+from locklens.install.stored import read_stored_package
 from locklens.lockfile.parse import parse
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
@@ -175,6 +177,37 @@ def test_proposal_2_a_registry_that_is_not_believed_is_compared_too(
         assert not (place.work / LOCK_FILE).exists()
 
 
+@pytest.mark.parametrize("is_of_zip", [False, True])
+def test_proposal_2_the_h1_may_be_that_of_the_zip_file(
+    is_of_zip: bool, place: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    provider, version, edition = "registry.opentofu.org/acme/odd", "1.0.0", "folders"
+    path = tmp_path / "odd.zip"
+    path.write_bytes(package_bytes(provider, version, HERE, edition))
+    of_zip = read_stored_package(path).archive_h1
+    assert of_zip != h1(provider, version, HERE, edition)
+    offer = SampleListing(version, PLATFORMS, edition=edition)
+    packages = reported_packages(publish(provider, version, frozenset(), offer))
+    expected = {of_zip} if is_of_zip else set()
+    if is_of_zip:
+        packages[HERE] = {**packages[HERE], "hashes": [zh(provider, version, HERE, edition), of_zip]}
+    with DemoRegistry({provider: [offer]}, packages={(provider, version): packages}) as registry:
+        monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "cli.tfrc"))
+        service = registry.service_url("registry.opentofu.org")
+        blocks = f'host "registry.opentofu.org" {{\n  services = {{ "providers.v1" = "{service}" }}\n}}\n'
+        (tmp_path / "cli.tfrc").write_text(blocks)
+        (place.work / "main.tf").write_text(requires(("acme/odd", "")))
+        for command in (("init",), ("lock", "--no-cache"), ("lock",)):
+            assert run(*command, "--tool", "opentofu") == 0
+            assert h1s(place, provider) == {h1(provider, version, name, edition) for name in PLATFORMS} | expected
+
+
+def test_proposal_2_a_dry_run_compares_too(place: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+    place.registry.faults = Faults((FaultRule(Fault.OTHER_REPORTED_H1),))
+    assert run("init", "--dry-run", "--tool", "opentofu") == 1
+    assert h1(DEMO, VERSION, HERE) in error(capfd)
+
+
 # 3. `init` records the hashes of every platform.
 
 
@@ -259,6 +292,23 @@ def test_proposal_4_a_package_that_was_hashed_here_is_compared(place: Bench, cap
     assert run("lock", *EVERY, "--tool", "opentofu") == 1
     assert h1(DEMO, VERSION, PLATFORMS[0]) in error(capfd)
     assert not (place.work / LOCK_FILE).exists()
+
+
+def test_proposal_4_a_package_that_was_hashed_here_is_compared_where_it_is_not_asked_for(
+    place: Bench, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place.registry.tells_packages = False
+    assert run("lock", "-platform=darwin_arm64", "--tool", "opentofu") == 0
+    (place.work / LOCK_FILE).unlink()
+    packages = reported()
+    wrong = "h1:" + "A" * 43 + "="
+    packages["darwin_arm64"] = {**packages["darwin_arm64"], "hashes": [zh(DEMO, VERSION, "darwin_arm64"), wrong]}
+    place.registry.packages[DEMO, VERSION] = packages
+    for command in ("lock", "init"):
+        assert run(command, "--tool", "opentofu") == 0
+        assert "reports for darwin_arm64 are left out" in error(capfd)
+        assert h1s(place) == H1S - {h1(DEMO, VERSION, "darwin_arm64")}
+        (place.work / LOCK_FILE).unlink()
 
 
 # 5. All hashes of a mirror count where the user says so, once the package for this platform has its own.

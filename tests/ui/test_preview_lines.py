@@ -308,6 +308,10 @@ def test_events_become_lines() -> None:
     assert next(one.text for one in download_lines(downloads.in_order, 9.0)) == (
         "aws 5.2.0 linux_amd64   hashed  2.0 MiB  1.0 MiB/s"
     )
+    take(downloads, PackageHashed("aws", version, MAC, "signed", False, True), 8.0)
+    assert [one.text for one in download_lines(downloads.in_order, 9.0)][1] == (
+        "aws 5.2.0 darwin_arm64  reported  by the registry, not downloaded"
+    )
 
 
 def test_a_failure_of_a_whole_provider_is_that_of_all_its_packages() -> None:

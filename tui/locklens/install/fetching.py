@@ -68,7 +68,11 @@ def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedR
     if context.session.cache.package(metadata.zh) is None:
         # gpg reads the keys meanwhile. For a package that was hashed before, the signature was verified too.
         context.authenticator.prepare(metadata)
-    return context.authenticator.admit(metadata, context.source(metadata.address).checksums(metadata))
+    release = context.authenticator.admit(metadata, context.source(metadata.address).checksums(metadata))
+    if not release.reported.h1s:
+        return release
+    known = context.session.cache.hashes(release.checksums.hashes)
+    return release.held_against(known, metadata.address, metadata.version)
 
 
 def warn(context: InstallContext, metadata: PackageMetadata, vouched: AuthenticatedRelease) -> None:
@@ -97,21 +101,19 @@ class FetchedPackage(Struct, frozen=True):
     recorded: frozenset[str] = frozenset()
 
 
-def known_package(
+def remembered_package(
     context: InstallContext, zh: str, platform: Platform, release: AuthenticatedRelease
 ) -> HashedPackage | None:
-    """Return a package whose hashes are known without fetching it; None for one that has to be fetched.
+    """Return a package that was hashed before; None where there is none, or its registry reports another `h1` of it.
 
-    Args:
-        context: Its cache has the packages that were hashed before.
-        zh: Of the package.
-        platform: Of the package.
-        release: The registry's word stands for an `h1` where it is believed, and nothing else is known. Where it
-            contradicts what was hashed before, the package decides.
+    In that case the package decides: its zip file may have the `h1`, which is not kept.
     """
     known = context.session.cache.package(zh)
-    if known is not None:
-        return known if release.reported.agrees(platform, known) else None
+    return known if known is not None and release.reported.agrees(platform, known) else None
+
+
+def reported_package(zh: str, platform: Platform, release: AuthenticatedRelease) -> HashedPackage | None:
+    """Return a package as a believed registry reports it, without sizes; None where that is not enough."""
     h1 = release.believed.get(platform)
     return HashedPackage(zh, h1, 0, 0, 0) if h1 is not None else None
 

@@ -31,9 +31,9 @@ from locklens.install.fetching import (
     has_program,
     hashed,
     judged,
-    known_package,
     offered,
     placed,
+    remembered_package,
     warn,
     warn_of_changes,
 )
@@ -293,7 +293,7 @@ class _Installer:
         locked, mismatch = requirement.locked_hashes(version), self._mismatch(metadata)
         if not self._for_real:
             vouched = release.result()
-            known = known_package(self._context, metadata.zh, metadata.platform, vouched)
+            known = remembered_package(self._context, metadata.zh, metadata.platform, vouched)
             package = FetchedPackage(known) if known is not None else hashed(self._context, metadata, vouched)
             if metadata.is_folder:
                 check_locked(package.package.h1, locked, mismatch)

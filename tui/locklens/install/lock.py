@@ -21,7 +21,15 @@ from locklens.install.events import (
     QueryStarted,
     RegistryWarned,
 )
-from locklens.install.fetching import FetchedPackage, admitted, hashed, known_package, warn, warn_of_changes
+from locklens.install.fetching import (
+    FetchedPackage,
+    admitted,
+    hashed,
+    remembered_package,
+    reported_package,
+    warn,
+    warn_of_changes,
+)
 from locklens.install.hints import next_step, with_doctor
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection import Unselectable, combined, select
@@ -155,7 +163,7 @@ class Locker:
             return self._obtain(requests, platform)
         listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
         is_sure = len(listed) == 1 and listed <= lead.vouched.hashes
-        package = known_package(context, min(listed), platform, lead.vouched) if is_sure else None
+        package = self._known_package(min(listed), platform, lead.vouched) if is_sure else None
         if package is None or all(_is_refused(request, lead.vouched) for request in requests):
             return self._obtain(requests, platform)
         name, signed = context.name(request.address), context.authenticator.words(lead.vouched)
@@ -182,7 +190,7 @@ class Locker:
                 warn(context, metadata, vouched)
             if all(_is_refused(request, vouched) for request in requests):
                 return _Obtained(platform, vouched, None)
-            known = known_package(context, metadata.zh, platform, vouched)
+            known = self._known_package(metadata.zh, platform, vouched)
             fetched = FetchedPackage(known) if known is not None else hashed(context, metadata, vouched)
         except PlatformNotSupportedError:
             return _failed(
@@ -194,6 +202,10 @@ class Locker:
         signed = context.authenticator.words(vouched)
         context.tell(_hashed_event(context, request, platform, signed, known))
         return _Obtained(platform, vouched, fetched.package, fetched.recorded)
+
+    def _known_package(self, zh: str, platform: Platform, release: AuthenticatedRelease) -> HashedPackage | None:
+        """Return a package whose hashes are known without fetching it; None for one that has to be fetched."""
+        return remembered_package(self._context, zh, platform, release) or reported_package(zh, platform, release)
 
     def _entry(self, request: LockRequest) -> LockEntry | Diagnostic:
         """Combine the platforms' hashes to an entry, and emit their events."""
@@ -263,7 +275,7 @@ def _hashed_event(
     context: InstallContext, request: LockRequest, platform: Platform, signed: str, known: HashedPackage | None
 ) -> PackageHashed:
     """The event of a package; `known` are its hashes where it was not fetched."""
-    is_reported = known is not None and not known.size  # As of `known_package`: its bytes were never counted.
+    is_reported = known is not None and not known.size  # As of `reported_package`: its bytes were never counted.
     was_remembered = known is not None and not is_reported
     return PackageHashed(context.name(request.address), request.version, platform, signed, was_remembered, is_reported)
 

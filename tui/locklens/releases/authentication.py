@@ -17,7 +17,7 @@ from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU
 from locklens.errors import TrustError
 from locklens.hashes import digest_of, is_known_scheme, is_well_formed, packages_of
-from locklens.releases.reported import ReportedHashes, read_reported
+from locklens.releases.reported import ReportedHashes, left_out, read_reported
 from locklens.trust.authentication import (
     Authentication,
     AuthenticationOutcome,
@@ -110,6 +110,27 @@ class AuthenticatedRelease(Struct, frozen=True):
     def believed(self) -> Mapping[Platform, str]:
         """The `h1` of each platform's package that the registry's word is enough for."""
         return self.reported.h1s if self.is_believed else {}
+
+    def held_against(
+        self, known: Mapping[str, str], address: ProviderAddress, version: Version
+    ) -> AuthenticatedRelease:
+        """The same without reported `h1` that packages which were hashed before do not have.
+
+        Args:
+            known: The `h1` of packages that were hashed before, by their `zh`.
+            address: The provider.
+            version: The release's.
+        """
+        listed = self.checksums.packages(address.type, str(version))
+        wrong = [
+            platform
+            for platform, h1 in self.reported.h1s.items()
+            if any(known.get(zh, h1) != h1 for zh in listed.get(platform, ()))
+        ]
+        if not wrong:
+            return self
+        warning = left_out(wrong, "the packages that were hashed in earlier runs have others")
+        return replace(self, reported=self.reported.without(wrong), warnings=(*self.warnings, warning))
 
     def check(self, found: Collection[str], platform: Platform) -> frozenset[str]:
         """Return the hashes of a platform's package that are for the lock file beside `hashes`; `found` are its own.

@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from locklens.addresses import display_host
 from locklens.errors import TrustError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_well_formed
-from locklens.text import counted, listing
+from locklens.text import counted, listing, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from locklens.addresses import Platform
     from locklens.hashes import HashedPackage
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _HINT = "notify the registry's operator: what it reports of the version is wrong, or the package was replaced"
 _PLATFORMS_NAMED = 5
+_SHOWN = 100
+"""Characters of what a registry reports: a well-formed hash has 67 at most."""
 
 
 class ReportedHashes(Struct, frozen=True):
@@ -52,10 +54,18 @@ class ReportedHashes(Struct, frozen=True):
     @property
     def warning(self) -> str:
         """What was left out, in a sentence without its full stop; "" for nothing."""
-        if not self.passed_over:
-            return ""
-        named = listing([str(platform) for platform in self.passed_over], limit=_PLATFORMS_NAMED)
-        return f"hashes that the registry reports for {named} are left out: its checksums do not bear them out"
+        return left_out(self.passed_over, "its checksums do not bear them out") if self.passed_over else ""
+
+    def without(self, platforms: Collection[Platform]) -> ReportedHashes:
+        """The same with platforms whose packages decide, not the registry."""
+        h1s = {platform: h1 for platform, h1 in self.h1s.items() if platform not in platforms}
+        return ReportedHashes(self.own, h1s, tuple(sorted({*self.passed_over, *platforms})))
+
+
+def left_out(platforms: Iterable[Platform], why: str) -> str:
+    """Return the warning about reported hashes that are not recorded, a sentence without its full stop."""
+    named = listing([str(platform) for platform in sorted(platforms)], limit=_PLATFORMS_NAMED)
+    return f"hashes that the registry reports for {named} are left out: {why}"
 
 
 def read_reported(metadata: PackageMetadata, checksums: Checksums) -> ReportedHashes:
@@ -131,4 +141,5 @@ def _wrong(metadata: PackageMetadata, platform: Platform | None, reported: str, 
     host = display_host(metadata.address.host)
     package = f"{metadata.address.namespace}/{metadata.address.type} {metadata.version}"
     where = f" for {platform}" if platform is not None else ""
+    reported = shortened(reported, _SHOWN)
     return TrustError(f"registry {host} reports {reported} of {package}{where}, but {otherwise}", hint=_HINT)

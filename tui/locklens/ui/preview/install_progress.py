@@ -40,8 +40,11 @@ def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
         case PackageArriving(provider, version, platform, received, size):
             downloads.arrive(f"{provider} {version} {platform}", received, size, now)
         case PackageHashed(provider, version, platform, _, is_cached, is_reported):
-            note = "in an earlier run" if is_cached else "reported by the registry" if is_reported else ""
-            downloads.end(f"{provider} {version} {platform}", now, note=note)
+            label, note = f"{provider} {version} {platform}", "in an earlier run" if is_cached else ""
+            if is_reported:
+                downloads.end(label, now, note="by the registry, not downloaded", outcome="reported")
+            else:
+                downloads.end(label, now, note=note)
         case ProviderFailed(provider, _, words, _):
             for label in _failed_packages(downloads, provider, words):
                 downloads.end(label, now, problem=words)

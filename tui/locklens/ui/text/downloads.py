@@ -28,6 +28,7 @@ class DownloadRow(Struct, frozen=True):
         ended: Time of completion or failure; None before.
         problem: The reason of a failure; "" without one.
         note: Text shown instead of bytes; "" to show bytes.
+        outcome: What was done with it in the end.
     """
 
     label: str
@@ -37,6 +38,7 @@ class DownloadRow(Struct, frozen=True):
     ended: float | None = None
     problem: str = ""
     note: str = ""
+    outcome: str = "hashed"
 
 
 class Downloads:
@@ -70,11 +72,20 @@ class Downloads:
         began = known.began if known is not None and known.received else now
         self._by_label[label] = DownloadRow(label, began, received, size)
 
-    def end(self, label: str, now: float, *, received: int = 0, problem: str = "", note: str = "") -> None:
-        """Complete a package: hashed, or failed."""
+    def end(
+        self,
+        label: str,
+        now: float,
+        *,
+        received: int = 0,
+        problem: str = "",
+        note: str = "",
+        outcome: str = "hashed",
+    ) -> None:
+        """Complete a package, or let it fail."""
         known = self._by_label.get(label) or DownloadRow(label, now)
         size = received or known.received
-        self._by_label[label] = replace(known, received=size, ended=now, problem=problem, note=note)
+        self._by_label[label] = replace(known, received=size, ended=now, problem=problem, note=note, outcome=outcome)
 
 
 def download_lines(downloads: Collection[DownloadRow], now: float, *, indent: str = "") -> Iterator[Line]:
@@ -93,7 +104,7 @@ def _spans(row: DownloadRow, width: int, now: float, indent: str) -> Iterator[Sp
     seconds = max((row.ended if row.ended is not None else now) - row.began, 0.001)
     rate = f"{size_words(int(row.received / seconds))}/s"
     if row.ended is not None:
-        yield Span("hashed  ", Role.GOOD)
+        yield Span(f"{row.outcome}  ", Role.GOOD)
         yield Span(row.note or (f"{size_words(row.received)}  {rate}" if row.received else ""), Role.DIM)
     elif row.note:
         yield Span(row.note, Role.DIM)
