@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,33 @@ def test_the_plugin_cache_and_mirrors_are_verified(monkeypatch: pytest.MonkeyPat
             name.write_bytes(name.read_bytes().replace(b"#!/bin/sh", b"#!/bin/no"))
         status, found = verified(capfd)
         assert (status, verdicts(found)[-2:]) == (1, [("mirror", "unreadable"), ("mirror", "matches")])
+
+
+COUNTING = """
+import sys
+opened = []
+sys.addaudithook(lambda event, words: opened.append(str(words[0])) if event == "open" else None)
+from locklens.cli.main import main
+status = main(sys.argv[2:], None)
+print(status, sum(sys.argv[1] in name for name in opened))
+"""
+
+
+def test_a_package_is_read_once_however_many_links_lead_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        place.configure('plugin_cache_dir = "cache"\n')
+        (place.work / "cache").mkdir()
+        assert run("init") == 0
+        assert package(place).is_symlink()
+        beside = place.work / "beside/.terraform/providers" / PACKAGE
+        beside.parent.mkdir(parents=True)
+        beside.symlink_to(package(place).resolve())
+        for name in ("main.tf", ".terraform.lock.hcl"):
+            shutil.copy(place.work / name, place.work / "beside" / name)
+        command = [sys.executable, "-c", COUNTING, PROGRAM, "verify", "--all", "--offline", "--", ".", "beside"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert "3 packages verified: 3 as locked" in done.stdout
+        assert done.stdout.splitlines()[-1] == "0 1"
 
 
 def test_what_is_missing_or_broken_fails(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _WAITING = 8
 """Blocks on their way from one thread to the other: what bounds the memory."""
 
-_PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+"""Those that this process may use."""
 
 
 class _Packages:
@@ -63,7 +64,7 @@ class SecondThread:
 
     def do(self, task: Callable[[], object]) -> None:
         """Put a task behind the others, or do it; wait while too many do."""
-        if _PACKAGES.count >= _PROCESSORS and not self._tasks.unfinished_tasks and self._error is None:
+        if _PACKAGES.count >= PROCESSORS and not self._tasks.unfinished_tasks and self._error is None:
             task()
             return
         if self._thread is None:

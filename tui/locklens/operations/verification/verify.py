@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -18,6 +19,7 @@ from locklens.install.fetching import admitted, downloaded
 from locklens.install.limits import LIMITS
 from locklens.install.stored import read_stored_package
 from locklens.operations.root_modules import RootReader, require_folder
+from locklens.operations.verification.hashing import alike, on_all_processors
 from locklens.operations.verification.judging import NOT_COMPARABLE, verdict_of
 from locklens.operations.verification.listed import listed_package
 from locklens.operations.verification.model import (
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
     _Build = tuple[ProviderAddress, Version, Platform]
     _Locked = Mapping[tuple[ProviderAddress, Version], Sequence[frozenset[str]]]
+    _Work = tuple[PackagePlace, _Locked, str]
 
 _ORDER = {where: place for place, where in enumerate(Where)}
 _IN_MEMORY = 1 << 20
@@ -165,7 +168,7 @@ class _Verifying:
 
     def run(self, on_progress: Callable[[int, int], None]) -> tuple[VerifiedPackage, ...]:
         """Verify all packages, concurrently."""
-        works: list[tuple[PackagePlace, _Locked, str]] = []
+        works: list[_Work] = []
         for root in self._roots:
             locked = _locked([root])
             works += [(place, locked, root.tool.name) for place in self._finder.installed(root)]
@@ -178,10 +181,7 @@ class _Verifying:
         works = list(
             {place: (place, locked, tool) for place, locked, tool in works if self._wanted.has(place)}.values()
         )
-        verified: list[VerifiedPackage] = []
-        for package in self._session.map(lambda work: self._judged(*work[:2]), works):
-            verified.append(package)
-            on_progress(len(verified), len(works))
+        verified = self._verified(works, on_progress)
         wrong = [number for number, package in enumerate(verified) if package.verdict is PackageVerdict.DIFFERS]
         builds = list({_build(works[number][0]): works[number] for number in wrong}.values())
         # One package of a build is enough for all of its places, such as a data folder and the plugin cache behind it.
@@ -216,7 +216,21 @@ class _Verifying:
         )
         return [package for package in found if package is not None]
 
-    def _judged(self, place: PackagePlace, locked: _Locked) -> VerifiedPackage:
+    def _verified(self, works: Sequence[_Work], on_progress: Callable[[int, int], None]) -> list[VerifiedPackage]:
+        """Compare all packages, of which each is read once, however many links lead to it."""
+        found: dict[int, VerifiedPackage] = {}
+        groups = alike(place for place, *_ in works)
+
+        def judge(group: list[int]) -> dict[int, VerifiedPackage]:
+            contents = cache(lambda: self._contents(works[group[0]][0]))
+            return {number: self._judged(*works[number][:2], contents) for number in group}
+
+        for judged in on_all_processors(judge, groups, self._session.cancel):
+            found |= judged
+            on_progress(len(found), len(works))
+        return [found[number] for number in range(len(works))]
+
+    def _judged(self, place: PackagePlace, locked: _Locked, read: Callable[[], _Contents]) -> VerifiedPackage:
         """Compare one package with the hashes of every root that locks its version."""
         groups = locked.get((place.address, place.version), ())
         if not groups:
@@ -224,7 +238,7 @@ class _Verifying:
         if place.path is None or not place.path.exists():
             return VerifiedPackage(place, PackageVerdict.MISSING, reason="it is locked, and not installed")
         try:
-            contents = self._contents(place)
+            contents = read()
         except LockLensError as error:
             return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=str(error))
         except (OSError, ValueError) as error:
