@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from conformance.case import OPENTOFU, TERRAFORM, TOOLS, Files, Tool, requires
 from conformance.running import is_here
 from msgspec.structs import replace
 from operations.benches import BOTH, CASE, bench, files, run
+from waiting import LIMIT, until
 
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
 
@@ -86,6 +90,31 @@ def test_what_is_there_is_not_fetched_again(monkeypatch: pytest.MonkeyPatch, cap
         assert run("mirror", "out") == 0
         assert place.steps().count("package") == 1
         assert files(place.work / "out") == whole
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and SIGINT")
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGINT"])
+def test_after_an_interrupted_download_the_next_run_goes_on(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        assert run("mirror", "whole") == 0
+        whole, out = files(place.work / "whole"), place.work / "out"
+        done, begun = (next(name for name in whole if part in name) for part in ("demo_1.2.0", "other_1.0.0"))
+        hidden = (out / begun).with_name("." + Path(begun).name)
+        place.registry.faults.add(Fault.STALLED, "reg.acme.test/a/other", step=Step.PACKAGE)
+        command = [sys.executable, "-m", "locklens", "mirror", "out"]
+        with subprocess.Popen(command, cwd=place.work, env=place.environ, stderr=subprocess.DEVNULL) as process:
+            until(lambda: (out / done).exists() and hidden.exists())
+            process.send_signal(signal.Signals[end])
+            ended = process.wait(LIMIT)
+        assert ended == (130 if end == "SIGINT" else -signal.SIGKILL)
+        assert set(files(out)) - {str(hidden.relative_to(out))} == {done}
+        assert (out / done).read_bytes() == whole[done]
+        assert hidden.exists() is (end == "SIGKILL")
+        place.registry.faults = Faults()
+        place.steps()
+        assert run("mirror", "out") == 0
+        assert place.steps().count("package") == 1
+        assert files(out) == whole
 
 
 def test_versions_that_are_there_stay_listed_and_prune_removes_them(monkeypatch: pytest.MonkeyPatch) -> None:
