@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from conformance.case import HERE, TOOLS, Tool, requires
 from conformance.running import is_here
+from effort import effort
 from install.conftest import HOST, Place
 from msgspec.structs import replace
 from operations.benches import CASE, bench
@@ -57,6 +59,51 @@ def test_many_processes_fill_one_cache(tool: Tool, monkeypatch: pytest.MonkeyPat
         assert len(locks) == 1
         left = {path.name for path in (place.work / "cache" / package).parent.iterdir()}
         assert left <= {HERE, f"{HERE}.lock"}
+
+
+OURS, THEIRS = "locklens", "the real tool"
+
+
+@pytest.mark.parametrize("pair", [(OURS, OURS), (OURS, THEIRS), (THEIRS, OURS)], ids=" and ".join)
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_two_at_once_again_and_again(tool: Tool, pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    if THEIRS in pair and not is_here(tool):
+        pytest.skip(f"{tool.command} {tool.version} is not on PATH")
+    commands = {
+        OURS: [sys.executable, "-m", "locklens", "init", "--tool", tool.name],
+        THEIRS: [tool.command, "init", "-no-color"],
+    }
+    packages = {
+        Path(tool.host, source, "1.0.0", HERE): h1(f"{tool.host}/{source}", "1.0.0", HERE)
+        for source in ("acme/demo", "hashicorp/random")
+    }
+    catalog = {"acme/demo": ("1.0.0",), "hashicorp/random": ("1.0.0",)}
+    with bench(tool, monkeypatch, replace(CASE, files={}, catalog=catalog)) as place:
+        place.configure(f'plugin_cache_dir = "{place.work}/cache"\n')
+        cache = place.work / "cache"
+        for _ in range(effort(2, 20)):
+            cache.mkdir()
+            running = []
+            for number, who in enumerate(pair):
+                root = place.work / f"root{number}"
+                root.mkdir()
+                (root / "main.tf").write_text(requires(("acme/demo", "1.0.0"), ("hashicorp/random", "1.0.0")))
+                out = subprocess.PIPE
+                running.append(subprocess.Popen(commands[who], cwd=root, env=place.environ, stdout=out, stderr=out))
+            said = [process.communicate(timeout=100) for process in running]
+            assert [process.returncode for process in running] == [0, 0], said
+            roots = [place.work / f"root{number}" for number in range(len(pair))]
+            for package, expected in packages.items():
+                assert h1_of_folder(cache / package, limit=LIMITS) == expected
+                for root in roots:
+                    assert h1_of_folder(root / ".terraform/providers" / package, limit=LIMITS) == expected
+                left = {path.name for path in (cache / package).parent.iterdir()}
+                assert left <= {HERE, f"{HERE}.lock"}
+            locks = {(root / ".terraform.lock.hcl").read_text() for root in roots}
+            assert len(locks) == 1
+            assert all(expected in next(iter(locks)) for expected in packages.values())
+            for folder in (cache, *roots):
+                shutil.rmtree(folder)
 
 
 @contextmanager
