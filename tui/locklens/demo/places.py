@@ -7,14 +7,13 @@ They are of linux_amd64, whose `h1` the sample lock files have. One installed pa
 | infra/prod/network/.terraform | aws and random as locked, tls altered, time missing |
 | infra/prod/dns/.terraform | cloudflare as locked, netbox of another build than the plugin cache's |
 | the plugin cache | random, tls and netbox as published |
-| the mirror, for corp/backup alone | corp/backup 0.9.2, which is locked without any signed hash |
+| the mirror, for corp/backup alone | corp/backup 0.9.2, unpacked: its `h1` is locked without any signed hash |
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.demo.packages import file_name, package_bytes
 from locklens.demo.unpacked import write_unpacked
 from locklens.text import json_text
 
@@ -54,10 +53,7 @@ def write_places(folder: Path, top: Path) -> str:
     for source, version in _CACHED:
         _write(cache, source, version)
     source, version = _MIRRORED
-    provider = f"registry.terraform.io/{source}"
-    place = mirror / provider
-    place.mkdir(parents=True)
-    (place / file_name(provider, version, f"{_PLATFORM}.zip")).write_bytes(package_bytes(provider, version, _PLATFORM))
+    _write(mirror, source, version)
     return (
         f"plugin_cache_dir = {_quoted(cache)}\n\nprovider_installation {{\n"
         f'  filesystem_mirror {{\n    path    = {_quoted(mirror)}\n    include = ["{source}"]\n  }}\n'

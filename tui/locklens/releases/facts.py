@@ -39,7 +39,20 @@ class ListingId(Struct, frozen=True):
     is_fresh: bool = False
 
 
-FactRequest = ReleaseId | ListingId
+class MirrorId(Struct, frozen=True):
+    """Requests the hashes that the mirrors of the CLI configuration have of a version.
+
+    Attributes:
+        holds: True to hash the packages that a folder holds; False for what network mirrors list, which is cheap.
+    """
+
+    tool: str
+    address: ProviderAddress
+    version: Version
+    holds: bool = True
+
+
+FactRequest = ReleaseId | ListingId | MirrorId
 
 
 class LookupFailure(Struct, frozen=True):
@@ -135,7 +148,21 @@ class Listing(Struct, frozen=True):
         return any(one.version == version for one in self.versions)
 
 
-Fact = ReleaseFacts | Listing
+class MirroredHash(Struct, frozen=True):
+    """A hash that a mirror has, and nothing signed stands behind; `mirror` as it is named in messages."""
+
+    mirror: str
+    platform: Platform
+
+
+class MirroredHashes(Struct, frozen=True):
+    """The hashes that mirrors list or hold of a version."""
+
+    id: MirrorId
+    hashes: Mapping[str, MirroredHash] = field(default_factory=dict)
+
+
+Fact = ReleaseFacts | Listing | MirroredHashes
 
 
 def unasked(question: FactRequest) -> Fact:
@@ -143,4 +170,6 @@ def unasked(question: FactRequest) -> Fact:
     trouble = LookupFailure("the registry was not asked", was_asked=False, is_offline=True)
     if isinstance(question, ListingId):
         return Listing(question, trouble=trouble)
+    if isinstance(question, MirrorId):
+        return MirroredHashes(question)
     return ReleaseFacts(question, trouble=trouble)

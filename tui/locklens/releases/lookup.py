@@ -9,7 +9,7 @@ from locklens.addresses import Platform, display_host
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError, UnavailableError
 from locklens.hashes import is_of_zip
-from locklens.releases.facts import Listing, ListingId, LookupFailure, ReleaseFacts
+from locklens.releases.facts import Listing, ListingId, LookupFailure, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.sources.asked import NotAsked
 from locklens.sources.release_dates import ReleaseDates, days_old
 from locklens.trust.authentication import AuthenticationOutcome
@@ -42,11 +42,13 @@ class ReleaseLookup:
         self._asks_ages = asks_ages
 
     def answer(self, request: FactRequest) -> Fact:
-        """Return the requested fact; a registry without a usable answer is a fact too.
+        """Return the requested fact; a registry without a usable answer is a fact too. Mirrors are not looked at.
 
         Raises:
             RunCancelledError: The run was cancelled.
         """
+        if isinstance(request, MirrorId):
+            return MirroredHashes(request)
         source = self._session.find_source(request.address, DIALECTS[request.tool])
         if isinstance(request, ListingId):
             return _listing(source, request)

@@ -10,7 +10,16 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.hashes import packages_of
-from locklens.releases.facts import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId
+from locklens.releases.facts import (
+    Fact,
+    FactRequest,
+    Listing,
+    ListingId,
+    MirroredHashes,
+    MirrorId,
+    ReleaseFacts,
+    ReleaseId,
+)
 from locklens.review.model import ChangeKind, Unverified
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.continuity import judge_folders, judge_packages
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
-    from locklens.releases.facts import LookupFailure
+    from locklens.releases.facts import LookupFailure, MirroredHash
     from locklens.review.model import Change
     from locklens.trust.continuity import FolderHashes, PackageHashes
     from locklens.trust.vouching import HashOrigin
@@ -45,6 +54,7 @@ class Case(Struct, frozen=True, dict=True):
         listing: The versions that the registry lists.
         elsewhere: Facts about this version in the other tool's registry.
         hashed: The `h1` of packages that were hashed here, by `zh`.
+        mirrored: The hashes that the mirrors of the CLI configuration have of the new version.
     """
 
     change: Change
@@ -55,6 +65,7 @@ class Case(Struct, frozen=True, dict=True):
     before: ReleaseFacts | None = None
     elsewhere: ReleaseFacts | None = None
     hashed: Mapping[str, str] = {}
+    mirrored: Mapping[str, MirroredHash] = {}
 
     @property
     def entry(self) -> LockEntry:
@@ -155,7 +166,13 @@ def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], ha
         case,
         before=_release(known, version_before(case)),
         elsewhere=_release(known, other_registry(case)),
+        mirrored=_mirrored(known, mirror_id(change, tool)),
     )
+
+
+def _mirrored(known: Mapping[FactRequest, Fact], question: MirrorId) -> Mapping[str, MirroredHash]:
+    fact = known.get(question)
+    return fact.hashes if isinstance(fact, MirroredHashes) else {}
 
 
 def _release(known: Mapping[FactRequest, Fact], question: ReleaseId | None) -> ReleaseFacts | None:
@@ -167,6 +184,12 @@ def new_id(change: Change, tool: Dialect) -> ReleaseId:
     """The release that is locked now."""
     assert change.new is not None
     return ReleaseId(tool.name, change.address, change.new.version)
+
+
+def mirror_id(change: Change, tool: Dialect) -> MirrorId:
+    """The mirrors' copies of the release that is locked now; what a folder holds is hashed for changes alone."""
+    assert change.new is not None
+    return MirrorId(tool.name, change.address, change.new.version, change.kind is not ChangeKind.UNCHANGED)
 
 
 def old_id(change: Change, tool: Dialect) -> ReleaseId | None:

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.hashes import is_of_signed_scheme
+from locklens.hashes import is_of_signed_scheme, registry_manifests
 from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, unasked
-from locklens.review.case import case_of, new_id, old_id, other_registry, version_before, vouched_for
+from locklens.review.case import (
+    case_of,
+    mirror_id,
+    new_id,
+    old_id,
+    other_registry,
+    version_before,
+    vouched_for,
+)
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof
 from locklens.trust.continuity import Origin
@@ -52,7 +60,15 @@ def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) 
             required.add(before)
         if judged.has(Origin.UNKNOWN_ORIGIN) and (other := other_registry(case)) is not None:
             required.add(other)
+        if all(question in known for question in required) and _needs_mirrors(change, case):
+            required.add(mirror_id(change, tool))
     return frozenset(question for question in required if question not in known)
+
+
+def _needs_mirrors(change: Change, case: Case) -> bool:
+    """True if no registry's document explains one of the locked hashes."""
+    facts = _facts(change.locked, case, case.new)
+    return any(fact.proof is Proof.UNKNOWN and fact.hash not in registry_manifests() for fact in facts)
 
 
 def trace(change: Change, case: Case | None) -> Change:
@@ -127,6 +143,8 @@ def _facts(
             proof = _PROOFS[vouchers[text]]
         elif was_locked and release.today is not None and is_of_signed_scheme(text):
             proof = Proof.STALE
+        elif release is case.new and text in case.mirrored:
+            proof, platform = Proof.MIRROR, case.mirrored[text].platform
         else:
             proof = Proof.UNKNOWN
         traced.append(HashFact(text, str(platform) if platform else None, proof))
@@ -162,7 +180,14 @@ def _evidence(case: Case) -> Evidence:
         case.new.released.date().isoformat() if case.new.released is not None else None,
         case.new.days,
         case.unverified,
+        _mirrors(case),
     )
+
+
+def _mirrors(case: Case) -> tuple[str, ...]:
+    """The mirrors that vouch for a locked hash that nothing else explains."""
+    facts = _facts(tuple(map(HashFact, case.entry.hashes)), case, case.new)
+    return tuple(dict.fromkeys(case.mirrored[fact.hash].mirror for fact in facts if fact.proof is Proof.MIRROR))
 
 
 def _answer(trouble: LookupFailure | None) -> LookupAnswer:

@@ -135,6 +135,7 @@ class Evidence(Struct, frozen=True):
         days: Days since then.
         unverified: The reason why package hashes of the new version are unverified; None if they are not, or if
             another rule blocks for the same reason.
+        mirrors: The mirrors of the CLI configuration that alone have some of the locked hashes.
     """
 
     as_of: str | None = None
@@ -148,6 +149,7 @@ class Evidence(Struct, frozen=True):
     released: str | None = None
     days: int | None = None
     unverified: Unverified | None = None
+    mirrors: tuple[str, ...] = ()
 
 
 class Accepted(Struct, frozen=True):

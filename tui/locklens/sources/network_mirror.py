@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from locklens.addresses import display_host
+from locklens.addresses import AddressError, Platform, display_host
 from locklens.dialect import OPENTOFU
 from locklens.errors import (
     PlatformNotSupportedError,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from locklens.addresses import Platform, ProviderAddress
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.project.installation import InstallationMethod
     from locklens.project.tokens import Token
@@ -100,10 +100,7 @@ class NetworkMirror(Unsigned):
         """Return where a package is, and its listed hashes; errors as of `Source`."""
         answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=is_fresh)
         if answer.status == _NOT_FOUND:
-            # A listed version without its document is damage, not an absence that another source may fill.
-            words = f"{self} does not have archive index for previously-reported {address} {version}"
-            hint = "exclude the provider from this mirror, or add the version to it"
-            raise UnavailableError(words, source=str(self), address=str(address), hint=hint)
+            raise self._without_document(address, version)
         try:
             with documents.opened(answer.body) as fields:
                 archives = dict(fields.object("archives").members(_MAX_PLATFORMS))
@@ -119,6 +116,29 @@ class NetworkMirror(Unsigned):
         except ValueError as error:
             raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
         return unsigned_package(address, version, platform, url=url, hashes=hashes, others=others)
+
+    def listed_hashes(self, address: ProviderAddress, version: Version) -> dict[Platform, tuple[str, ...]]:
+        """Return the hashes that the mirror lists of a version's packages, by platform.
+
+        Raises:
+            NotFoundError: It does not have the provider or the version.
+            SourceError: It has no usable answer.
+        """
+        listed = [one.version for one in self.versions(address).versions]
+        if version not in listed:
+            raise ProviderNotFoundError(f"{self} does not have {address} {version}", source=str(self))
+        answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=False)
+        if answer.status == _NOT_FOUND:
+            raise self._without_document(address, version)
+        found: dict[Platform, tuple[str, ...]] = {}
+        try:
+            with documents.opened(answer.body) as fields:
+                for name, archive in fields.object("archives").members(_MAX_PLATFORMS):
+                    with suppress(AddressError):
+                        found[Platform.parse(name)] = _hashes(archive)
+        except ShapeError as error:
+            raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
+        return found
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
         """Return the bytes of a package, None where its server does not say; errors as of `Source`."""
@@ -162,6 +182,12 @@ class NetworkMirror(Unsigned):
             hint=f"set {variable}, or a credentials block for {name}",
             had_credentials=answer.had_token,
         )
+
+    def _without_document(self, address: ProviderAddress, version: Version) -> UnavailableError:
+        # A listed version without its document is damage, not an absence that another source may fill.
+        words = f"{self} does not have archive index for previously-reported {address} {version}"
+        hint = "exclude the provider from this mirror, or add the version to it"
+        return UnavailableError(words, source=str(self), address=str(address), hint=hint)
 
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=str(self), address=str(address))

@@ -134,6 +134,18 @@ class Registries:
             methods = self._implied(root)
         return SourceSelection([Route(method, self._source_of(method)) for method in methods])
 
+    def mirrors(self, address: ProviderAddress) -> list[NetworkMirror | FilesystemMirror]:
+        """Return the mirrors that the CLI configuration names for a provider, in its order.
+
+        Folders that the tool searches by itself are none of them: the first is below the working directory.
+        """
+        methods = self.config.installation.methods if self.config.installation is not None else ()
+        return [
+            self._folder(method.place) if method.kind is MethodKind.FILESYSTEM else self._network(method)
+            for method in methods
+            if method.kind in {MethodKind.FILESYSTEM, MethodKind.NETWORK} and method.accepts(address)
+        ]
+
     def _implied(self, root: Path) -> list[InstallationMethod]:
         """Return the methods without a block: a provider of any of the folders is not installed from its registry."""
         local: list[InstallationMethod] = []

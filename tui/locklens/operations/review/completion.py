@@ -65,6 +65,7 @@ def complete_review(
         completion.read_configurations(comparison, read)
         return completion.settled_without_registries()
     from locklens.operations.review.hosts import host_states
+    from locklens.operations.review.mirrored import answers_with_mirrors
     from locklens.releases.lookup import ReleaseLookup
     from locklens.releases.session import ReleaseSession
     from locklens.review.case import FactSubject
@@ -75,7 +76,7 @@ def complete_review(
     ]
     with ReleaseSession(request.asking, review.base_hosts, cancel) as session:
         lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
-        collector = FactCollector(lookup.answer, session.pool)
+        collector = FactCollector(answers_with_mirrors(lookup, session), session.pool)
         collector.start(subjects)
         hashed = session.cache.hashes
         completion.read_configurations(

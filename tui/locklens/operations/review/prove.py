@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError, SourceError
 from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
+from locklens.operations.review.mirrored import answers_with_mirrors
 from locklens.releases.lookup import ReleaseLookup
 from locklens.releases.session import ReleaseSession
 from locklens.review.case import FactSubject, hashes_to_look_up, settled_case
@@ -71,7 +72,7 @@ def prove(
     ]
     with ReleaseSession(asking, review.base_hosts, cancel) as session:
         lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
-        collector = FactCollector(lookup.answer, session.pool)
+        collector = FactCollector(answers_with_mirrors(lookup, session), session.pool)
         collector.start(subjects)
         settled = list(collector.settled(is_patient=True))
         if not Proving(session, collector.known, settled, everything=True).work(confirm, on_event):

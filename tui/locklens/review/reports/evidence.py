@@ -6,6 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from locklens.addresses import spelt_host
+from locklens.review.model import Proof
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -27,6 +29,20 @@ def signer_text(change: Change) -> Iterator[str]:
         yield f"signer {change.new.version!s:6} {signer(new)}"
         return
     yield f"signer        {signer(new)}"
+
+
+def mirror_lines(change: Change) -> Iterator[str]:
+    """Yield the mirrors that alone have some of the locked hashes."""
+    if words := mirror_words(change):
+        yield f"mirror        {words}"
+
+
+def mirror_words(change: Change) -> str:
+    """The number of locked hashes that only mirrors have, and which; "" for none."""
+    if change.evidence is None or not change.evidence.mirrors:
+        return ""
+    count = counted(sum(fact.proof is Proof.MIRROR for fact in change.locked), "hash", "hashes")
+    return f"{count} known only from {listing(change.evidence.mirrors)}, unsigned"
 
 
 def signer(value: Signer | None) -> str:

@@ -11,6 +11,7 @@ from locklens.review.model import Proof
 from locklens.review.reports.cover import in_words, missing_platform_lines, policy_lines
 from locklens.review.reports.evidence import (
     host_lines,
+    mirror_lines,
     problem_lines,
     shared_problem_lines,
     shared_problems,
@@ -89,7 +90,7 @@ def _provider(change: Change, root: RootReview, review: Review, shared: Collecti
         yield f"      {line}"
     for finding in change.findings:
         yield f"      {finding.rule} {finding.severity.upper()} {without_cause(finding.message, shared)}"
-    for line in (*signer_text(change), *problem_lines(change, shared)):
+    for line in (*signer_text(change), *mirror_lines(change), *problem_lines(change, shared)):
         yield f"      {line}"
     width = max((len(_where(fact)) for fact in facts), default=0)
     for fact in sorted(facts, key=lambda one: (one.platform is None, one.platform or "", is_of_files(one.hash))):

@@ -190,6 +190,7 @@ def evidence_document(evidence: Evidence) -> Json:
         "as_of": evidence.as_of,
         "problems": list(evidence.problems),
         "hint": evidence.hint,
+        "mirrors": list(evidence.mirrors),
         "to_prove": {"packages": evidence.to_prove, "bytes": evidence.to_prove_bytes},
     }
 

@@ -161,7 +161,12 @@ class _Printer:
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
         yield from _required_by(change, root)
-        for line in (*evidence.signer_text(change), *evidence.problem_lines(change, self._unknown)):
+        lines = (
+            evidence.signer_text(change),
+            evidence.mirror_lines(change),
+            evidence.problem_lines(change, self._unknown),
+        )
+        for line in (one for each in lines for one in each):
             yield f"        {line}"
         if change.kind in _SAME_VERSION:
             yield from _hashes("+", change.added)

@@ -15,7 +15,7 @@ from locklens.ui.hashes.packages import counts_line, package_lines
 from locklens.ui.review.detail import finding_lines
 from locklens.ui.review.root_detail import asked_lines
 from locklens.ui.text.clipboard import ShellText, change_copied
-from locklens.ui.text.evidence import PROOFS, hash_line, is_settled, proof_span, unsettled
+from locklens.ui.text.evidence import PROOFS, hash_line, is_settled, mirror_detail, proof_span, unsettled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -73,7 +73,8 @@ def _provider_lines(
     platforms = coverage(change, review.policy)
     if change.evidence is None:
         yield line(Span("  … " if is_asking else "  ? ", Role.STRONG), unsettled(is_asking=is_asking), hanging=4)
-    elif change.evidence.problems:
+    yield from mirror_detail(change)
+    if change.evidence is not None and change.evidence.problems:
         for problem in change.evidence.problems:
             yield line(Span("  unknown  ", Role.WARN), problem, hanging=11, copied=problem)
         if change.evidence.hint:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme_of
 from locklens.review.model import LookupAnswer, Proof
+from locklens.review.reports.evidence import mirror_words
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted, size_words
 from locklens.trust.model import Tier
@@ -51,10 +52,17 @@ def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterat
     moment = since(evidence.as_of, review.at).removesuffix(" UTC") if evidence.as_of else ""
     yield from _package_lines(change, moment)
     yield from _folder_lines(change, evidence, moment)
+    yield from mirror_detail(change)
     for problem in evidence.problems:
         yield line(Span("  unknown  ", Role.WARN), problem, hanging=11, copied=problem)
     if evidence.hint:
         yield line(Span("  -> ", Role.DIM), evidence.hint, hanging=5, copied=evidence.hint)
+
+
+def mirror_detail(change: Change) -> Iterator[Line]:
+    """The mirrors that alone have some of the locked hashes."""
+    if words := mirror_words(change):
+        yield line(Span("  mirror   ", Role.WARN), words, hanging=11)
 
 
 def unsettled(*, is_asking: bool) -> str:

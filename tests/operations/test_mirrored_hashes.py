@@ -1,0 +1,93 @@
+"""Hashes that only a mirror of the user's CLI configuration has: their proof is `mirror`, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from conformance.case import HERE, TERRAFORM, Files, Unpacked, requires
+from conformance.laying import lay
+from msgspec.structs import replace
+from operations.benches import CASE, bench, run
+
+from locklens.review.reports.json import review_schema
+
+ROOT: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
+PINNED = replace(CASE, files=ROOT, cli="# @MIRROR@\n")
+
+Capture = pytest.CaptureFixture[str]
+
+
+def reviewed(capfd: Capture, *words: str) -> dict[str, Any]:
+    capfd.readouterr()
+    run("review", "--no-cache", "--format", "json", *words)
+    document = json.loads(capfd.readouterr().out)
+    jsonschema.validate(document, review_schema())
+    change: dict[str, Any] = document["roots"][0]["changes"][0]
+    return change
+
+
+def h1_proof(change: dict[str, Any]) -> tuple[str, str | None]:
+    found = next(one for one in change["hashes"]["added"] if one["hash"].startswith("h1:"))
+    return found["proof"], found["platform"]
+
+
+def commit_nothing() -> None:
+    for words in (["init", "-q"], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-mx"]):
+        subprocess.run(["git", *words], check=True)
+
+
+def test_a_network_mirror_that_the_user_names_vouches_for_a_hash(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        commit_nothing()
+        run("init")
+        run("mirror", "served")
+        assert h1_proof(reviewed(capfd)) == ("unknown", None)
+        url = place.names.put_in("@MIRROR@")
+        place.configure(f'provider_installation {{\n  network_mirror {{\n    url = "{url}"\n  }}\n}}\n')
+        change = reviewed(capfd)
+        assert h1_proof(change) == ("mirror", HERE)
+        assert change["evidence"]["mirrors"] == [f"provider mirror at {url}"]
+        assert change["hashes"]["explained"] == len(change["hashes"]["added"]) - 1
+        assert "LK027" in [one["rule"] for one in change["findings"]]
+        capfd.readouterr()
+        run("review", "--no-cache", "--format", "text")
+        assert f"1 hash known only from provider mirror at {url}, unsigned" in capfd.readouterr().out
+        (place.work / "served/registry.terraform.io/acme/demo/1.0.0.json").write_text("{")
+        assert h1_proof(reviewed(capfd)) == ("unknown", None)
+        run("review", "--no-cache", "--format", "text")
+        assert "hashes were not compared with a mirror" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("is_unpacked", [False, True])
+def test_a_folder_vouches_for_the_hashes_of_the_packages_that_it_holds(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture, *, is_unpacked: bool
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        commit_nothing()
+        run("init")
+        if is_unpacked:
+            lay({f"mirror/registry.terraform.io/acme/demo/1.0.0/{HERE}": Unpacked("acme/demo", "1.0.0")}, place.names)
+        else:
+            run("mirror", "mirror")
+            next(Path("mirror").rglob("1.0.0.json")).unlink()
+        place.configure('provider_installation {\n  filesystem_mirror {\n    path = "mirror"\n  }\n}\n')
+        proof, platform = h1_proof(reviewed(capfd))
+        # Of a packed copy the zh is hashed too: it is signed, and so its h1 is computed, which is better.
+        assert (proof, platform) == (("mirror", HERE) if is_unpacked else ("computed", HERE))
+
+
+def test_what_the_repository_has_is_no_mirror(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        commit_nothing()
+        run("init")
+        target = place.work / f"terraform.d/plugins/registry.terraform.io/acme/demo/1.0.0/{HERE}"
+        shutil.copytree(place.work / f".terraform/providers/registry.terraform.io/acme/demo/1.0.0/{HERE}", target)
+        assert h1_proof(reviewed(capfd)) == ("unknown", None)

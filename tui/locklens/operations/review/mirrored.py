@@ -1,0 +1,85 @@
+"""The hashes that the mirrors of the user's CLI configuration have of a version.
+
+Only mirrors that a `provider_installation` block names are looked at: the folders that the tools search by themselves
+begin in the working directory, where a repository could lay packages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.dialect import DIALECTS
+from locklens.errors import LockLensError, NotFoundError
+from locklens.hashes import is_known_scheme
+from locklens.packages.hashing import hash_package
+from locklens.packages.installed import h1_of_folder
+from locklens.packages.limits import Limits
+from locklens.releases.facts import MirroredHash, MirroredHashes, MirrorId
+from locklens.sources.filesystem_mirror import FilesystemMirror
+from locklens.text import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from locklens.releases.facts import Fact, FactRequest
+    from locklens.releases.lookup import ReleaseLookup
+    from locklens.releases.session import ReleaseSession
+    from locklens.sources.filesystem_mirror import MirroredPackage
+    from locklens.sources.network_mirror import NetworkMirror
+
+
+def answers_with_mirrors(lookup: ReleaseLookup, session: ReleaseSession) -> Callable[[FactRequest], Fact]:
+    """Return what answers questions about releases, and about mirrors too.
+
+    Args:
+        lookup: Answers those about releases.
+        session: Its settings name the mirrors.
+    """
+
+    def answer(request: FactRequest) -> Fact:
+        return _mirrored(session, request) if isinstance(request, MirrorId) else lookup.answer(request)
+
+    return answer
+
+
+def _mirrored(session: ReleaseSession, request: MirrorId) -> MirroredHashes:
+    found: dict[str, MirroredHash] = {}
+    for mirror in session.registries(DIALECTS[request.tool]).mirrors(request.address):
+        try:
+            for text, one in _hashes(session, mirror, request):
+                found.setdefault(text, one)
+        except NotFoundError:
+            continue  # A mirror need not have every version.
+        except LockLensError as error:
+            session.note(f"hashes were not compared with a mirror: {error}")
+    return MirroredHashes(request, found)
+
+
+def _hashes(
+    session: ReleaseSession, mirror: NetworkMirror | FilesystemMirror, request: MirrorId
+) -> Iterator[tuple[str, MirroredHash]]:
+    """Yield what a network mirror lists, or the hashes of the packages that a folder holds."""
+    if not isinstance(mirror, FilesystemMirror):
+        for platform, hashes in mirror.listed_hashes(request.address, request.version).items():
+            yield from ((text, MirroredHash(str(mirror), platform)) for text in hashes if is_known_scheme(text))
+        return
+    for package in mirror.packages.get(request.address, ()) if request.holds else ():
+        if package.version == request.version:
+            for text in _of_package(session, mirror, package):
+                yield text, MirroredHash(str(mirror), package.platform)
+
+
+def _of_package(session: ReleaseSession, mirror: FilesystemMirror, package: MirroredPackage) -> tuple[str, ...]:
+    """Return the hashes of a package; () with a note if it cannot be read."""
+    try:
+        if package.is_folder:
+            return (h1_of_folder(package.path, limit=Limits(), cancel=session.cancel),)
+        metadata = mirror.package(package.address, package.version, package.platform)
+        with mirror.open_package(metadata) as transfer:
+            hashed = hash_package(transfer.chunks, limit=Limits(), cancel=session.cancel)
+    except (LockLensError, OSError, ValueError) as error:
+        reason = reason_of(error) if isinstance(error, OSError) else str(error)
+        session.note(f"the mirror's package {package.path} was not hashed: {reason}")
+        return ()
+    session.cache.keep_package(hashed)
+    return hashed.zh, hashed.h1
