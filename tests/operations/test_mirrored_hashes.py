@@ -91,3 +91,39 @@ def test_what_the_repository_has_is_no_mirror(monkeypatch: pytest.MonkeyPatch, c
         target = place.work / f"terraform.d/plugins/registry.terraform.io/acme/demo/1.0.0/{HERE}"
         shutil.copytree(place.work / f".terraform/providers/registry.terraform.io/acme/demo/1.0.0/{HERE}", target)
         assert h1_proof(reviewed(capfd)) == ("unknown", None)
+
+
+def hashes_of(capfd: Capture) -> dict[str, Any]:
+    capfd.readouterr()
+    run("hashes", "--no-cache", "--format", "json")
+    document: dict[str, Any] = json.loads(capfd.readouterr().out)
+    return document
+
+
+def test_install_paths_are_those_of_the_cli_configuration_where_the_policy_names_none(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        policy = place.work / "locklens.toml"
+        policy.write_text(f'platforms = ["{HERE}", "darwin_arm64"]\n')
+        for words in (["init", "-q"], ["add", "."], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "x"]):
+            subprocess.run(["git", *words], check=True)
+        run("init")
+        assert hashes_of(capfd)["policy"]["install_paths"] == ["direct"]
+        place.configure('plugin_cache_dir = "cache"\n')
+        found = hashes_of(capfd)
+        assert found["policy"]["install_paths"] == ["direct", "plugin-cache"]
+        assert found["policy"]["local"] == {"platform": HERE, "install_paths": ["plugin-cache"]}
+        direct, cache = found["roots"][0]["providers"][0]["coverage"]["paths"]
+        assert (direct["path"], direct["covered"]) == ("direct", [HERE, "darwin_arm64"])
+        # No other machine has this cache: its platform's h1 is not missed.
+        assert [*cache["covered"], *cache["missing"], *cache["unknown"]] == [HERE]
+        lock = place.work / ".terraform.lock.hcl"
+        lock.write_text("".join(one for one in lock.read_text().splitlines(keepends=True) if '"h1:' not in one))
+        findings = hashes_of(capfd)["roots"][0]["providers"][0]["findings"]
+        assert [one["message"] for one in findings if one["rule"] == "LK009"] == [
+            f"{HERE} is not covered from a plugin cache: no h1 for it is locked"
+        ]
+        policy.write_text('install_paths = ["direct"]\n')
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "x"], check=True)
+        assert hashes_of(capfd)["policy"]["install_paths"] == ["direct"]

@@ -252,6 +252,7 @@ def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:
     assert document["policy"] == {
         "platforms": [{"platform": str(first), "why": "CI"}, {"platform": str(second), "why": ""}],
         "install_paths": ["direct", "plugin-cache"],
+        "local": {"platform": None, "install_paths": []},
     }
     (provider,) = document["roots"][0]["providers"]
     assert provider["coverage"] == {

@@ -252,7 +252,7 @@ def test_the_detail_of_a_root(repository: Review) -> None:
     lines = detail(repository, "infra/prod")
     assert "PROVIDERS  2, 9 of 9 hashes verified" in lines
     assert any("acme/demo" in line and line.endswith("covers 1 of 2") for line in lines)
-    assert "  plugin-cache  only h1 counts" in lines
+    assert "  plugin-cache    only h1 counts" in lines
 
 
 def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:

@@ -41,11 +41,17 @@ class PolicyChange(Struct, frozen=True):
     line: int | None = None
 
 
+_NO_KEYS = frozenset({"file", "names_paths", "local_paths", "local_platform"})
+"""Fields that no key of the file stands for."""
+
+
 def differing_keys(old: Policy, new: Policy) -> tuple[str, ...]:
     """Return the keys whose values differ, wherever in the file they stand."""
     before, after = _placeless(old), _placeless(new)
     return tuple(
-        name for name in Policy.__struct_fields__ if name != "file" and getattr(before, name) != getattr(after, name)
+        name
+        for name in Policy.__struct_fields__
+        if name not in _NO_KEYS and getattr(before, name) != getattr(after, name)
     )
 
 

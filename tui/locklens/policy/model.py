@@ -175,6 +175,9 @@ class Policy(Struct, frozen=True):
     Attributes:
         platforms: The required ones in the file's order, each once; may be empty.
         install_paths: Never empty.
+        names_paths: True if the file names install paths.
+        local_paths: More install paths, which are in use on this machine as the CLI configuration says.
+        local_platform: The platform of this machine; None without `local_paths`.
         cooldown: Days that a release must be old before it is selected, 0 or more; None if unset.
         file: Its path as the user knows it; "" without a policy.
         fail_on: The lowest severity that fails a review; None if unset.
@@ -200,6 +203,9 @@ class Policy(Struct, frozen=True):
     severity: Mapping[str, SeverityName] = {}
     trust: tuple[Pin, ...] = ()
     accept: tuple[Acceptance, ...] = ()
+    names_paths: bool = False
+    local_paths: frozenset[InstallPath] = frozenset()
+    local_platform: Platform | None = None
 
     @classmethod
     def none(cls) -> Policy:
@@ -213,8 +219,14 @@ class Policy(Struct, frozen=True):
 
     @property
     def paths_in_order(self) -> tuple[InstallPath, ...]:
-        """The install paths in display order."""
-        return tuple(path for path in InstallPath if path in self.install_paths)
+        """The install paths in display order, with those of this machine."""
+        return tuple(path for path in InstallPath if path in self.install_paths | self.local_paths)
+
+    def on_path(self, path: InstallPath, platforms: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some platforms that an install path is used for."""
+        if path in self.install_paths:
+            return tuple(platforms)
+        return tuple(platform for platform in platforms if platform == str(self.local_platform))
 
     @property
     def needs_ages(self) -> bool:

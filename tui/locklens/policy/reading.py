@@ -79,7 +79,7 @@ class _Reading:
         for key in sorted(document.values, key=document.line):
             document.refuse_unknown({key: None}, _KEYS)
             found[key] = self._value(key, document.values[key])
-        return Policy(**found, file=document.path)
+        return Policy(**found, file=document.path, names_paths="install_paths" in found)
 
     def _value(self, key: str, value: object) -> object:
         match key:

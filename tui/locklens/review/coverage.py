@@ -87,6 +87,11 @@ class PathCover(Struct, frozen=True, dict=True):
         return frozenset(self.doubtful)
 
     @property
+    def platforms(self) -> int:
+        """The number of platforms that the path is used for."""
+        return len(self.covered) + len(self.missing) + len(self.doubtful)
+
+    @property
     def at_least_missing(self) -> int:
         """The number of platforms that cannot be covered, for any assignment of the spare hashes."""
         return len(self.missing) + max(0, len(self.doubtful) - self.spare)
@@ -157,8 +162,9 @@ class ProviderCoverage(Struct, frozen=True, dict=True):
     @cached_property
     def covered(self) -> tuple[str, ...]:
         """The platforms that definitely install on every path."""
-        on_each = [frozenset(path.covered) for path in self.paths]
-        return tuple(one for one in self.platforms if all(one in covered for covered in on_each))
+        return tuple(
+            one for one in self.platforms if not any(one in path.lacks or one in path.doubts for path in self.paths)
+        )
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
@@ -191,5 +197,7 @@ def coverage(change: Change, policy: Policy) -> ProviderCoverage:
     required = tuple(str(each.platform) for each in policy.platforms)
     platforms = required or locked.platforms
     return ProviderCoverage(
-        platforms, bool(required), tuple(cover(locked, path, platforms) for path in policy.paths_in_order)
+        platforms,
+        bool(required),
+        tuple(cover(locked, path, policy.on_path(path, platforms)) for path in policy.paths_in_order),
     )

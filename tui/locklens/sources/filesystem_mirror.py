@@ -157,6 +157,22 @@ def search(folder: Path) -> dict[ProviderAddress, tuple[MirroredPackage, ...]]:
     return {address: tuple(packages) for address, packages in found.items() if packages}
 
 
+def first_package(folder: Path) -> MirroredPackage | None:
+    """Return the first package below a folder; None for none, or where it cannot be searched."""
+    searching = _Searching()
+    try:
+        for host in searching.folders(Path(os.path.realpath(folder))):
+            for namespace in searching.folders(host):
+                for provider in searching.folders(namespace):
+                    address = _address(host.name, namespace.name, provider.name)
+                    if address is not None:
+                        for found in searching.packages(address, provider):
+                            return found
+    except OSError:
+        return None
+    return None
+
+
 class _Searching:
     """A search with a bound."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
@@ -91,8 +92,9 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     include_unchanged, tool = request.include_unchanged, request.tool
     concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
     pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
+    policy = effective.policy if made_from is not None else _with_local_paths(effective.policy, request, pairs)
     tools = {root.path: root.tool for root in made_from.roots} if made_from is not None else {}
-    setting = _Setting(include_unchanged, tool, effective.policy, tools, Comparer(), request.is_survey)
+    setting = _Setting(include_unchanged, tool, policy, tools, Comparer(), request.is_survey)
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         from locklens.review.rules.agreement import LockedPackages
@@ -110,13 +112,26 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         roots=tuple(worst_first(judge(root)) for root in roots),
         lock_files=len(comparison.all_locks),
         notes=(*effective.notes, *(dangling(effective.policy, changes) if made_from is None else ())),
-        policy=effective.policy,
+        policy=policy,
         policy_side=effective.side,
         base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs), tool, effective)
         if made_from is None
         else made_from.base_hosts,
         own_findings=_policy_findings(effective) if not request.is_survey else (),
     )
+
+
+def _with_local_paths(
+    policy: Policy, request: ReviewRequest, pairs: Iterable[tuple[RootPair, LockFile, LockFile]]
+) -> Policy:
+    """Return the policy with the install paths of the user's CLI configuration, if there is anything to judge."""
+    judged = [new for _, old, new in pairs if request.include_unchanged or old.data != new.data]
+    if request.asking is None or not judged:
+        return policy
+    from locklens.operations.review.local_paths import with_local_paths
+
+    tools = [request.tool] if request.tool is not None else dict.fromkeys(new.writer or TERRAFORM for new in judged)
+    return with_local_paths(policy, request.asking.environ, tools)
 
 
 def _policy_findings(effective: EffectivePolicy) -> tuple[Finding, ...]:

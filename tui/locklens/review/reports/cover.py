@@ -59,7 +59,12 @@ def policy_lines(review: Review) -> Iterator[str]:
     if not policy.platforms:
         yield f"required  no platforms configured; {NAME_THEM}"
     for path in policy.paths_in_order:
-        yield f"path      {path:15}  {needs_words(path)}"
+        yield f"path      {path:15}  {needs_words(path)}  {local_words(path, policy)}".rstrip()
+
+
+def local_words(path: InstallPath, policy: Policy) -> str:
+    """The origin of an install path that the policy does not name, and the platform that it is used for; or ""."""
+    return f"on {policy.local_platform}, by the CLI configuration" if path in policy.local_paths else ""
 
 
 def source_words(review: Review) -> str:

@@ -56,6 +56,10 @@ def document(review: Review, *, packages: Packages | None = None) -> dict[str, A
         "policy": {
             "platforms": [{"platform": str(one.platform), "why": one.why} for one in review.policy.platforms],
             "install_paths": [path.value for path in review.policy.paths_in_order],
+            "local": {
+                "platform": str(review.policy.local_platform) if review.policy.local_platform else None,
+                "install_paths": sorted(path.value for path in review.policy.local_paths),
+            },
         },
         "roots": [_root(root, review.policy, packages) for root in review.roots],
         "summary": {

@@ -155,8 +155,9 @@ _ALL = (
         WARN,
         "A platform can no longer be installed",
         "A platform had a usable hash for one of the install paths in use, and the change removes it. Without "
-        "install_paths in locklens.toml the install path is the registry. If the policy has required platforms, losing "
-        "another one has the severity info.",
+        "install_paths in locklens.toml the install path is the registry; on this machine's platform, also the plugin "
+        "cache and the mirrors of the CLI configuration. If the policy has required platforms, losing another one has "
+        "the severity info.",
         'The next run on that platform fails with "doesn\'t match any of the checksums".',
         "Run `terraform providers lock -platform=OS_ARCH` for the platform and check for added lines.",
         "Lock the platform again and commit the result.",

@@ -22,7 +22,7 @@ def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Ite
     losses: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[InstallPath]] = {}
     required = {str(each.platform) for each in policy.platforms}
     for path in policy.paths_in_order:
-        had = cover(before, path, before.platforms).covered
+        had = cover(before, path, policy.on_path(path, before.platforms)).covered
         lost = cover(now, path, had).missing
         for platforms in _split(lost, required):
             offered = tuple(now.offered is None or platform in now.offered for platform in platforms)
@@ -46,7 +46,7 @@ def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> I
     why = {str(each.platform): f" ({each.why})" if each.why else "" for each in policy.platforms}
     gaps: dict[tuple[tuple[str, ...], tuple[str, ...], int], list[PathCover]] = {}
     for path in policy.paths_in_order:
-        on_path = cover(now, path, required)
+        on_path = cover(now, path, policy.on_path(path, required))
         if on_path.at_least_missing:
             gaps.setdefault((on_path.missing, on_path.doubtful, on_path.spare), []).append(on_path)
     for (missing, doubtful, spare), covers in gaps.items():

@@ -91,5 +91,7 @@ def hashes_facts(review: Review, progress: Reading) -> Iterator[Line]:
         yield fact_line(label, Span(f"{required.platform!s:<14}"), Span(f" {required.why}", Role.DIM))
     paths = ", ".join(f"{path.value}{' (h1 only)' if path.needs_h1 else ''}" for path in policy.paths_in_order)
     yield fact_line("install paths", Span(paths))
+    if policy.local_paths:
+        yield fact_line("", Span(f"as the CLI configuration says, on {policy.local_platform}", Role.DIM))
     yield fact_line("policy", Span(source_words(review), Role.DIM))
     yield from registry_lines(review, progress)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, Proof
-from locklens.review.reports.cover import NAME_THEM, needs_words, source_words
+from locklens.review.reports.cover import NAME_THEM, local_words, needs_words, source_words
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.hashes.packages import counts_line, package_lines
@@ -159,8 +159,8 @@ def _path_lines(found: ProviderCoverage) -> Iterator[Line]:
     scope = "required platforms" if found.is_wanted else "known platforms"
     yield from heading(f"COVERAGE  {scope}, by install path")
     for path in found.paths:
-        count = f"{len(path.covered)} of {len(found.platforms)}" if found.platforms else "unknown"
-        is_complete = len(path.covered) == len(found.platforms)
+        count = f"{len(path.covered)} of {path.platforms}" if found.platforms else "unknown"
+        is_complete = len(path.covered) == path.platforms
         role = Role.GOOD if is_complete else Role.WARN if path.at_least_missing else Role.DIM
         needs = Span(needs_words(path.path), Role.DIM)
         yield line(f"  {path.path.value:<{_PLATFORM + 1}}", Span(f"{count:<9} ", role), needs, hanging=4)
@@ -295,4 +295,5 @@ def policy_detail(review: Review) -> Iterator[Line]:
         yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)
     yield from heading("INSTALL PATHS")
     for path in policy.paths_in_order:
-        yield line(f"  {path.value:<{_PLATFORM}}", Span(needs_words(path), Role.DIM))
+        where = f"  {local_words(path, policy)}".rstrip()
+        yield line(f"  {path.value:<{_PLATFORM + 2}}", Span(f"{needs_words(path)}{where}", Role.DIM), hanging=4)
