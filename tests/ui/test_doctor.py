@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,14 +16,17 @@ import pytest
 from textual import events
 from ui.conftest import Driver, until
 
+from locklens.addresses import Platform
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.doctor.model import CauseId
 from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
+from locklens.operations.write.lock import Lock
 from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
@@ -53,6 +57,13 @@ class DoctorDriver(Driver):
     async def diagnosed(self) -> None:
         await until(self, lambda: ("VERDICT" in self.text and "CONFIRMED" in self.text) or "LIKELY" in self.text)
         await self.pilot.pause()
+
+
+def evidence(on: DoctorDriver, cause: CauseId) -> str:
+    """Returns the evidence for or against a cause."""
+    diagnosis = on.doctor._diagnosis
+    assert diagnosis is not None
+    return next(one.evidence for one in diagnosis.causes if one.id is cause)
 
 
 Opening = Callable[[str], AbstractAsyncContextManager[DoctorDriver]]
@@ -115,7 +126,8 @@ async def test_the_dialog_the_file_and_the_facts(opened: Opening) -> None:
         await on.diagnosed()
         assert on.titles[0].endswith("the platform is not covered")
         await on.press("e")
-        await on.press(*["backspace"] * 11, *"darwin", "underscore", *"arm64", "enter", "enter", "enter", "enter")
+        assert "enter next field, on the last: diagnose" in on.text
+        await on.press(*["backspace"] * 11, *"darwin", "underscore", *"arm64", *["enter"] * 7)
         await until(on, lambda: "darwin_arm64  (given)" in on.text)
         assert "the platform is not covered" not in on.titles[0]
 
@@ -146,3 +158,79 @@ async def test_a_root_is_examined_without_a_log(opened: Opening) -> None:
         await on.diagnosed()
         assert on.titles[0] == "yes the locked version does not satisfy the constraints"
         assert "CONFIRMED" in on.lines[0]
+
+
+async def test_the_context_can_be_corrected(opened: Opening) -> None:
+    async with opened("mirror-differs") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        assert "the mirror's copy is not at hand" in evidence(on, CauseId.MIRROR_DIFFERS)
+        await on.press("e", "enter", "enter")
+        await on.press(*["backspace"] * 9, *"1.9.8", "enter", "enter", *"nowhere", "enter")
+        assert "no such folder" in on.text
+        await on.press(*["backspace"] * 7, *"mirror", "enter", "enter", "enter")
+        await until(on, lambda: "1.9.8  (given)" in on.text)
+        assert "mirror/registry.terraform.io/acme/demo/1.4.2/linux_amd64 is h1:" in evidence(on, CauseId.MIRROR_DIFFERS)
+
+
+async def test_a_row_of_hashes_leads_to_doctor(opened: Opening) -> None:
+    async with opened("republished") as on:
+        await on.press("3")
+        await until(on, lambda: "acme/demo" in on.text and "BLOCK" in on.text)
+        await on.press("j", "i")
+        await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "STARTED FROM" in on.text)
+        assert on.titles[0] == "yes the version was published again with other packages"
+        assert "LK001" in on.text
+        assert on.doctor._request.roots == ("live/prod",)
+
+
+async def test_a_row_of_review_leads_to_doctor(opened: Opening) -> None:
+    async with opened("hand-edit") as on:
+        subprocess.run(["git", "reset", "--quiet", "HEAD~1"], check=True)
+        await on.press("1", "r")
+        await until(on, lambda: "BLOCK ^  acme/netbox" in on.text)
+        await on.press("g", "j", "i")
+        await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "STARTED FROM" in on.text)
+        assert on.titles[0].endswith("the block was edited by hand"), on.titles
+
+
+async def test_a_plan_that_failed_leads_to_doctor(opened: Opening) -> None:
+    async with opened("key-changed") as on:
+        where = on.doctor.source.where(Path.cwd(), ["live/prod"])
+        on.doctor.preview(Lock(where, (Platform.parse("windows_amd64"),)))
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "unknown issuer" in on.text)
+        assert "i diagnose" in on.lines[-1]
+        await on.press("i")
+        await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "STARTED FROM" in on.text)
+        assert "ERROR  unknown-issuer" in on.text
+        assert on.titles[0].startswith("yes the release is signed by another key"), on.titles
+
+
+async def test_a_plan_that_did_not_fail_offers_no_diagnosis(opened: Opening) -> None:
+    async with opened("h1-missing") as on:
+        where = on.doctor.source.where(Path.cwd(), ["live/prod"])
+        on.doctor.preview(Lock(where, (Platform.parse("linux_amd64"),)))
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes" in on.text)
+        assert "diagnose" not in on.lines[-1]
+        await on.press("i")
+        assert "diagnose: only of a plan that failed" in on.text
+
+
+async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -> None:
+    async with opened("h1-missing") as on:
+        await on.press("v")
+        assert "verify: no diagnosis yet" in on.text
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        assert on.titles[0].startswith("likely")
+        await on.press("v")
+        await until(on, lambda: "To download: 1 package" in on.text)
+        assert re.search(r"demo 1\.4\.2 [a-z]+_[a-z0-9]+", on.text)
+        await on.press("escape")
+        await until(on, lambda: "nothing was downloaded" in on.text)
+        assert on.titles[0].startswith("likely")
+        await on.press("v")
+        await until(on, lambda: "To download: 1 package" in on.text)
+        await on.press("enter")
+        await until(on, lambda: "each cause was tested again" in on.text)
+        assert on.titles[0] == "yes the lock file has no h1 for the platform"
+        await on.press("v")
+        await until(on, lambda: "nothing to download" in on.text)

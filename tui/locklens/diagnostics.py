@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
+from locklens.errors import TrustError
+
 if TYPE_CHECKING:
     from locklens.errors import LockLensError, Place
 
@@ -33,6 +35,7 @@ class Diagnostic(Struct, frozen=True):
         place: The file and its line, which may be None; None without a file.
         hint: The next step, or "".
         root: Folder of the root module in a plan; "" for the top, and outside of plans.
+        is_of_trust: True for an error about a checksum or a signature, whose causes `locklens doctor` tests.
     """
 
     severity: DiagnosticSeverity
@@ -42,12 +45,14 @@ class Diagnostic(Struct, frozen=True):
     place: Place | None = None
     hint: str = ""
     root: str = ""
+    is_of_trust: bool = False
 
     @classmethod
     def of(cls, error: LockLensError, *, summary: str = "", address: str = "", root: str = "") -> Self:
         """Return an error as a diagnostic."""
+        is_of_trust = isinstance(error, TrustError)
         severity = DiagnosticSeverity.ERROR
-        return cls(severity, summary, error.message, address, error.place, error.hint, root)
+        return cls(severity, summary, error.message, address, error.place, error.hint, root, is_of_trust)
 
     @classmethod
     def note(cls, detail: str, *, address: str = "", root: str = "") -> Self:

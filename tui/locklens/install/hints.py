@@ -23,13 +23,10 @@ def next_step(error: LockLensError, root: str = ".") -> str:
         error: The error.
         root: The root's folder.
     """
-    return with_doctor(error.hint, root) if isinstance(error, TrustError) else error.hint
-
-
-def with_doctor(hint: str, root: str = ".") -> str:
-    """Return a hint with the command that tests the causes of a checksum or signature error."""
+    if not isinstance(error, TrustError):
+        return error.hint
     words = f"`{_command('doctor', root)}` tests the causes"
-    return f"{hint}; {words}" if hint else words
+    return f"{error.hint}; {words}" if error.hint else words
 
 
 def _command(name: str, root: str) -> str:

@@ -151,7 +151,7 @@ class _Installer:
                 requirement.address,
                 self._query_summary(error),
                 self._query_words(requirement.address, error),
-                next_step(error, self._root),
+                error,
             )
         if isinstance(selection, _Done | Diagnostic):
             return selection
@@ -159,7 +159,7 @@ class _Installer:
             return self._install(requirement, selection.version)
         except LockLensError as error:
             lead = f"Error while installing {self._context.name(requirement.address)} v{selection.version}"
-            return self._failed(requirement.address, _INSTALL, f"{lead}: {error}", next_step(error, self._root))
+            return self._failed(requirement.address, _INSTALL, f"{lead}: {error}", error)
 
     def as_locked(self, requirement: ProviderRequirement) -> _Done | None:
         """Return the entry of a provider that is installed as locked, else None."""
@@ -367,7 +367,11 @@ class _Installer:
     def _query_words(self, address: ProviderAddress, error: LockLensError) -> str:
         return f"{self._lead} {self._context.name(address)}: {error}"
 
-    def _failed(self, address: ProviderAddress, summary: str, words: str, hint: str = "") -> Diagnostic:
+    def _failed(
+        self, address: ProviderAddress, summary: str, words: str, error: LockLensError | None = None
+    ) -> Diagnostic:
         name = self._context.name(address)
+        hint = next_step(error, self._root) if error is not None else ""
         self._context.tell(ProviderFailed(name, summary, words, hint))
-        return Diagnostic(DiagnosticSeverity.ERROR, summary, words, name, hint=hint)
+        is_of_trust = isinstance(error, TrustError)
+        return Diagnostic(DiagnosticSeverity.ERROR, summary, words, name, hint=hint, is_of_trust=is_of_trust)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
-from locklens.errors import LockLensError, PlatformNotSupportedError
+from locklens.errors import LockLensError, PlatformNotSupportedError, TrustError
 from locklens.install.events import (
     FetchStarted,
     HashesObtained,
@@ -30,7 +30,7 @@ from locklens.install.fetching import (
     warn,
     warn_of_changes,
 )
-from locklens.install.hints import next_step, with_doctor
+from locklens.install.hints import next_step
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection import Unselectable, combined, select
 from locklens.trust.continuity import Origin
@@ -198,7 +198,7 @@ class Locker:
             )
         except LockLensError as error:
             words = f"{name} {request.version} for {platform}: {error}"
-            return _failed(context, request.address, words, next_step(error))
+            return _failed(context, request.address, words, error)
         signed = context.authenticator.words(vouched)
         context.tell(_hashed_event(context, request, platform, signed, known))
         return _Obtained(platform, vouched, fetched.package, fetched.recorded)
@@ -244,7 +244,7 @@ class Locker:
         words += _signed_before(context, request)
         hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
         lead = f"{context.name(request.address)} {request.version} for {obtained.platform}"
-        return _failed(context, request.address, f"{lead}: {words}", with_doctor(hint))
+        return _failed(context, request.address, f"{lead}: {words}", TrustError(words, hint=hint))
 
 
 def _selected(requirement: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
@@ -259,7 +259,7 @@ def _selected(requirement: ProviderRequirement, context: InstallContext) -> Vers
             context,
             requirement.address,
             f"Could not retrieve the list of available versions for provider {name}: {error}",
-            next_step(error),
+            error,
         )
     if offered.warnings:
         context.tell(RegistryWarned(name, offered.warnings))
@@ -298,7 +298,10 @@ def _signed_before(context: InstallContext, request: LockRequest) -> str:
     return f"; {other} is signed by {vouched.signer}"
 
 
-def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> Diagnostic:
-    name = context.name(address)
+def _failed(
+    context: InstallContext, address: ProviderAddress, words: str, error: LockLensError | None = None
+) -> Diagnostic:
+    name, hint = context.name(address), next_step(error) if error is not None else ""
     context.tell(ProviderFailed(name, LOCKING_FAILED, words, hint))
-    return Diagnostic(DiagnosticSeverity.ERROR, LOCKING_FAILED, words, name, hint=hint)
+    is_of_trust = isinstance(error, TrustError)
+    return Diagnostic(DiagnosticSeverity.ERROR, LOCKING_FAILED, words, name, hint=hint, is_of_trust=is_of_trust)

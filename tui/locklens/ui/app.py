@@ -138,6 +138,8 @@ class LockLensApp(App[int]):
             self.switch_screen(screen)
         if event.provider is not None:
             self._views[name].show_provider(*event.provider)
+        if event.examined is not None:
+            self._views[name].examine(event.examined, event.folder)
 
     @on(PreferenceChanged)
     def _take_preference(self, event: PreferenceChanged) -> None:

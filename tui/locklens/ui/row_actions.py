@@ -14,10 +14,12 @@ from textual.message import Message
 from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
+from locklens.ui import views
 from locklens.ui.dialogs.copy import CopyChoice, CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.prove.dialog import Proved, ProveDialog
 from locklens.ui.shell.external import has_browser, release_page, work_tree_file
+from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line
 from locklens.ui.why.dialog import WhyDialog
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from locklens.review.why import Why
     from locklens.text import Printable
     from locklens.ui.prove.lines import ProvingSelection
+    from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.palette import Command
 
 
@@ -164,6 +167,21 @@ class RowActionsScreen(TwoPaneScreen):
             return self.source.why(subject, is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
 
         self.app.push_screen(WhyDialog(address, explain, self.edit))
+
+    @property
+    def examined(self) -> ExaminedProvider | None:
+        """The provider of the highlighted row with its findings, for Doctor; None without one."""
+        return None
+
+    def action_diagnose(self) -> None:
+        """Examine the row's provider in its root on Doctor."""
+        examined = self.examined
+        if examined is None:
+            self.say("diagnose: no provider or root on this row")
+        elif self.is_read_only:
+            self.say("diagnose: a revision is compared, and Doctor examines the files on disk")
+        else:
+            self.post_message(ViewWanted(views.DOCTOR, self.top, examined=examined))
 
     def action_open_page(self) -> None:
         """Open the release's page, or copy its address."""

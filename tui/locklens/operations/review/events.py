@@ -38,12 +38,14 @@ class ProvingPlanned(Struct, frozen=True):
         likely: Expected number of packages.
         likely_bytes: Their total size, None where it is unknown.
         at_most: Largest possible number of packages.
+        labels: The expected packages by name, version and platform.
     """
 
     hashes: int
     likely: int
     likely_bytes: int | None
     at_most: int
+    labels: tuple[str, ...] = ()
 
 
 class PackageDownloading(Struct, frozen=True):

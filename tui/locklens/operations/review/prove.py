@@ -166,6 +166,7 @@ class Proving:
             likely=len(likely),
             likely_bytes=sum(known) if len(known) == len(likely) else None,
             at_most=sum(len(target.packages) for target in self._targets),
+            labels=tuple(_label(target, package) for target, package in likely),
         )
 
     def _size(self, target: ProvingTarget, package: Package) -> int | None:
@@ -188,7 +189,7 @@ class Proving:
         for package in target.packages:
             if not unproven or self._session.cancel.is_set():
                 return
-            label = f"{target.release.address.type} {target.release.version} {package.platform}"
+            label = _label(target, package)
             try:
                 unproven.discard(self._hash(target, package, label))
             except LockLensError as error:
@@ -218,3 +219,7 @@ class Proving:
         self._session.cache.keep_package(hashed)
         self._events.put(PackageDone(label, hashed.size))
         return hashed.h1
+
+
+def _label(target: ProvingTarget, package: Package) -> str:
+    return f"{target.release.address.type} {target.release.version} {package.platform}"

@@ -55,6 +55,7 @@ class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
         title: The decision that is asked for.
         facts: What it is about.
         fields: At least one.
+        verb: What happens after the last field.
     """
 
     DEFAULT_CSS = "FormDialog Input { padding: 0 1; }"
@@ -64,8 +65,9 @@ class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
         Binding("up", "app.focus_previous", "Previous field", show=False),
     ]
 
-    def __init__(self, title: str, facts: Sequence[Line], fields: Sequence[Field]) -> None:
+    def __init__(self, title: str, facts: Sequence[Line], fields: Sequence[Field], *, verb: str = "preview") -> None:
         super().__init__()
+        self._verb = verb
         self._title = title
         self._facts = tuple(facts)
         self._fields = tuple(fields)
@@ -96,7 +98,7 @@ class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
         return self.query_one(f"#field-{field.name}", Input)
 
     def _say(self, problem: str = "") -> None:
-        keys = " enter next field, on the last: preview; esc cancels, nothing is written"
+        keys = f" enter next field, on the last: {self._verb}; esc cancels, nothing is written"
         piece = Piece(f" {problem}", Role.WARN) if problem else Piece(keys, Role.DIM)
         self.query_one("#dialog-keys", Bar).show_layouts(BarLayout((piece,)))
 

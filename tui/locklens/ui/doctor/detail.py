@@ -40,6 +40,10 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
     if diagnosis.onset is not None:
         words = onset_words(diagnosis.onset)
         yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
+    if diagnosis.started_from:
+        yield from heading("STARTED FROM")
+        words = redacted(diagnosis.started_from)
+        yield line(f"  {words}", hanging=2, copied=words)
     for error in diagnosis.errors[:_ERRORS_SHOWN]:
         yield from heading(f"ERROR  {error.kind}")
         yield line(f"  {error.text}", hanging=2, copied=error.text)

@@ -28,6 +28,7 @@ from locklens.ui.doctor.doctor_list import DoctorList
 from locklens.ui.doctor.help import doctor_help
 from locklens.ui.doctor.keys import DOCTOR_KEYS
 from locklens.ui.doctor.paste import PasteDialog
+from locklens.ui.doctor.proving import DoctorProveDialog
 from locklens.ui.doctor.rows import doctor_rows
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.two_panes import TwoPaneScreen
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
     from locklens.review.reports.lines import Line
+    from locklens.ui.prove.dialog import Proved
+    from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 
@@ -157,17 +160,16 @@ class DoctorScreen(TwoPaneScreen):
 
     def action_file(self) -> None:
         """Ask for the file of a log."""
-        facts = [line(Span(" The log of the failed run; its end is read.", Role.DIM))]
 
         def take(answers: Answers | None) -> None:
             if answers is not None:
                 self._diagnose_log(_read_end(Path(answers["log"]).expanduser()))
 
-        self.app.push_screen(FormDialog("Log of the failed run", facts, [Field("log", "file", _file_problem)]), take)
+        self.app.push_screen(_file_form(), take)
 
     def action_examine(self) -> None:
         """Examine the root in the current folder, without a log."""
-        self._request = replace(self._request, log=None)
+        self._request = replace(self._request, log=None, roots=(), provider="", started_from=None)
         self._start()
 
     def action_facts(self) -> None:
@@ -175,11 +177,15 @@ class DoctorScreen(TwoPaneScreen):
         request = self._request
         facts = self._diagnosis.facts if self._diagnosis is not None else None
         path = (facts.path if facts is not None else None) or request.path
+        version = (facts and facts.tool_version) or request.tool_version
         fields = [
             Field("platform", "platform, OS_ARCH", _platform_problem, (facts and facts.platform) or request.platform),
             Field("tool", "tool: terraform or opentofu", _tool_problem, (facts and facts.tool) or ""),
+            Field("version", "version of the tool", _any, version),
             Field("path", f"origin: {', '.join(PackagePath)}", _path_problem, path.value if path else ""),
-            Field("package", "its package: a folder, a zip file, or h1:...", lambda _: "", request.package),
+            Field("mirror", "mirror: a folder", _folder_problem, request.mirrors[0] if request.mirrors else ""),
+            Field("cache", "plugin cache: a folder", _folder_problem, request.cache),
+            Field("package", "its package: a folder, a zip file, or h1:...", _any, request.package),
         ]
 
         def take(answers: Answers | None) -> None:
@@ -191,11 +197,39 @@ class DoctorScreen(TwoPaneScreen):
                 tool=DIALECTS.get(answers["tool"]),
                 path=PackagePath(answers["path"]) if answers["path"] else None,
                 package=answers["package"],
+                tool_version=answers["version"],
+                mirrors=(_expanded(answers["mirror"]),) if answers["mirror"] else (),
+                cache=_expanded(answers["cache"]),
             )
             self._start()
 
         lead = [line(Span(" An empty field is read from the log. Nothing is written.", Role.DIM))]
-        self.app.push_screen(FormDialog("Facts of the failing run", lead, fields), take)
+        self.app.push_screen(FormDialog("Facts of the failing run", lead, fields, verb="diagnose"), take)
+
+    def action_prove(self) -> None:
+        """Ask for the downloads that tell causes apart, and test them again."""
+        if self._diagnosis is None or not self._diagnosis.is_recognised or self._is_working:
+            self.say("verify: no diagnosis yet; p pastes a log, x examines the root")
+            return
+        dialog = DoctorProveDialog(self.source, self._request)
+
+        def take(proved: Proved | None) -> None:
+            if dialog.diagnosis is not None:
+                self._diagnosis = dialog.diagnosis
+                self.refresh_list()
+                self.left.action_edge(0)
+            if proved is not None:
+                self.say(proved.words)
+
+        self.app.push_screen(dialog, take)
+
+    def examine(self, examined: ExaminedProvider, top: Path | None) -> None:
+        """Examine a provider of a root without a log, with what led here as the starting point."""
+        root = os.path.relpath(Path(top or "", examined.root), self._request.folder)
+        known = DoctorRequest(None, self._request.folder, self._request.environ, tool=self.source.tool)
+        roots, provider = (root.replace(os.sep, "/"),), examined.provider
+        self._request = replace(known, roots=roots, provider=provider, started_from=examined.start)
+        self._start()
 
     def action_reload(self) -> None:
         """Diagnose again."""
@@ -205,7 +239,8 @@ class DoctorScreen(TwoPaneScreen):
             self._start()
 
     def _diagnose_log(self, log: bytes) -> None:
-        self._request = replace(self._request, log=log[-(MOST_BYTES + 1) :])
+        request = replace(self._request, log=log[-(MOST_BYTES + 1) :])
+        self._request = replace(request, roots=(), provider="", started_from=None)
         self._start()
 
     def _start(self) -> None:
@@ -258,6 +293,23 @@ def _read_end(path: Path) -> bytes:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - MOST_BYTES - 1))
         return file.read(MOST_BYTES + 1)
+
+
+def _file_form() -> FormDialog:
+    facts = [line(Span(" The log of the failed run; its end is read.", Role.DIM))]
+    return FormDialog("Log of the failed run", facts, [Field("log", "file", _file_problem)], verb="diagnose")
+
+
+def _any(_: str) -> str:
+    return ""
+
+
+def _expanded(folder: str) -> str:
+    return str(Path(folder).expanduser()) if folder else ""
+
+
+def _folder_problem(text: str) -> str:
+    return "" if not text or ("\0" not in text and Path(text).expanduser().is_dir()) else "no such folder"
 
 
 def _file_problem(text: str) -> str:

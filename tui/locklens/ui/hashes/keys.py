@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 HASHES_KEYS = KeyTable(
     (
@@ -41,6 +41,7 @@ HASHES_KEYS = KeyTable(
                     "explain provider: its requirements, and the holds on newer versions",
                     "why",
                 ),
+                DIAGNOSE,
                 Key("y", "y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
                 Key("e", "e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
                 Key("o", "o", "open_page", "open release page: on the registry; copies the URL without a browser"),
@@ -76,6 +77,6 @@ HASHES_KEYS = KeyTable(
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere("L"),
     ),
-    ("?", "q ctrl+c", "space", "v", "p", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "x", "v", "p", "L", "w", "tab", "q ctrl+c", ":", "r"),
+    ("?", "q ctrl+c", "space", "v", "p", "L", "/", "n", "enter", "a", "x", "w", "i", "y", "e", "tab", "r", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "p", "L", "w", "i", "tab", "q ctrl+c", ":", "r"),
 )

@@ -18,6 +18,7 @@ from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.hashes.rows import HashRow, LookupState, Named, hash_rows, selected_hash_row
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell.examined import examined_row
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.text.clipboard import change_copied
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
     from locklens.review.reports.lines import Line
+    from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 
@@ -75,6 +77,16 @@ class HashesScreen(RowActionsScreen):
             return RowTarget("", FilePlace(row.root.lock_file, 1))
         place = FilePlace(row.root.lock_file, change.new.line)
         return RowTarget(change_copied(change), place, (change.address, str(change.new.version)))
+
+    @property
+    def examined(self) -> ExaminedProvider | None:
+        """The provider of the highlighted row, or its root."""
+        row = self.left.current
+        if row is None:
+            return None
+        change = row.change
+        findings = row.root.findings if change is None else change.findings
+        return examined_row(row.root.path, str(change.address) if change else "", findings, screen="Hashes")
 
     # Display
 

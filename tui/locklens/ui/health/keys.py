@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 HEALTH_KEYS = KeyTable(
     (
@@ -27,6 +27,7 @@ HEALTH_KEYS = KeyTable(
                 Key("slash", "/", "filter", "filter rows: by check, root, provider, rule, severity", "filter"),
                 Key("s", "s", "sort", "sort: by severity, number of roots, name", "sort"),
                 Key("b", "b", "group", "group: by check, root, provider", "group"),
+                DIAGNOSE,
                 Key("y", "y", "copy", "copy: the command of the check, or the highlighted line", "copy"),
                 Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
                 Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
@@ -44,6 +45,6 @@ HEALTH_KEYS = KeyTable(
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere("L", "U", "P", "F"),
     ),
-    ("?", "q ctrl+c", "enter", "space", "L", "U", "P", "F", "/", "s", "b", "y", "n", "a", "tab", "r", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "L", "U", "P", "F", "tab", "q ctrl+c", ":", "r"),
+    ("?", "q ctrl+c", "enter", "space", "L", "U", "P", "F", "/", "i", "s", "b", "y", "n", "a", "tab", "r", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "L", "U", "P", "F", "i", "tab", "q ctrl+c", ":", "r"),
 )

@@ -24,6 +24,7 @@ from locklens.ui.health.loader import HealthLoader
 from locklens.ui.health.rows import HealthGrouping, HealthRow, HealthSort, health_rows
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
+from locklens.ui.shell.examined import examined_row
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.text.clipboard import ShellText
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from locklens.review.health import Health
     from locklens.review.model import Review
     from locklens.review.reports.lines import Line
+    from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 
@@ -101,6 +103,15 @@ class HealthScreen(RowActionsScreen):
         """Return the health."""
         del review
         return self.health
+
+    @property
+    def examined(self) -> ExaminedProvider | None:
+        """The provider of the highlighted finding, or its root; of a section the first."""
+        row = self.left.current
+        if row is None or not row.found:
+            return None
+        root, finding = row.found[0]
+        return examined_row(root.path, str(finding.provider or ""), (finding,), screen="Health")
 
     # Display
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, Key, KeyGroup, KeyTable
+from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, Key, KeyGroup, KeyTable
 
 PREVIEW_KEYS = KeyTable(
     (
@@ -42,6 +42,7 @@ PREVIEW_KEYS = KeyTable(
                     "copy commit message: or the highlighted command line, or line of the detail",
                     "copy message",
                 ),
+                DIAGNOSE,
                 Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
             ),
         ),
@@ -50,6 +51,6 @@ PREVIEW_KEYS = KeyTable(
             (*EVERYWHERE, Key("Z", "Z", "undo", "undo apply: on every other screen")),
         ),
     ),
-    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", ":", "e", "j k"),
-    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+    ("enter", "esc q", "?", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+    ("enter", "esc q", "?", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
 )

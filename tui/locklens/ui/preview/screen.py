@@ -23,11 +23,14 @@ from locklens.ui.preview.keys import PREVIEW_KEYS
 from locklens.ui.preview.plan_pane import COMMAND, Item, PlanProgress, PlanStage, items, refusal
 from locklens.ui.shell import bars
 from locklens.ui.shell.bars import Reading
+from locklens.ui.shell.examined import examined_failure
 from locklens.ui.shell.external import file_below
 from locklens.ui.shell.key_table import dialog_bindings
+from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.clipboard import ShellText, copied_line
 from locklens.ui.text.downloads import Downloads
+from locklens.ui.views import DOCTOR
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
 
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
     from locklens.review.reports.lines import Line
     from locklens.ui.preview.plan_pane import Group
+    from locklens.ui.shell.examined import ExaminedProvider
 
 _REDRAW_SECONDS = 0.1
 _MOVING = frozenset({PlanStage.PLANNING, PlanStage.REVIEWING, PlanStage.WRITING})
@@ -263,7 +267,9 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         standing = self.standing
         self.query_one("#head", Bar).show_layouts(*preview_head(standing))
         self.query_one("#status", Bar).show_layouts(*preview_status(standing, refusal(standing), self.message))
-        self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
+        without = () if self._examined is not None else ("i",)
+        keys = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
+        self.query_one("#keys", Bar).show_layouts(*keys)
 
     def help_lines(self) -> Iterable[Line]:
         """The keys and signs."""
@@ -407,6 +413,20 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             return
         if problem := self.open_editor(path, place.line, top):
             self.say(problem)
+
+    @property
+    def _examined(self) -> ExaminedProvider | None:
+        return examined_failure(self._plan, self._error, self._roots, self._operation.title)
+
+    def action_diagnose(self) -> None:
+        """Leave, and examine on Doctor what the plan failed for; nothing is written."""
+        examined = self._examined
+        if examined is None:
+            self.say("diagnose: only of a plan that failed with a checksum or a signature")
+            return
+        top = self._plan.proposal.top if self._plan is not None else None
+        self.app.post_message(ViewWanted(DOCTOR, top, examined=examined))
+        self.dismiss(None)
 
     def action_undo(self) -> None:
         """Show where undo is available."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from threading import Event as Signal
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
 
@@ -30,6 +31,7 @@ from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable
 
     from textual.app import ComposeResult
@@ -49,15 +51,8 @@ class Proved(NamedTuple):
     is_partial: bool = False
 
 
-class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
-    """Asks before any download; esc stops at any time.
-
-    Args:
-        source: Downloads and hashes the packages.
-        review: The review with the changes to verify.
-        selection: The selected changes.
-        on_roots: Called with the roots that have more facts.
-    """
+class DownloadDialog(ModalScreen[Proved], ClosedOnce[Proved]):
+    """Asks before any download; esc stops at any time. A subclass says what is downloaded, and what came of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "agree", "Download", show=False),
@@ -89,24 +84,36 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
             self.error = error
             self.is_cancelled = is_cancelled
 
-    def __init__(
-        self,
-        source: LockLens,
-        review: Review,
-        selection: ProvingSelection,
-        on_roots: Callable[[tuple[RootReview, ...]], None],
-    ) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._source = source
-        self._review = review
-        self._selection = selection
-        self._on_roots = on_roots
         self._plan: ProvingPlanned | None = None
         self._answered = Signal()
         self._is_confirmed = False
         self._is_stopped = False
         self._result: Proved | None = None
         self._downloads = Downloads()
+
+    @abstractmethod
+    def download(
+        self,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[ReviewEvent], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        """Download what `confirm` agrees to, on the worker's thread; return the roots with more facts, () for none.
+
+        Raises:
+            LockLensError: It failed.
+            RunCancelledError: `cancel` was set.
+        """
+
+    @abstractmethod
+    def take_roots(self, roots: tuple[RootReview, ...]) -> None:
+        """Take roots with more facts."""
+
+    @abstractmethod
+    def outcome(self, roots: tuple[RootReview, ...], *, is_planned: bool) -> str:
+        """Return what came of it, in words; without a plan there was nothing to download."""
 
     def compose(self) -> ComposeResult:
         """Yield the title, the lines and the key line."""
@@ -135,9 +142,7 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
             return self._is_confirmed
 
         try:
-            roots = self._source.prove(
-                self._review, self._selection, confirm=confirm, on_event=self._hear, cancel=cancel
-            )
+            roots = self.download(confirm, self._hear, cancel)
         except RunCancelledError:
             self.post_message(self.Ended((), is_cancelled=True))
         except LockLensError as error:
@@ -167,12 +172,12 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
 
     @on(Known)
     def _forward_roots(self, event: Known) -> None:
-        self._on_roots(event.roots)
+        self.take_roots(event.roots)
 
     @on(Ended)
     def _end(self, event: Ended) -> None:
         if event.roots:
-            self._on_roots(event.roots)
+            self.take_roots(event.roots)
         self._result = self._conclude(event)
         if self._downloads.has_failed and not self._is_stopped:
             self._redraw()
@@ -188,9 +193,7 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
             return Proved(f"verification cancelled{cached}", is_partial=hashed)
         if event.error is not None:
             return Proved(f"verification failed: {event.error.sentence}", is_partial=hashed)
-        if self._plan is None:
-            return Proved(nothing_to_prove(self._review, self._selection))
-        return Proved(outcome(self._review, self._selection, event.roots or self._review.roots))
+        return Proved(self.outcome(event.roots, is_planned=self._plan is not None))
 
     def _redraw(self) -> None:
         self.query_one(LineView).show_lines(self._lines(), keep_place=True)
@@ -242,3 +245,46 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
         self._answered.set()
         self._worker.cancel()
         self._redraw()
+
+
+class ProveDialog(DownloadDialog):
+    """Verifies the `h1` of selected changes.
+
+    Args:
+        source: Downloads and hashes the packages.
+        review: The review with the changes to verify.
+        selection: The selected changes.
+        on_roots: Called with the roots that have more facts.
+    """
+
+    def __init__(
+        self,
+        source: LockLens,
+        review: Review,
+        selection: ProvingSelection,
+        on_roots: Callable[[tuple[RootReview, ...]], None],
+    ) -> None:
+        super().__init__()
+        self._source = source
+        self._review = review
+        self._selection = selection
+        self._on_roots = on_roots
+
+    def download(
+        self,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[ReviewEvent], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        """Download the packages of the selected changes."""
+        return self._source.prove(self._review, self._selection, confirm=confirm, on_event=on_event, cancel=cancel)
+
+    def take_roots(self, roots: tuple[RootReview, ...]) -> None:
+        """Hand them on."""
+        self._on_roots(roots)
+
+    def outcome(self, roots: tuple[RootReview, ...], *, is_planned: bool) -> str:
+        """Return the number of verified `h1`, or why there was nothing to download."""
+        if not is_planned:
+            return nothing_to_prove(self._review, self._selection)
+        return outcome(self._review, self._selection, roots or self._review.roots)

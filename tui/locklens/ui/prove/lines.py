@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from locklens.operations.review.events import ProvingPlanned
     from locklens.review.model import Change, HashFact, Review, RootReview
 
+_MOST_LABELS = 8
+"""Packages that are named, so that the dialog fits into 24 lines."""
+
 ProvingSelection = frozenset[tuple[str, "ProviderAddress"]]
 """Changes, each by lock file and provider."""
 
@@ -27,6 +30,10 @@ def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
     yield line("To download: ", packages, f", to verify {plan.hashes} h1.")
     if plan.at_most > plan.likely:
         yield line(f"At most {plan.at_most}, if an h1 matches none of these: an h1 does not name its platform.")
+    for label in plan.labels[:_MOST_LABELS]:
+        yield line(Span(f"  {label}", Role.PLACE), hanging=4)
+    if len(plan.labels) > _MOST_LABELS:
+        yield line(Span(f"  and {len(plan.labels) - _MOST_LABELS} more", Role.DIM))
     yield line()
     handling = "Packages are hashed while downloading, and hashes are cached. No package is stored, unpacked or run."
     yield line(Span(handling, Role.DIM))

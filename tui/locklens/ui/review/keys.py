@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, QUIT, SIDES, Key, KeyGroup, KeyTable, elsewhere
 
 MOVING = KeyGroup(
     "Moving",
@@ -49,6 +49,7 @@ REVIEWING = KeyGroup(
             "explain version: requirements of the provider, and the holds on newer versions",
             "why",
         ),
+        DIAGNOSE,
         Key("x", "x", "expand", "toggle full hashes: also unchanged ones, and the explanation of each rule", "expand"),
         Key(
             "y",
@@ -140,6 +141,7 @@ REVIEW_KEYS = KeyTable(
         "M",
         "x",
         "w",
+        "i",
         ":",
         "y",
         "e",
@@ -147,5 +149,5 @@ REVIEW_KEYS = KeyTable(
         "r",
         "j k",
     ),
-    ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q ctrl+c", ":", "r"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "i", "n", "tab", "q ctrl+c", ":", "r"),
 )

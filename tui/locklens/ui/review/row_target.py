@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from locklens.review.reports.lines import FilePlace
 from locklens.ui.dialogs.copy import CopyChoice
 from locklens.ui.row_actions import RowTarget
+from locklens.ui.shell.examined import examined_row
 from locklens.ui.text.clipboard import change_copied, change_markdown, finding_copied, finding_markdown
 
 if TYPE_CHECKING:
     from locklens.ui.review.tree import Node
+    from locklens.ui.shell.examined import ExaminedProvider
 
 
 def node_copied(node: Node) -> str:
@@ -59,6 +61,18 @@ def node_place(node: Node | None) -> FilePlace | None:
     root = node.root or node.subjects[0].root
     entry = (node.change.new or node.change.old) if node.change is not None else None
     return FilePlace(root.lock_file, entry.line if entry is not None else 1)
+
+
+def examined_node(node: Node | None) -> ExaminedProvider | None:
+    """Return the provider of a row, or its root alone, with the findings; of several roots the first."""
+    if node is None or (node.root is None and not node.subjects):
+        return None
+    subject = node.subjects[0] if node.subjects and node.change is not None else None
+    if subject is not None:
+        return examined_row(subject.root.path, str(subject.change.address), subject.change.findings, screen="Review")
+    root = node.root or node.subjects[0].root
+    findings = (node.finding,) if node.finding is not None else root.findings
+    return examined_row(root.path, str(node.provider or ""), findings, screen="Review")
 
 
 def row_target(node: Node | None) -> RowTarget:

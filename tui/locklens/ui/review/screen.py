@@ -25,7 +25,7 @@ from locklens.ui.review.filter import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.review.help import review_help
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.placeholder import nothing_to_review
-from locklens.ui.review.row_target import copy_choices, row_target
+from locklens.ui.review.row_target import copy_choices, examined_node, row_target
 from locklens.ui.review.rows import Setting, is_folded, is_reviewed, marked_words, rows
 from locklens.ui.review.sorting import Sort, age, sorted_outline
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.review.actions import Where
     from locklens.ui.row_actions import RowTarget
+    from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 
@@ -97,6 +98,11 @@ class ReviewScreen(RowActionsScreen):
     def row_target(self) -> RowTarget:
         """The targets of the highlighted row."""
         return row_target(self.node)
+
+    @property
+    def examined(self) -> ExaminedProvider | None:
+        """The provider or the root of the highlighted row."""
+        return examined_node(self.node)
 
     @property
     def copy_choices(self) -> tuple[CopyChoice, ...]:

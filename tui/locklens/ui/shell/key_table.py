@@ -76,6 +76,15 @@ UNDO = Key(
 )
 """On every view."""
 
+DIAGNOSE = Key(
+    "i",
+    "i",
+    "diagnose",
+    "diagnose on Doctor: why init fails with this provider; its finding or error is the starting point",
+    "diagnose",
+)
+"""On every screen with rows of providers, and on the Preview of a plan that failed."""
+
 _ELSEWHERE = (
     Key("L", "L", "elsewhere('lock', '3 Hashes, or 1 Review')", "lock missing platforms: on Review and Hashes"),
     Key("U", "U", "elsewhere('upgrade', '2 Upgrade')", "upgrade providers: on Upgrade"),

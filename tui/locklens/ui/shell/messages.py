@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from locklens.project.gitrefs import Revision
     from locklens.project.watch import FileWatch
     from locklens.review.model import Review, RootReview
+    from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.views import View
 
 
@@ -96,11 +97,13 @@ class ViewWanted(Message):
     Attributes:
         folder: The folder under review; None if not on disk.
         provider: The row to highlight, as a root's folder and a provider; None for no particular row.
+        examined: What Doctor is to examine; None for nothing.
     """
 
     view: View
     folder: Path | None
     provider: tuple[str, ProviderAddress] | None = None
+    examined: ExaminedProvider | None = None
 
 
 @dataclass

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from locklens.operations.write.undo import AppliedWrite
     from locklens.review.model import Review
     from locklens.review.reports.lines import Line
+    from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.shell.palette import Command
     from locklens.ui.views import View
@@ -331,6 +332,9 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
         """Highlight a provider of a root, if the screen has such rows."""
+
+    def examine(self, examined: ExaminedProvider, top: Path | None) -> None:
+        """Examine a provider of a root below `top`, if the screen diagnoses."""
 
     def preview(self, operation: Operation) -> None:
         """Open the Preview of an operation; only the Preview writes, after confirmation."""
