@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo.faults import Faults
+from locklens.demo.faults import Fault, FaultRule, Faults, Step
 from locklens.demo.incidents import SampleCopy, SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.packages import h1, package_bytes
 from locklens.demo.registry import DemoRegistry
@@ -61,6 +61,10 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         registry.stop()
 
 
+def test_each_cause_has_an_incident() -> None:
+    assert {incident.cause for incident in INCIDENTS.values()} == {cause.value for cause in CauseId}
+
+
 @pytest.mark.parametrize("name", INCIDENTS)
 def test_the_right_cause_comes_first(name: str, made: Any, run: Run) -> None:
     incident = INCIDENTS[name]
@@ -69,7 +73,7 @@ def test_the_right_cause_comes_first(name: str, made: Any, run: Run) -> None:
     document = json.loads(out)
     jsonschema.validate(document, doctor_schema())
     assert status == 0, out
-    assert all(line.startswith(("to prove", "demo ")) for line in err.splitlines()), err
+    assert all(line.startswith(("to prove", "to download", "demo ")) for line in err.splitlines()), err
     causes = {cause["id"]: cause for cause in document["causes"]}
     first = document["causes"][0]
     assert (first["id"], first["verdict"]) == (incident.cause, "yes"), out
@@ -299,3 +303,39 @@ def test_nothing_is_ruled_out_where_the_origin_is_not_known(made: Any, run: Run)
         _, out, _ = run("-C", str(folder), "doctor", *words, "--format", "json", "ci.log")
         causes = {cause["id"]: cause["verdict"] for cause in json.loads(out)["causes"]}
         assert causes["download-damaged"] == verdict
+
+
+DOWNLOADS = {
+    "sound": ((), "yes", "downloaded here, it is the signed package"),
+    "once": ((FaultRule(Fault.GARBLED, step=Step.PACKAGE, times=1),), "yes", "1 of 2 downloads here was damaged too"),
+    "always": ((FaultRule(Fault.HTML, step=Step.PACKAGE),), "yes", "3 of 3 downloads here gave the same other bytes"),
+    "differing": ((FaultRule(Fault.GARBLED, step=Step.PACKAGE),), "yes", "3 downloads here gave 3 different files"),
+    "cut": ((FaultRule(Fault.TRUNCATED, step=Step.PACKAGE),), "yes", "3 of 3 downloads here broke off"),
+}
+
+
+@pytest.mark.parametrize("name", DOWNLOADS)
+def test_a_damaged_download_is_asked_for_three_times(name: str, made: Any, run: Run) -> None:
+    rules, verdict, words = DOWNLOADS[name]
+    incident = replace(INCIDENTS["14-download-damaged"], rules=rules)
+    folder = made(incident)
+    _, out, err = run("-C", str(folder), "doctor", "--prove", "changed", "--format", "json", "ci.log")
+    assert "to download demo 1.4.2 linux_amd64" in err
+    causes = {cause["id"]: cause for cause in json.loads(out)["causes"]}
+    assert causes["download-damaged"]["verdict"] == verdict
+    assert words in causes["download-damaged"]["evidence"], causes["download-damaged"]
+    assert json.loads(out)["causes"][0]["id"] == "download-damaged"
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("sound", "likely"), ("once", "yes"), ("always", "yes"), ("cut", "yes")])
+def test_a_message_without_hashes_is_tested_by_downloads(name: str, verdict: str, made: Any, run: Run) -> None:
+    incident = replace(INCIDENTS["14-download-damaged"], rules=DOWNLOADS[name][0])
+    folder = made(incident)
+    cut = "Error: Failed to install provider\nError while installing acme/demo v1.4.2: unexpected EOF\n"
+    (folder / "cut.log").write_text(cut, "utf-8")
+    words = ["--platform", "linux_amd64", "--format", "json", "cut.log"]
+    _, out, _ = run("-C", str(folder), "doctor", *words)
+    assert json.loads(out)["causes"][0]["verdict"] == "likely", out
+    _, out, _ = run("-C", str(folder), "doctor", "--prove", "changed", *words)
+    first = json.loads(out)["causes"][0]
+    assert (first["id"], first["verdict"]) == ("download-damaged", verdict), out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import struct
 from contextlib import suppress
@@ -22,6 +23,9 @@ DRIP_SECONDS = 0.25
 
 _BLOCK = b" " * (1 << 16)
 _PAGE = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Welcome to the guest network.</body></html>\n"
+_GARBLED_BYTES = 8
+"""At the end, other ones in each answer."""
+
 _OF_THE_BODY = {Fault.TRUNCATED, Fault.WRONG_LENGTH, Fault.SLOW, Fault.HUGE}
 _STATUSES = {Fault.NOT_FOUND: 404, Fault.TOO_MANY_REQUESTS: 429, Fault.SERVER_ERROR: 500, Fault.UNAUTHORIZED: 401}
 
@@ -61,6 +65,9 @@ def send(handler: BaseHTTPRequestHandler, answer: ServedAnswer, fault: Fault | N
         _send_whole(handler, ServedAnswer(status, b'{"errors":["as asked for"]}', "application/json"), headers)
     elif fault is Fault.HTML:
         _send_whole(handler, ServedAnswer(200, _PAGE, "text/html; charset=utf-8"))
+    elif fault is Fault.GARBLED:
+        body = answer.body[:-_GARBLED_BYTES] + os.urandom(_GARBLED_BYTES)
+        _send_whole(handler, ServedAnswer(answer.status, body, answer.content_type))
     elif fault is Fault.REDIRECT_LOOP:
         _send_whole(handler, ServedAnswer(302, b""), {"Location": handler.path})
     elif fault is Fault.REDIRECT_ELSEWHERE:

@@ -49,6 +49,7 @@ class Fault(StrEnum):
     # Faults of the transfer: the answer does not arrive, or is a different one.
     TRUNCATED = "truncated"
     WRONG_LENGTH = "wrong-length"
+    GARBLED = "garbled"
     SLOW = "slow"
     STALLED = "stalled"
     SILENT = "silent"

@@ -91,6 +91,7 @@ class Examined(Struct, frozen=True, dict=True):
         is_canonical: True if the file is written as its tool writes it.
         reads_history: True if there is a git repository.
         has_data: True if the root has been initialised here.
+        downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
     """
 
     error: RecognisedError | None
@@ -110,6 +111,7 @@ class Examined(Struct, frozen=True, dict=True):
     is_canonical: bool = True
     reads_history: bool = False
     has_data: bool = False
+    downloads: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, NetworkReason, PackagePath
 from locklens.hashes import is_of_zip
 from locklens.text import counted
@@ -128,7 +130,31 @@ def key_changed(x: Examined) -> Cause | None:
 
 
 def download_damaged(x: Examined) -> Cause | None:
-    """Test if the file that arrived is another one than the release's."""
+    """Test if the file that arrived is another one than the release's, also by what arrives here."""
+    cause = _of_message(x)
+    if cause is None or not x.downloads or cause.verdict is _NO:
+        return cause
+    total, sound = len(x.downloads), x.downloads[-1] in x.listed
+    if sound and total == 1:
+        words = "downloaded here, it is the signed package: it was damaged on the way, once or there alone"
+        return replace(cause, evidence=f"{cause.evidence}; {words}", missing="")
+    broken, kinds = x.downloads.count(""), len(set(x.downloads))
+    if sound:
+        damaged = f"{total - 1} of {total} downloads here {'was' if total == 2 else 'were'} damaged too"
+        words = f"{damaged}, and the last is the signed package: the way here is unreliable"
+    elif broken == total:
+        words = f"{total} of {total} downloads here broke off: the server or a proxy on the way cuts the file"
+    elif kinds == 1:
+        words = (
+            f"{total} of {total} downloads here gave the same other bytes ({x.downloads[0][:11]}...): the server or a "
+            "proxy has another file, and trying again does not help"
+        )
+    else:
+        words = f"{total} downloads here gave {kinds} different files: it is damaged on the way, by a proxy or the line"
+    return replace(cause, verdict=_YES, evidence=f"{cause.evidence}; {words}", missing="", as_of=x.as_of)
+
+
+def _of_message(x: Examined) -> Cause | None:
     error = x.error
     if error is None:
         return None

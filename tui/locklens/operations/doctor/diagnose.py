@@ -12,6 +12,7 @@ from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.judging import joined_causes, judge_causes
 from locklens.doctor.model import Diagnosis, Incident, ReadLog
 from locklens.doctor.recognising import read_log
+from locklens.operations.doctor.downloads import is_of_download
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.releases import look_up_entries
 from locklens.operations.doctor.remedies import Affected, not_offered_for, remedies_for
@@ -100,14 +101,19 @@ def _diagnosed(
     examiner = Examiner(request, read, checkout, finder, cancel)
     found = examiner.examined(subjects)
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
-    answers = look_up_entries(entries, request, cancel, on_event, confirm)
+    damaged = [
+        (one.root.tool, one.entry, x.platform)
+        for one, x in zip(subjects, found, strict=True)
+        if one.entry is not None and x.platform and is_of_download(one.error)
+    ]
+    answers = look_up_entries(entries, request, cancel, on_event, confirm, damaged=damaged)
     rules = request.started_from.rules if request.started_from is not None else ()
     affected = []
     for one, examined in zip(subjects, found, strict=True):
         looked_up = answers.of(one.root.tool, one.entry) if one.entry is not None else None
         if looked_up is not None:
-            facts = {"change": looked_up.change, "case": looked_up.case, "neighbour": looked_up.neighbour}
-            examined = replace(examined, **facts)  # noqa: PLW2901
+            names = ("change", "case", "neighbour", "downloads")
+            examined = replace(examined, **{name: getattr(looked_up, name) for name in names})  # noqa: PLW2901
         affected.append(Affected(examined, judge_causes(examined, rules), finder.with_same_entry(one)))
     causes = joined_causes((one.causes for one in affected), rules)
     named = [one for one in affected if one.causes and one.causes[0].id is causes[0].id] if causes else []

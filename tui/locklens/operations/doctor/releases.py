@@ -41,11 +41,13 @@ class LookedUp(Struct, frozen=True):
         change: The entry as a change that adds it, traced to the facts.
         case: The facts.
         neighbour: The signer of the next version before; None if unknown.
+        downloads: As of `Examined`.
     """
 
     change: Change
     case: Case
     neighbour: Signer | None = None
+    downloads: tuple[str, ...] = ()
 
 
 class LookedUpEntries(Struct, frozen=True):
@@ -70,11 +72,13 @@ def look_up_entries(
     cancel: threading.Event | None,
     on_event: Callable[[ReviewEvent], None],
     confirm: Callable[[ProvingPlanned], bool],
+    *,
+    damaged: Sequence[tuple[Dialect, LockEntry, str]] = (),
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
     Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called
-    before anything is downloaded, in this thread.
+    before anything is downloaded, in this thread. `damaged` are entries whose package of a platform did not arrive.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -88,15 +92,22 @@ def look_up_entries(
         collector.start(subjects.values())
         list(collector.settled(is_patient=True))
         known = dict(collector.known)
-        if request.prove != "none":
+        platforms = {_key(tool, entry): platform for tool, entry, platform in damaged}
+        provable = [subject for key, subject in subjects.items() if key not in platforms]
+        if request.prove != "none" and provable:
             from locklens.operations.review.prove import Proving
 
-            Proving(session, known, [*subjects.values()], everything=request.prove == "all").work(confirm, on_event)
+            Proving(session, known, provable, everything=request.prove == "all").work(confirm, on_event)
         found = {}
         for key, subject in subjects.items():
             case = settled_case(subject, known, session.cache.hashes)
             assert case is not None
-            found[key] = LookedUp(trace(subject.change, case), case, _neighbour(lookup, case, known))
+            downloads: tuple[str, ...] = ()
+            if key in platforms and request.prove != "none":
+                from locklens.operations.doctor.downloads import DownloadTest
+
+                downloads = DownloadTest(session, subject.tool, case, platforms[key]).work(confirm, on_event)
+            found[key] = LookedUp(trace(subject.change, case), case, _neighbour(lookup, case, known), downloads)
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.asking.is_offline)
         return LookedUpEntries(found, session.notes, hosts)

@@ -135,6 +135,8 @@ class DownloadDialog(ModalScreen[Proved], ClosedOnce[Proved]):
         cancel = get_current_worker().cancelled_event
 
         def confirm(plan: ProvingPlanned) -> bool:
+            self._is_confirmed = False  # each plan of a run is asked about
+            self._answered.clear()
             self.post_message(self.Planned(plan))
             while not self._answered.wait(0.05):
                 if cancel.is_set():

@@ -27,8 +27,11 @@ def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
     """The estimated downloads, and their purpose."""
     size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "size unknown"
     packages = Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG)
-    yield line("To download: ", packages, f", to verify {plan.hashes} h1.")
-    if plan.at_most > plan.likely:
+    if not plan.hashes:
+        yield line("To download: ", packages, f", up to {plan.at_most} times, to see if it arrives as it was signed.")
+    else:
+        yield line("To download: ", packages, f", to verify {plan.hashes} h1.")
+    if plan.hashes and plan.at_most > plan.likely:
         yield line(f"At most {plan.at_most}, if an h1 matches none of these: an h1 does not name its platform.")
     for label in plan.labels[:_MOST_LABELS]:
         yield line(Span(f"  {label}", Role.PLACE), hanging=4)
