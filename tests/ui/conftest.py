@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 from textual._context import active_app
+from textual.css.stylesheet import Stylesheet
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual._queue import Queue
+    from textual.css.model import RuleSet
     from textual.message import Message
     from textual.message_pump import MessagePump
     from textual.pilot import Pilot
@@ -542,10 +544,31 @@ async def all_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
         await asyncio.sleep(0 if turns < 2000 else 0.01)
 
 
+_PARSED: dict[Hashable, list[RuleSet]] = {}
+_parse_rules = Stylesheet._parse_rules
+
+
+def parsed_once(
+    sheet: Stylesheet,
+    css: str,
+    read_from: tuple[str, str],
+    is_default_rules: bool = False,
+    tie_breaker: int = 0,
+    scope: str = "",
+) -> list[RuleSet]:
+    """The rules of one source of styles; each app of a process would parse some forty again otherwise, to the same."""
+    key = (css, read_from, is_default_rules, tie_breaker, scope, frozenset(sheet._variables.items()))
+    if key not in _PARSED:
+        _PARSED[key] = _parse_rules(sheet, css, read_from, is_default_rules, tie_breaker, scope)
+    return _PARSED[key]
+
+
 @pytest.fixture(autouse=True)
 def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("textual.app", "textual.pilot"):
         monkeypatch.setattr(f"{module}.wait_for_idle", all_handled)
+    monkeypatch.setattr(Stylesheet, "_parse_rules", parsed_once)
+    monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1.0)  # `all_handled` paints what the last of the keys left
 
 
 class Driver:
