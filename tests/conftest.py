@@ -73,7 +73,7 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     home.mkdir()
     for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(home))
-    monkeypatch.setenv("GIT_TEMPLATE_DIR", "")  # thirteen samples of hooks otherwise: most of what a new repository costs
+    monkeypatch.setenv("GIT_TEMPLATE_DIR", "")  # its thirteen sample hooks are most of what a new repository costs
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "NO_COLOR", "TF_DATA_DIR", "TF_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
     yield
