@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from locklens import hcl
 
 MUTANTS = effort(1000, 20_000)
+LENGTHS = 60_000, effort(300_000, 1_000_000)
 
 LOCK = """# This file is maintained automatically by "terraform init".
 # Manual edits may be lost in future updates.
@@ -453,9 +454,10 @@ def test_hostile_sizes_are_problems() -> None:
     assert summaries(b'{"a":' * 100_000, is_json=True) == ["Nested too deeply"]
     assert summaries(b"a = 1" + b" + 1" * 100_000) == ["Expression too long"]
     assert summaries(b"a = " + b"(" * 100_000) == ["Nested too deeply"]
-    assert summaries(
-        b"".join(b"a%d = 1\n" % number + b"b%d = [%s]\n" % (number, b"1," * 30_000) for number in range(30))
-    )[-1:] == ["Expression too long"]
+    items = effort((b"x" * 500 + b",") * 120, b"1," * 30_000)  # all together are too long, whatever they are
+    assert summaries(b"".join(b"a%d = 1\n" % number + b"b%d = [%s]\n" % (number, items) for number in range(30)))[
+        -1:
+    ] == ["Expression too long"]
 
 
 @pytest.mark.parametrize("wanted", ["hcl.Wanted(None)", "hcl.Wanted()"], ids=["read", "passed over"])
@@ -465,12 +467,12 @@ def test_hostile_sizes_are_problems() -> None:
 )
 def test_time_is_linear(piece: str, wanted: str) -> None:
     """What took the square of it would take hours; the limit is of processor time, which other work does not use up."""
-    texts = [f"a = {piece * (length // len(piece))}" for length in (60_000, 1_000_000)]
+    texts = [f"a = {piece * (length // len(piece))}" for length in LENGTHS]
     code = (
         "import contextlib, sys\n"
         "with contextlib.suppress(ImportError):\n"
         "    import resource\n"
-        "    resource.setrlimit(resource.RLIMIT_CPU, (40, 40))\n"
+        f"    resource.setrlimit(resource.RLIMIT_CPU, ({effort(20, 40)}, {effort(20, 40)}))\n"
         "from locklens import hcl\n"
         f"for text in sys.stdin.read().split('\\0'): hcl.parse(text.encode(), json=False, wanted={wanted})"
     )

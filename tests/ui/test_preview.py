@@ -134,7 +134,8 @@ class PreviewDriver(Driver):
         return self.lines[-2].strip() if len(self.lines) > 1 else ""
 
     def has_preview(self) -> bool:
-        return any(isinstance(screen, PreviewScreen) for screen in self.app.screen_stack)
+        """Whether a preview is there, with its panes: a screen is on the stack before they are."""
+        return any(isinstance(screen, PreviewScreen) and screen.query("#plan") for screen in self.app.screen_stack)
 
     async def ready(self) -> None:
         """Waits until a plan can be written; the status line may show a notice for some seconds more."""
