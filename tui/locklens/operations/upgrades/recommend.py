@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.cycling import CyclicChoice
 from locklens.policy import Policy
 from locklens.text import age_words
 
@@ -26,18 +27,12 @@ USUAL_COOLDOWN = 7
 NOT_ALLOWED = "not on the allow list"
 
 
-class BumpLimit(StrEnum):
+class BumpLimit(CyclicChoice):
     """The upgrade limit: the largest step from the locked version to a recommended one."""
 
     ANYWHERE = "any version"
     MINOR = "same major version"
     PATCH = "same minor version"
-
-    @property
-    def following(self) -> BumpLimit:
-        """The next value, cyclically."""
-        order = list(BumpLimit)
-        return order[(order.index(self) + 1) % len(order)]
 
     def allows(self, version: Version, locked: Version | None) -> bool:
         """True if a version is within the limit."""

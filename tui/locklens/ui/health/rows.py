@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.cycling import CyclicChoice
 from locklens.dialect import TERRAFORM
 from locklens.review.health import is_undecided
 from locklens.review.model import Severity, worst
@@ -23,32 +23,20 @@ if TYPE_CHECKING:
     """A finding and its root."""
 
 
-class HealthGrouping(StrEnum):
+class HealthGrouping(CyclicChoice):
     """The kind of the sections."""
 
     CHECK = "check"
     ROOT = "root"
     PROVIDER = "provider"
 
-    @property
-    def following(self) -> HealthGrouping:
-        """The next one, cyclically."""
-        order = list(HealthGrouping)
-        return order[(order.index(self) + 1) % len(order)]
 
-
-class HealthSort(StrEnum):
+class HealthSort(CyclicChoice):
     """The order of the sections."""
 
     SEVERITY = "severity"
     ROOTS = "roots"
     NAME = "name"
-
-    @property
-    def following(self) -> HealthSort:
-        """The next one, cyclically."""
-        order = list(HealthSort)
-        return order[(order.index(self) + 1) % len(order)]
 
 
 class HealthRow(Struct, frozen=True):

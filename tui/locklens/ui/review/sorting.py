@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from locklens.cycling import CyclicChoice
 from locklens.project.tree import name_bytes
 from locklens.ui.review.tree import Grouping, Node, severity_order
 
@@ -15,19 +15,13 @@ if TYPE_CHECKING:
 _LAST = float("inf")
 
 
-class Sort(StrEnum):
+class Sort(CyclicChoice):
     """The order of the rows."""
 
     SEVERITY = "severity"
     PROVIDER = "provider"
     AGE = "age"
     ROOT = "root"
-
-    @property
-    def following(self) -> Sort:
-        """The next order, cyclically."""
-        order = list(Sort)
-        return order[(order.index(self) + 1) % len(order)]
 
 
 def sorted_outline(sections: Sequence[Node], sort: Sort, grouping: Grouping) -> tuple[Node, ...]:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
+from locklens.cycling import CyclicChoice
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity, worst
 from locklens.ui.review.filter import Candidate, Filter
 from locklens.ui.text.phrases import finding_mark
@@ -26,18 +27,12 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-class Grouping(StrEnum):
+class Grouping(CyclicChoice):
     """The kind of the list's sections."""
 
     ROOT = "root"
     PROVIDER = "provider"
     SEVERITY = "severity"
-
-    @property
-    def following(self) -> Grouping:
-        """The next grouping, cyclically."""
-        order = list(Grouping)
-        return order[(order.index(self) + 1) % len(order)]
 
 
 class NodeKind(StrEnum):
