@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,13 +11,11 @@ from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files
 from locklens.install.model import LockRequest
-from locklens.operations.plan.files import PlannedFile
 from locklens.operations.plan.scoped import put_entries, require_sound
 from locklens.operations.root_modules import has_record
+from locklens.operations.write.constraint_rewriting import RootConstraints
 from locklens.operations.write.source import EntryPlatforms
 from locklens.policy import Policy
-from locklens.project.constraint_edits import ConstraintEdit, admit, protection
-from locklens.project.state import data_folder
 from locklens.review.rules.signing import has_say, signing_objection
 from locklens.selection import NOT_ALLOWED_HOLD, Unselectable, combined, cooldown_holds, explain_selection, select
 from locklens.selection.explaining import past_cooldown
@@ -27,14 +24,13 @@ from locklens.text import counted
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile.model import LockEntry
     from locklens.operations.plan.scoped import ScopedPlanBuilder
     from locklens.operations.root_modules import Root
     from locklens.operations.write.source import ProviderSource
-    from locklens.project.configuration import Requirement
     from locklens.selection import Hold
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Constraints, Version
@@ -116,7 +112,7 @@ class RootUpgrade:
         self._root = root
         self._offered: Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError] = {}
         self._ages: Mapping[ProviderAddress, Mapping[Version, int]] = {}
-        self._edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
+        self._rewriting = RootConstraints(draft, root)
         self._moving: dict[ProviderAddress, Version] = {}
         self._entries: dict[ProviderAddress, LockEntry | None] = {}
         migration = root.migration
@@ -126,7 +122,7 @@ class RootUpgrade:
     @property
     def has_edits(self) -> bool:
         """True if constraints are rewritten, which other roots may share."""
-        return bool(self._edits)
+        return bool(self._rewriting.edits)
 
     # The phases
 
@@ -154,8 +150,8 @@ class RootUpgrade:
                 continue
             if target is not None:
                 targets[address] = target
-        if self._edits:
-            self._root = self._reread(targets)
+        if self.has_edits:
+            self._root = self._rewriting.reread(targets)
         self._split(targets)
 
     def _ages_of(self, addresses: Sequence[ProviderAddress]) -> Mapping[ProviderAddress, Mapping[Version, int]]:
@@ -237,7 +233,9 @@ class RootUpgrade:
                 self._warn_of_fewer(request, locked)
         required = self._root.configuration.required()
         moved = {new: old for new, old in self._migrated.items() if new in self._entries and old not in required}
-        put_entries(self._draft, self._root, self._entries, edits=self._edits, moved=moved, platforms=platforms)
+        put_entries(
+            self._draft, self._root, self._entries, edits=self._rewriting.edits, moved=moved, platforms=platforms
+        )
 
     def _constraints(self, address: ProviderAddress) -> Constraints:
         return combined(self._root.requirements(address))
@@ -281,7 +279,7 @@ class RootUpgrade:
                 if combined(requirements).admits(best):
                     return self._heeding_policy(address, best, offered)
                 try:
-                    self._edit(address, best)
+                    self._rewriting.edit(address, best)
                 except ConfigurationError as error:
                     if self._options.names_providers:
                         raise
@@ -356,7 +354,7 @@ class RootUpgrade:
                 holds = "; ".join(map(str, holds_against(version, requirements)))
                 hint = "--edit-constraints rewrites the constraint in place"
                 raise ConfigurationError(f"{version} does not satisfy {holds}", hint=hint)
-            self._edit(address, version)
+            self._rewriting.edit(address, version)
         elif entry is not None and entry.version == version and address not in self._migrated:
             self._remark(address, f"already locked at {version}")
             return None
@@ -374,72 +372,6 @@ class RootUpgrade:
             return f"{entry.version} is the newest"
         reasons = "; ".join(f"{group.newest} by {', '.join(map(str, group.holds))}" for group in held[:2])
         return f"kept at {entry.version}; held back: {reasons}"
-
-    # Constraints
-
-    def _edit(self, address: ProviderAddress, version: Version) -> None:
-        """Plans to rewrite each constraint that excludes a version, in place.
-
-        Raises:
-            ConfigurationError: One of them must not be rewritten, so none is.
-        """
-        requirements = self._root.requirements(address)
-        if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
-            words = f"{version} is a pre-release, which only an exact constraint selects"
-            raise ConfigurationError(words, hint=f'write "{version}" as the constraint')
-        fetched = data_folder(self._draft.disk, self._root.path, os.environ)
-        originals: dict[str, bytes] = {}
-        planned: dict[str, bytes] = {}
-        edits: list[ConstraintEdit] = []
-        for requirement in _excluding(requirements, version):
-            if reason := protection(self._draft.top, requirement.file, fetched):
-                words = f"{requirement.constraint.strip()} excludes {version}, and is not rewritten: {reason}"
-                raise ConfigurationError(words, path=requirement.file, line=requirement.line)
-            if requirement.file not in planned:
-                planned[requirement.file] = originals[requirement.file] = self._draft.read(requirement.file)
-            planned[requirement.file], edit = admit(planned[requirement.file], requirement, version)
-            edits.append(edit)
-        for file, data in planned.items():
-            self._draft.put(PlannedFile(file, originals[file], data))
-        self._edits[address] = tuple(edits)
-
-    def _reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
-        """Read the root with its edits, and check that the versions satisfy them and nothing else changed.
-
-        Raises:
-            ConfigurationError: The check fails.
-        """
-        after = self._draft.root(self._root.path)
-        before, now = self._root.configuration, after.configuration
-        for address in self._edits:
-            if not now.constraints(address).admits(targets[address]):
-                holds = "; ".join(map(str, holds_against(targets[address], now.of(address))))
-                words = f"even after the edit, {targets[address]} does not satisfy {holds}"
-                raise ConfigurationError(f"{self._root.name_of(address)}: {words}")
-        if list(map(_unedited, before.requirements)) != list(map(_unedited, now.requirements)):
-            raise ConfigurationError("the edit would change other requirements", path=self._root.path or ".")
-        return after
-
-
-def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
-    """Return the requirements that exclude a version; of several in the same place, the first."""
-    excluding: dict[tuple[str, int, str], Requirement] = {}
-    for requirement in requirements:
-        if requirement.constraints.excluded_by(version):
-            excluding.setdefault((requirement.file, requirement.line, requirement.subject), requirement)
-    return list(excluding.values())
-
-
-def _unedited(requirement: Requirement) -> tuple[object, ...]:
-    """Return a requirement without its constraint, for comparison."""
-    return (
-        requirement.address,
-        requirement.file,
-        requirement.line,
-        requirement.module,
-        requirement.contributor,
-        requirement.subject,
-    )
 
 
 def _unselectable(selection: Unselectable, address: ProviderAddress, root: Root) -> ConfigurationError:
