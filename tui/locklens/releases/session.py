@@ -117,6 +117,7 @@ class ReleaseSession:
                     settings.environ,
                     base=self._base,
                     given=settings.hosts,
+                    asks_all=self._asks_all,
                     memory=None if self._is_installing else settings.cache,
                     is_offline=settings.is_offline,
                     is_installing=self._is_installing,
@@ -128,8 +129,7 @@ class ReleaseSession:
 
     def find_source(self, address: ProviderAddress, tool: Dialect) -> Source | NotAsked:
         """Return the source of a provider, or why it may not be contacted."""
-        registries = self.registries(tool)
-        return registries.registry(address.host) if self._asks_all else registries.of(address.host)
+        return self.registries(tool).of(address.host)
 
     def installation(self, tool: Dialect, root: Path) -> Source:
         """Return what the tool would install the providers of a root from; `root` is its folder."""

@@ -48,6 +48,7 @@ class Registries:
         *,
         base: Iterable[str] = (),
         given: Iterable[str] = (),
+        asks_all: bool = False,
         memory: AnswerCache | None = None,
         is_offline: bool = False,
         is_installing: bool = False,
@@ -61,6 +62,7 @@ class Registries:
             environ: Tokens, proxies, certificates and the place of the CLI configuration.
             base: Hosts that the base's lock files or policy name.
             given: Hosts of the command line.
+            asks_all: True if every host may be asked, as the tools do.
             memory: What earlier runs were answered; None to remember nothing.
             is_installing: True if packages are got as the tool gets them: Terraform with what `.netrc` has for a host.
             is_offline: No request is sent: cached answers count, and all else is an OfflineError.
@@ -81,6 +83,7 @@ class Registries:
             given=given,
         )
         self.config = config
+        self._asks_all = asks_all
         self._environ = environ
         self._services = config.services
         self._memory = memory
@@ -98,10 +101,8 @@ class Registries:
         Args:
             host: Comparison form.
         """
-        verdict = self.asked.judge(host)
-        if isinstance(verdict, NotAsked):
-            return verdict
-        return self.registry(host)
+        verdict = None if self._asks_all else self.asked.judge(host)
+        return verdict if isinstance(verdict, NotAsked) else self.registry(host)
 
     def registry(self, host: str, *, retries: int | None = None) -> Registry:
         """Return a host's registry, even for a host without a voucher; arguments as of `of`.
