@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.errors import ConfigurationError
-from locklens.project import roots
+from locklens.project import touched_roots
 from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gittree import IndexTree, RevisionTree
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
@@ -206,7 +206,7 @@ def test_links_to_folders_above_come_to_an_end(repo: Path, monkeypatch: pytest.M
     base = commit(repo, {f"a/{LOCK_FILE}": lock("a"), "a/main.tf": ""})
     write(repo, {"a/main.tf": "# changed"})
     assert found(repo, base) == {"a": "c"}
-    monkeypatch.setattr(roots, "_MAX_ALIASES", 1)
+    monkeypatch.setattr(touched_roots, "_MAX_ALIASES", 1)
     assert found(repo, base) == {"a": "c"}
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository
     from locklens.project.gitoutput import TreeFile
+    from locklens.project.tree import Tree
 
 MAX_STEPS = 2_000_000
 """Folders that are entered, for all links of a tree together: a large repository takes a tenth."""
@@ -248,6 +249,12 @@ class ListedTree(ABC):
                 children[name] = file
             self._folders = folders
         return self._folders
+
+
+def prefetch_listed(tree: Tree, paths: Iterable[str]) -> None:
+    """Read many files of a tree in one go, where git lists it; nothing of another tree."""
+    if isinstance(tree, ListedTree):
+        tree.prefetch(paths)
 
 
 def _add_folder(folders: dict[str, dict[str, TreeFile | None]], folder: str) -> dict[str, TreeFile | None]:

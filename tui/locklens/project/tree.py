@@ -95,6 +95,11 @@ def normalise(path: str) -> str | None:
     return "/".join(parts)
 
 
+def folder_of(path: str) -> str:
+    """Return the folder of a file, "" for the top."""
+    return path.rpartition("/")[0]
+
+
 def name_bytes(name: str) -> bytes:
     """The key that names are ordered by."""
     return name.encode("utf-8", "surrogateescape")

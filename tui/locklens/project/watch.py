@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.project.roots import LOCK_FILE, is_configuration
+from locklens.project.roots import LOCK_FILE
+from locklens.project.touched_roots import is_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,8 +14,9 @@ from locklens.operations.comparison import Comparison, Side
 from locklens.operations.plan.files import WriteTarget
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
-from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
-from locklens.project.tree import FileSystem, OverlayTree, WorkTree
+from locklens.project.roots import LOCK_FILE, RootPair, lock_paths
+from locklens.project.touched_roots import with_changed_configuration
+from locklens.project.tree import FileSystem, OverlayTree, WorkTree, folder_of
 from locklens.review.model import Accepted
 from locklens.review.rules.catalogue import RULES, RuleSubject
 
@@ -109,18 +110,18 @@ def _comparison(plan: Plan) -> Comparison:
     if repository is not None:
         locks.update(lock_paths(repository, under))
     touched = [file.path for file in proposal.files if file.path not in written]
-    configured = with_changed_configuration(new, touched, {_folder(path) for path in locks}) if touched else set()
+    configured = with_changed_configuration(new, touched, {folder_of(path) for path in locks}) if touched else set()
     pairs = tuple(
         RootPair(
-            path=_folder(path),
+            path=folder_of(path),
             old_lock=None if path in written and written[path].old is None else path,
             new_lock=None if path in written and written[path].new is None else path,
             lock_changed=path in written,
-            configuration_changed=_folder(path) in configured,
+            configuration_changed=folder_of(path) in configured,
             renamed_from=None,
         )
         for path in sorted(locks)
-        if path in written or _folder(path) in configured
+        if path in written or folder_of(path) in configured
     )
     all_locks = tuple(sorted(path for path in locks if path not in written or written[path].new is not None))
     kind: SideKind = "worktree" if under is disk else "index"
@@ -133,10 +134,6 @@ def _comparison(plan: Plan) -> Comparison:
         repository=repository,
         all_locks=all_locks,
     )
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 def _locks(plan: Plan) -> Iterator[PlannedFile]:

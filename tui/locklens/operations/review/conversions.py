@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.project.gittree import ListedTree
-from locklens.project.roots import LOCK_FILE, is_configuration
+from locklens.project.roots import LOCK_FILE
+from locklens.project.touched_roots import is_configuration
 from locklens.review.model import Conversion
 
 if TYPE_CHECKING:

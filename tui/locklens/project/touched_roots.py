@@ -1,0 +1,173 @@
+"""The roots that changed files concern: by their configuration, their local modules, and the packages they bring."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from locklens.errors import LockLensError
+from locklens.project.gittree import ListedTree
+from locklens.project.tree import EntryKind, folder_of, name_bytes, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.project.tree import Tree
+
+_TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
+_MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
+
+_VENDOR = re.compile(r"(?:\A|/)terraform\.d(?=\Z|/plugins(?:\Z|/))", re.IGNORECASE)
+"""The folder of a root from which both tools install packages instead of from a registry, without any setting."""
+
+_MAX_ALIASES = 100_000
+"""Paths through links that are followed up; a tree full of links to each other has no end of them."""
+
+
+def is_configuration(path: str) -> bool:
+    """True if a path has the name of a configuration file, or of a test file, of either tool."""
+    return path.endswith(_MODULE_SUFFIXES) or path.endswith(_TEST_SUFFIXES)
+
+
+def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> set[str]:
+    """Return the roots of which a configuration file changed, in the folder itself or in a local module.
+
+    Args:
+        head_tree: The new side.
+        touched: Paths of the files that differ.
+        roots: The folders that are looked at.
+    """
+    found: set[str] = set()
+    modules: set[str] = set()
+    for path in touched:
+        if not is_configuration(path):
+            continue
+        folder = folder_of(path)
+        if path.endswith(_TEST_SUFFIXES):
+            owner: str | None = next((above for above in _upwards(folder) if above in roots), None)
+        else:
+            owner = folder if folder in roots else None
+            modules.add(folder)  # a root, too, may be called as a module by another one
+        if owner is not None:
+            found.add(owner)
+    return found | _callers(head_tree, modules, roots - found) if modules else found
+
+
+def vendored_packages(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return what the head has of the files that differ, below each root's folder of packages.
+
+    A link or a submodule may stand for the folder. Letters count as equal in either case: to some disks they are.
+    """
+    found: dict[str, set[str]] = {}
+    names: dict[str, frozenset[str] | None] = {}
+    for path in touched:
+        for match in _VENDOR.finditer(path):
+            root = path[: match.start()]
+            if root in roots and _is_there(head_tree, path, names):
+                found.setdefault(root, set()).add(path)
+    return {root: tuple(sorted(paths, key=name_bytes)) for root, paths in found.items()}
+
+
+def _is_there(tree: Tree, path: str, names: dict[str, frozenset[str] | None]) -> bool:
+    """True if a tree has a path, or cannot say; `names` are those of the folders that were listed."""
+    folder = folder_of(path)
+    if folder not in names:
+        try:
+            names[folder] = frozenset(entry.name for entry in tree.list(folder))
+        except LockLensError:
+            names[folder] = None
+    known = names[folder]
+    return known is None or path.rpartition("/")[2] in known
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while folder:
+        folder = folder_of(folder)
+        yield folder
+
+
+def _callers(tree: Tree, modules: set[str], roots: set[str]) -> set[str]:
+    """Return the roots that call one of the module folders, directly or through other local modules."""
+    calls = _Calls(tree, roots)
+    return {root for root in roots if any(folder in modules for folder in calls.reached(root))}
+
+
+def called_modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Iterable[str]) -> set[str]:
+    """Return the folders that a root calls on the base side and on the head side: the head alone may say anything."""
+    found = set(folders)
+    for tree in (base_tree, head_tree):
+        calls = _Calls(tree, roots)
+        found &= {folder for root in roots for folder in calls.reached(root)}
+    return found
+
+
+class _Calls:
+    """The local modules that the folders of a tree call; each folder is read once."""
+
+    def __init__(self, tree: Tree, roots: Iterable[str]) -> None:
+        if isinstance(tree, ListedTree):
+            folders = set(roots)
+            tree.prefetch([path for path in tree.files if is_configuration(path) and folder_of(path) in folders])
+        self._tree = tree
+        self._called: dict[str, frozenset[str]] = {}
+
+    def reached(self, root: str) -> Iterator[str]:
+        """Yield the folders that a root may call, directly or through other local modules."""
+        seen = {root}
+        todo = [root]
+        while todo:
+            folder = todo.pop()
+            called = self._called.get(folder)
+            if called is None:
+                called = self._called[folder] = _called_folders(self._tree, folder)
+            yield from called
+            todo.extend(called - seen)
+            seen |= called
+
+
+def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
+    """Return the folders of the local modules that a folder's files may call."""
+    from locklens.project.local_sources import local_sources
+
+    prefix = f"{folder}/" if folder else ""
+    try:
+        entries = tree.list(folder)
+    except LockLensError:
+        return frozenset()
+    names = [entry.name for entry in entries if entry.kind is EntryKind.FILE and is_configuration(entry.name)]
+    called: set[str] = set()
+    for name in names:
+        try:
+            data = tree.read(prefix + name)
+        except LockLensError:
+            continue  # reading the configuration reports the error
+        for source in local_sources(data or b""):
+            place = normalise(prefix + source)
+            if place is not None:
+                called.add(place)
+    return frozenset(called)
+
+
+def paths_through_links(touched: set[str], *trees: Tree) -> set[str]:
+    """Return by which other paths, through links in a tree, changed files are reached."""
+    links: dict[str, set[str]] = {}
+    for tree in trees:
+        if isinstance(tree, ListedTree):
+            for link, target in tree.links().items():
+                links.setdefault(target, set()).add(link)
+    found: set[str] = set()
+    fresh = touched if links else set()
+    for _ in range(
+        2
+    ):  # a linked file in a linked folder takes two steps; a link to a folder above it would take ever more
+        step: set[str] = set()
+        for path in fresh:
+            for above in _upwards(path):
+                rest = path[len(above) :].removeprefix("/")
+                step.update(f"{link}/{rest}" if rest else link for link in links.get(above, ()))
+            if len(found) + len(step) > _MAX_ALIASES:
+                return found
+        found |= step
+        fresh = step
+    return found
