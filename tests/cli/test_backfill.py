@@ -7,17 +7,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import jsonschema
 import pytest
 from backfilling import PLATFORMS, Registry, h1_of
 from loopback import Handler, Server, serving
+from packages.zips import Item, build
 from waiting import LIMIT, until
 
 from locklens.cli.main import main
 from locklens.operations.backfill.model import Shard
+from locklens.operations.backfill.openfile import SAVE_PACKAGES
 from locklens.operations.backfill.report import backfill_schema
 
 Run = Callable[..., tuple[int, str, str]]
@@ -137,6 +141,28 @@ def test_what_is_there_is_compared_and_never_changed(registry: Registry, run: Ru
     assert (status, path.read_bytes()) == (1, before)
     assert f"the file says h1:{'A' * 43}=" in err
     assert "the file says 7" in err
+
+
+@pytest.mark.parametrize(
+    ("package", "words"),
+    [
+        (b"<html>not a package</html>", "not a complete zip file"),
+        (build([Item(b"a", b"x", central={"size": 300 << 20})]), "50 times"),
+        (build([Item(b"../../../etc/x", b"x")]), ".."),
+    ],
+    ids=["no zip", "bomb", "escape"],
+)
+def test_a_package_that_must_not_be_trusted(registry: Registry, run: Run, package: bytes, words: str) -> None:
+    path = registry.provider("acme/demo", platforms=PLATFORMS[:1])
+    document = json.loads(path.read_text())
+    target = document["versions"][0]["targets"][0]
+    target["shasum"] = sha256(package).hexdigest()
+    path.write_text(json.dumps(document))
+    before = path.read_bytes()
+    registry.server.gives(urlsplit(target["download_url"]).path, package)
+    status, _, err = run(str(path))
+    assert (status, path.read_bytes()) == (1, before)
+    assert words in err
 
 
 @pytest.mark.parametrize(
@@ -288,6 +314,23 @@ def test_an_interrupt_keeps_what_is_done(registry: Registry, run: Run) -> None:
     registry.server.on(last, answer)
     assert run(str(path))[0] == 0
     assert path.read_text() == registry.completed(path.read_text())
+
+
+def test_a_killed_run_loses_little(registry: Registry, run: Run) -> None:
+    path = registry.provider("acme/demo", ["1.0.0"], [f"linux_a{number}" for number in range(SAVE_PACKAGES + 2)])
+    last = f"/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_a{SAVE_PACKAGES + 1}.zip"
+    answer = registry.server.routes[last]
+    registry.server.on(last, lambda handler: (handler.server.release.wait(LIMIT), None)[1])
+    command = [sys.executable, "-m", "locklens", "backfill", "--allow-loopback", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        until(lambda: path.read_text().count('"h1"') >= SAVE_PACKAGES)
+        process.kill()
+    registry.server.on(last, answer)
+    before = len(registry.server.asked)
+    assert run(str(path))[0] == 0
+    assert len(registry.server.asked) - before <= 2
+    assert path.read_text() == registry.completed(path.read_text())
+    assert list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(

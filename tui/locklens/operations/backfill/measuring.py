@@ -7,24 +7,27 @@ from the TF_TOKEN_ variables of the machine that downloads; none travels.
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from locklens.addresses import display_host
-from locklens.errors import LockLensError, TrustError
+from locklens.errors import ConfigurationError, LockLensError, TrustError
 from locklens.hashes import digest_of
 from locklens.install.limits import LIMITS
 from locklens.operations.backfill.model import Measured
 from locklens.operations.backfill.pace import Pace
-from locklens.packages.hashing import hash_package
+from locklens.packages.hashing import hash_arriving_package
 from locklens.sources.credentials import environment_tokens
 from locklens.sources.http import open_client
 from locklens.sources.urls import has_userinfo, host_of, is_public, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import BinaryIO
 
+    from locklens.hashes import HashedPackage
     from locklens.operations.backfill.model import FetchSettings, PackageTask
 
 RETRIES = 5
@@ -32,6 +35,9 @@ RETRIES = 5
 
 PATIENCE = 3600.0
 """Seconds of the longest pause that a host may ask for: what GitHub asks of those who were too fast."""
+
+_IN_MEMORY = 32 * 1024 * 1024
+"""Bytes of a package up to which it takes no temporary file: most have less, and writing a million takes time."""
 
 
 class Meter:
@@ -86,18 +92,28 @@ class Meter:
         with self._client.download(
             url, limit=LIMITS.packed, retries=RETRIES, token=self._tokens.get(host), patience=PATIENCE
         ) as transfer:
-            package = hash_package(
-                self._paced(transfer.chunks),
-                limit=LIMITS,
-                on_bytes=self._on_bytes,
-                cancel=self._cancel,
-                judge=lambda zh: _check_shasum(zh, task.shasum),
-            )
+            package = self._hashed(self._paced(transfer.chunks), task)
         if task.size and task.size != package.size:
             raise TrustError(f"the package has {package.size} bytes, the file says {task.size}", hint=_LOOK)
         if task.h1 and task.h1 != package.h1:
             raise TrustError(f"the package has {package.h1}, the file says {task.h1}", hint=_LOOK)
         return Measured(package.h1, package.size)
+
+    def _hashed(self, chunks: Iterator[bytes], task: PackageTask) -> HashedPackage:
+        try:
+            with tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="locklens-") as spool:
+                return hash_arriving_package(
+                    chunks,
+                    cast("BinaryIO", spool),
+                    limit=LIMITS,
+                    on_bytes=self._on_bytes,
+                    cancel=self._cancel,
+                    judge=lambda zh: _check_shasum(zh, task.shasum),
+                ).hashed
+        except OSError as error:
+            words = f"the package cannot be stored in the temporary folder: {error.strerror or error}"
+            hint = "free disk space, or set TMPDIR to another folder"
+            raise ConfigurationError(words, hint=hint) from error
 
     def _paced(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
