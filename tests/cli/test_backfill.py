@@ -20,6 +20,7 @@ from packages.zips import Item, build
 from waiting import LIMIT, until
 
 from locklens.cli.main import main
+from locklens.operations.backfill import measuring
 from locklens.operations.backfill.model import Shard
 from locklens.operations.backfill.openfile import SAVE_PACKAGES
 from locklens.operations.backfill.report import backfill_schema
@@ -216,6 +217,28 @@ def test_a_pause_that_a_host_asks_for_is_kept(registry: Registry, run: Run) -> N
     registry.server.on(where, lambda handler: answers.pop(0)(handler))
     assert run(str(path))[0] == 0
     assert len(registry.server.asked) == 2
+
+
+def test_a_package_that_breaks_off_is_asked_for_again(
+    registry: Registry, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring, "BROKEN_WAITS", (0.0, 0.0))
+    path = registry.provider("acme/demo", platforms=PLATFORMS[:1])
+    where = "/acme/demo/1.0.0/terraform-provider-demo_1.0.0_darwin_arm64.zip"
+    answer = registry.server.routes[where]
+
+    def cut(handler: Handler) -> None:
+        handler.reply(200, b"PK", Content_Length="1000")
+        handler.close_connection = True
+
+    answers = [cut, cut, answer]
+    registry.server.on(where, lambda handler: answers.pop(0)(handler))
+    assert run(str(path))[0] == 0
+    path.write_text(path.read_text().replace('"h1"', '"h"'))
+    answers += [cut, cut, cut]
+    status, _, err = run(str(path))
+    assert (status, len(registry.server.asked), answers) == (1, 6, [])
+    assert "breaks off" in err
 
 
 def test_a_dry_run_says_what_it_would_fetch(registry: Registry, run: Run) -> None:

@@ -58,7 +58,8 @@ def read_backfill_options(command: str, arguments: Sequence[str], operands: Sequ
 
 def _add_fetching(parser: Parser) -> None:
     add = parser.add_argument_group("download").add_argument
-    add("--jobs", type=_within(_JOBS), metavar="N", help="packages in work at once (default: two for each processor)")
+    words = "packages in work at once (default: two for each processor, at least 4)"
+    add("--jobs", type=_within(_JOBS), metavar="N", help=words)
     words = "concurrent downloads from one host, at most 64 (default: 8)"
     add("--per-host", type=_within(_PER_HOST), default=8, metavar="N", help=words)
     words = "bytes a second from one host, such as 50MB or 20MiB (default: no bound)"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from locklens.addresses import display_host
-from locklens.errors import ConfigurationError, LockLensError, TrustError
+from locklens.errors import ConfigurationError, LockLensError, TrustError, UnavailableError
 from locklens.hashes import digest_of
 from locklens.install.limits import LIMITS
 from locklens.operations.backfill.model import Measured
@@ -35,6 +35,9 @@ RETRIES = 5
 
 PATIENCE = 3600.0
 """Seconds of the longest pause that a host may ask for: what GitHub asks of those who were too fast."""
+
+BROKEN_WAITS = (1.0, 10.0)
+"""Seconds before a package that broke off is asked for again."""
 
 _IN_MEMORY = 32 * 1024 * 1024
 """Bytes of a package up to which it takes no temporary file: most have less, and writing a million takes time."""
@@ -87,17 +90,30 @@ class Meter:
 
     def _measured(self, task: PackageTask) -> Measured:
         url = checked_url(task.url, allows_loopback=self._settings.allows_loopback)
-        host = host_of(url)
-        self._pace.begin(host)
-        with self._client.download(
-            url, limit=LIMITS.packed, retries=RETRIES, token=self._tokens.get(host), patience=PATIENCE
-        ) as transfer:
-            package = self._hashed(self._paced(transfer.chunks), task)
+        package = self._fetched(url, task)
         if task.size and task.size != package.size:
             raise TrustError(f"the package has {package.size} bytes, the file says {task.size}", hint=_LOOK)
         if task.h1 and task.h1 != package.h1:
             raise TrustError(f"the package has {package.h1}, the file says {task.h1}", hint=_LOOK)
         return Measured(package.h1, package.size)
+
+    def _fetched(self, url: str, task: PackageTask) -> HashedPackage:
+        """Download and hash a package; one that breaks off is asked for again, which no retry of a request does."""
+        host = host_of(url)
+        for wait in (*BROKEN_WAITS, None):
+            self._pace.begin(host)
+            has_begun = False
+            try:
+                with self._client.download(
+                    url, limit=LIMITS.packed, retries=RETRIES, token=self._tokens.get(host), patience=PATIENCE
+                ) as transfer:
+                    has_begun = True
+                    return self._hashed(self._paced(transfer.chunks), task)
+            except UnavailableError:
+                if not has_begun or wait is None:
+                    raise
+                self._pace.pause(wait)
+        raise AssertionError("the last attempt returns or raises")
 
     def _hashed(self, chunks: Iterator[bytes], task: PackageTask) -> HashedPackage:
         try:

@@ -127,7 +127,7 @@ class Failure(Struct, frozen=True):
     """A package, or a file, that could not be completed.
 
     Attributes:
-        path: The metadata file.
+        path: The metadata file, "" for the run itself.
         line: In it, None where none is meant.
         provider: NAMESPACE/TYPE.
         version: "" for the file itself.
@@ -149,7 +149,7 @@ class Failure(Struct, frozen=True):
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line is not None else self.path
         subject = " ".join(filter(None, (self.version, self.platform)))
-        return f"{place}: {f'{subject}: ' if subject else ''}{self.reason}"
+        return ": ".join(filter(None, (place, subject, self.reason)))
 
 
 class FileResult(Struct, frozen=True):
