@@ -29,6 +29,8 @@ CONNECT_SECONDS = 20
 ALONE_SECONDS = 120.0
 """Without any worker, after which the run ends: a cluster may exchange its machines meanwhile."""
 
+_LOGGERS = ("distributed", "tornado", "asyncio")
+
 
 class DaskWorkers:
     """A crew of Dask workers.
@@ -44,8 +46,7 @@ class DaskWorkers:
     """
 
     def __init__(self, address: str, settings: FetchSettings) -> None:
-        # Its log goes to stderr, and repeats what the report says of lost workers.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        _silence()
         try:
             # Its types are incomplete.
             self._client: Any = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -102,6 +103,13 @@ class DaskWorkers:
                 raise ConfigurationError(f"the Dask worker {worker} has no locklens: {version}", hint=hint)
             if version != __version__:
                 raise ConfigurationError(f"the Dask worker {worker} has locklens {version}", hint=hint)
+
+
+def _silence() -> None:
+    """Keep logs from stderr: with tracebacks, they repeat what the report says of lost workers."""
+    for name in (*_LOGGERS, *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in _LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _version_here() -> str:

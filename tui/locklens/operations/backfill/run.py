@@ -42,6 +42,8 @@ _CHECK_SECONDS = 10.0
 _AHEAD = 2
 """Packages that are handed out for each place of the crew: no place waits for the next one."""
 
+_AGAIN = "run it again: what is done is kept"
+
 
 def backfill(
     request: BackfillRequest,
@@ -210,9 +212,11 @@ class _Run:
             measured = future.result()
         except RunCancelledError:
             return
-        except (CancelledError, Exception) as error:  # noqa: BLE001 - a lost worker raises errors of its own
+        except CancelledError:
+            measured = Measured(problem="the Dask scheduler gave it up", hint=_AGAIN)
+        except Exception as error:  # noqa: BLE001 - a lost worker raises errors of its own
             words = f"no worker could measure it: {str(error) or type(error).__name__}"
-            measured = Measured(problem=words, hint="run it again: what is done is kept")
+            measured = Measured(problem=words, hint=_AGAIN)
         is_version_done = opened.take(target, measured)
         self._versions += is_version_done
         self._size += measured.size
