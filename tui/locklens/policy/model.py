@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, OPENTOFU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -216,6 +216,11 @@ class Policy(Struct, frozen=True):
     def required(self) -> tuple[Platform, ...]:
         """The required platforms, in the file's order."""
         return tuple(wanted.platform for wanted in self.platforms)
+
+    @property
+    def believed(self) -> frozenset[str]:
+        """The registries whose reported hashes are locked by OpenTofu's rules, unless its environment forbids it."""
+        return frozenset((OPENTOFU.default_host,) if self.reported_hashes is None else self.reported_hashes)
 
     @property
     def paths_in_order(self) -> tuple[InstallPath, ...]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import display_host
-from locklens.dialect import OPENTOFU
 from locklens.policy import Policy
 from locklens.review.model import PolicySide
 from locklens.review.rules.catalogue import RULES
@@ -63,9 +62,9 @@ def _values(effective: EffectivePolicy) -> Iterator[PolicyValue]:
     yield value("cooldown", policy.cooldown, is_set=policy.cooldown is not None, text=days)
     hosts = [display_host(host) for host in policy.hosts]
     yield value("hosts", hosts, is_set=bool(hosts), text=", ".join(hosts) or "none beside the usual ones")
-    believed = policy.reported_hashes
-    names = [display_host(host) for host in ((OPENTOFU.default_host,) if believed is None else believed)]
-    yield value("reported_hashes", names, is_set=believed is not None, text=", ".join(names) or "no registry's")
+    names = sorted(map(display_host, policy.believed))
+    is_set = policy.reported_hashes is not None
+    yield value("reported_hashes", names, is_set=is_set, text=", ".join(names) or "no registry's")
     paths = [path.value for path in policy.paths_in_order]
     is_set = policy.install_paths != usual.install_paths
     yield value("install_paths", paths, is_set=is_set, text=", ".join(paths))

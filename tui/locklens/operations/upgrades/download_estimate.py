@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.dialect import OPENTOFU
 from locklens.hashes import hashes_of_files
 from locklens.releases.facts import ReleaseId
 from locklens.trust.authentication import AuthenticationOutcome
@@ -54,6 +55,7 @@ def estimate_download(
     here: Platform,
     *,
     required: Collection[Platform] = (),
+    believed: Collection[str] = (),
 ) -> DownloadEstimate:
     """Estimate the downloads for selected versions: each release once, for all platforms of its entries.
 
@@ -62,6 +64,7 @@ def estimate_download(
         known: Known releases, both locked and selected ones.
         here: The platform that is locked where an entry records no other.
         required: Platforms that the policy requires, which are locked beside those of the entries.
+        believed: Registries whose reported hashes are locked without a download, by OpenTofu's rules.
     """
     needed: dict[ReleaseId, set[Platform]] = {}
     is_sure = True
@@ -75,10 +78,14 @@ def estimate_download(
         entry = known.get(release)
         by_platform = {platform: zh for zh, platform in entry.facts.platforms.items()} if entry is not None else {}
         is_sure = is_sure and entry is not None
+        is_believed = release.tool == OPENTOFU.name and release.address.host in believed
+        reported = set(entry.facts.reported.values()) if entry is not None and is_believed else set()
         for platform in release_platforms:
             zh = by_platform.get(platform, "")
             if entry is not None and zh in entry.hashed:
                 hashed += 1
+                continue
+            if platform in reported:
                 continue
             packages += 1
             package_size = entry.facts.sizes.get(zh) if entry is not None else None

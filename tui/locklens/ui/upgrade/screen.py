@@ -244,7 +244,14 @@ class UpgradeScreen(RowActionsScreen):
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The selection and its download, or a message."""
         selection = self.selection
-        fetch = estimate_download(selection.choices, selection.known, self._here, required=selection.terms.platforms)
+        terms = selection.terms
+        fetch = estimate_download(
+            selection.choices,
+            selection.known,
+            self._here,
+            required=terms.platforms,
+            believed=terms.policy.believed,
+        )
         message = self.status_text or ("" if self.asking_words else self._read_only_words)
         return upgrade_status(
             self.selection, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
