@@ -6,6 +6,7 @@ The proposals are those of rfc/20251027-provider-registry-hashes.md in OpenTofu'
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -222,6 +223,18 @@ def test_proposal_3_init_records_every_platform(place: Bench) -> None:
         assert (place.work / LOCK_FILE).read_bytes() == ours
 
 
+def test_proposal_3_a_lock_file_without_them_is_complete_for_a_pipeline(place: Bench) -> None:
+    place.registry.tells_packages = False
+    assert run("lock", "--tool", "opentofu") == 0
+    before = (place.work / LOCK_FILE).read_bytes()
+    place.registry.tells_packages = True
+    assert run("init", "-lockfile=readonly", "--tool", "opentofu") == 0
+    assert (place.work / LOCK_FILE).read_bytes() == before
+    leave(place)
+    assert run("init", "--tool", "opentofu") == 0
+    assert h1s(place) == H1S
+
+
 def test_proposal_3_not_where_signatures_are_enforced(place: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENTOFU_ENFORCE_GPG_VALIDATION", "true")
     assert run("init", "--tool", "opentofu") == 0
@@ -403,8 +416,7 @@ def cached(place: Bench) -> Path:
 
 def leave(place: Bench) -> None:
     """Remove what is installed in the root."""
-    for path in (place.work / ".terraform").rglob(HERE):
-        path.unlink()
+    shutil.rmtree(place.work / ".terraform")
 
 
 def test_proposal_7_a_cached_package_that_is_locked_needs_no_registry(place: Bench, cached: Path) -> None:

@@ -161,6 +161,13 @@ AUTHENTICATION = (
         tools=(OPENTOFU.name,),
     ),
     _case(
+        name="registry-hashes-readonly",
+        files=locked(OLD),
+        tells_packages=True,
+        turns=(init("-lockfile=readonly"),),
+        tools=(OPENTOFU.name,),
+    ),
+    _case(
         name="registry-hashes-of-another-host",
         files={"main.tf": requires(("reg.acme.test/acme/demo", ""))},
         catalog={"reg.acme.test/acme/demo": ("1.0.0",)},

@@ -79,6 +79,7 @@ def install(
     here: Platform,
     upgrade: bool,
     for_real: bool = True,
+    records_reported: bool = True,
     root: str = ".",
 ) -> Settled:
     """Install providers as `init` does, and return their entries.
@@ -90,12 +91,15 @@ def install(
         here: The platform of this machine.
         upgrade: True to ignore the lock file's versions.
         for_real: False to hash packages without installing them.
+        records_reported: False to leave out what a registry reports of other platforms.
         root: The root's folder, for hints.
 
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    installer = _Installer(context, into, here, upgrade=upgrade, for_real=for_real, root=root)
+    installer = _Installer(
+        context, into, here, upgrade=upgrade, for_real=for_real, records_reported=records_reported, root=root
+    )
     results = dict(
         zip((requirement.address for requirement in wanted), context.map(installer.settle, wanted), strict=True)
     )
@@ -132,6 +136,7 @@ class _Installer:
         *,
         upgrade: bool,
         for_real: bool,
+        records_reported: bool = True,
         root: str = ".",
     ) -> None:
         self._context = context
@@ -139,6 +144,7 @@ class _Installer:
         self._here = here
         self._upgrade = upgrade
         self._for_real = for_real
+        self._records_reported = records_reported
         self._root = root
         self._cache = context.plugin_cache
 
@@ -255,13 +261,13 @@ class _Installer:
         warn_of_changes(self._context, requirement, version, vouched)
         if cached is None:
             self._context.tell(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
-        constraints = combined(requirement.requirements)
+        known = vouched.recorded if self._records_reported else vouched.hashes
         entry = fetched(
             requirement.prior,
             address=requirement.address,
             version=version,
-            constraints=constraints,
-            hashes={h1, *obtained.recorded, *vouched.recorded},
+            constraints=combined(requirement.requirements),
+            hashes={h1, *obtained.recorded, *known},
         )
         return _Done(entry, is_incomplete({h1, *obtained.recorded}, vouched.hashes, requirement.prior, version))
 

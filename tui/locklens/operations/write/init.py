@@ -165,6 +165,8 @@ class _Initialising:
             here=self._here,
             upgrade=self._upgrade,
             for_real=not self._options.dry_run,
+            # A registry may begin to report hashes at any time: that must not fail a pipeline whose lock file is good.
+            records_reported=self._readonly is Readonly.NO,
             root=root.name,
         )
         if settled.failures:
