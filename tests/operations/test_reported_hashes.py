@@ -61,6 +61,21 @@ def test_a_lock_without_a_package_is_reported_and_explained(place: Bench, capfd:
     assert '"reported"' in capfd.readouterr().out
 
 
+def test_the_policy_says_whose_reported_hashes_explain(place: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("lock", f"-platform={HERE}", "--tool", "opentofu") == 0
+    for hosts, proof in (
+        ('["registry.opentofu.org"]', "reported"),
+        ('["reg.acme.test"]', "unknown"),
+        ("[]", "unknown"),
+    ):
+        (place.work / "policy.toml").write_text(f"reported_hashes = {hosts}\n")
+        review = reviewed(capfd, "--policy", "policy.toml")
+        assert proofs(review)[h1(DEMO, NEW, HERE)] == (HERE, proof)
+        assert ("LK027" in rules(review)) == (proof == "unknown")
+    review = reviewed(capfd, "--policy", "policy.toml", "--prove", "changed")
+    assert proofs(review)[h1(DEMO, NEW, HERE)] == (HERE, "computed")
+
+
 def test_a_package_disproves_what_the_registry_reports(place: Bench, capfd: pytest.CaptureFixture[str]) -> None:
     place.registry.tells_packages = False
     assert run("lock", *(f"-platform={name}" for name in PLATFORMS), "--tool", "opentofu", "--no-cache") == 0

@@ -102,7 +102,8 @@ class ReleaseLookup:
         if signed is None:
             raise UnavailableError(f"no signed checksums of {request.address} {request.version} can be had")
         judged = self._session.authenticator(DIALECTS[request.tool]).judge(metadata, signed)
-        reported = {str(one.platform): frozenset(one.hashes) for one in metadata.packages}
+        heard = metadata.packages if self._session.may_report(request.address.host) else ()
+        reported = {str(one.platform): frozenset(one.hashes) for one in heard}
         released = source.release_dates(request.address).of(request.version) if self._asks_ages else None
         zhs = ((text, one.size) for one in metadata.packages for text in one.hashes if is_of_zip(text))
         return ReleaseFacts(

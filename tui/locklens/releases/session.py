@@ -106,6 +106,11 @@ class ReleaseSession:
         self._verifier.close()
         self.cache.flush()
 
+    def may_report(self, host: str) -> bool:
+        """True if hashes that a registry reports without a signature explain those of a lock file."""
+        named = self._settings.reported_hashes
+        return named is None or host in named
+
     def registries(self, tool: Dialect) -> Registries:
         """Return the registries under a tool's settings."""
         with self._lock:

@@ -21,8 +21,8 @@ class NetworkSettings(Struct, frozen=True):
         hosts: Given on the command line, comparison form.
         is_offline: No request is sent; cached answers count, however old.
         is_fresh: Answers that were cached before the run do not count.
-        reported_hashes: Registries whose reported hashes are locked by OpenTofu's rules, comparison form; None for its
-            own registry.
+        reported_hashes: Registries whose reported hashes are locked by OpenTofu's rules, and explain hashes in a
+            review, comparison form; None: its own registry's are locked, and any that is asked explains.
         methods: Where packages are installed from, as the command line says; None for where the tool would.
         asks_all: Plans may ask every registry that the roots require, as the tools do on the user's own roots.
     """

@@ -71,6 +71,8 @@ def complete_review(
     from locklens.review.case import FactSubject
     from locklens.review.inquiry import FactCollector
 
+    request = replace(request, asking=replace(request.asking, reported_hashes=review.policy.reported_hashes))
+    assert request.asking is not None
     subjects = [
         FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
     ]

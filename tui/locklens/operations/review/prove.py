@@ -64,6 +64,7 @@ def prove(
     Raises:
         RunCancelledError: `cancel` was set.
     """
+    asking = replace(asking, reported_hashes=review.policy.reported_hashes)
     subjects = [
         FactSubject(root.lock_file, root.tool, change)
         for root in review.roots
