@@ -116,6 +116,16 @@ def test_proposal_1_the_signed_checksums_are_compared_for_every_platform(
     assert nothing_written(place)
 
 
+def test_proposal_1_one_zh_under_two_platforms_is_a_contradiction(
+    place: Bench, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place.registry.packages[DEMO, VERSION] = {**reported(), "plan9_arm": reported()[HERE]}
+    assert run("lock", "--tool", "opentofu") == 1
+    said = error(capfd)
+    for text in ("plan9_arm", zh(DEMO, VERSION, HERE), "another platform"):
+        assert text in said, said
+
+
 def test_proposal_1_hashes_of_a_platform_that_is_not_signed_are_left_out(
     place: Bench, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -66,6 +66,8 @@ _OCI = (
 _REGISTRY_HASHES = (
     "registry response missing package", "invalid package size", "…but received", "expected sha256sum is",
     "does not contain matching sha256sum",
+    # locklens' own words
+    "registry … reports … of … but the package has", "registry … reports … of … but its SHA256SUMS lists",
 )  # fmt: skip
 _BAD_RESPONSE = (
     "has incorrect target", "invalid download URL", "invalid SHA256 hash", "invalid version string",
