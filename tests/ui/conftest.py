@@ -429,6 +429,7 @@ class ServingSource(LockLens):
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
         on_log: Log = lambda _: None,
+        on_notes: Log = lambda _: None,
     ) -> Plan:
         self.operations.append(operation)
         return self.planning(operation, on_root, on_event, cancel)

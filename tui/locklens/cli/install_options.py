@@ -18,9 +18,9 @@ from locklens.cli.common_options import (
     add_tool_options,
     take_operands,
 )
+from locklens.cli.mirror_options import add_mirror_options, check_mirror_options
 from locklens.cli.parser import Parser
 from locklens.operations.reports import formats_of
-from locklens.project.installation import check_mirror_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,19 +115,12 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
         action="store_true",
         help="add hashes even if a locked package is no longer in the signed release",
     )
-    add("--fs-mirror", metavar="DIR", help="use packages from a mirror in a folder (default: registries)")
-    add("--net-mirror", metavar="URL", help="use packages from a network mirror (default: registries)")
+    add_mirror_options(add)
     add("--enable-plugin-cache", action="store_true", help=argparse.SUPPRESS)
     _add_others(add)
     _add_shared(parser)
     options = parser.parse_args(arguments)
-    if options.fs_mirror and options.net_mirror:
-        raise UsageError("--fs-mirror and --net-mirror cannot be used together", hint="leave out one of them")
-    if options.net_mirror:
-        try:
-            check_mirror_url(options.net_mirror)
-        except ValueError as error:
-            raise UsageError(f"invalid network mirror URL: {error}") from error
+    check_mirror_options(options)
     return options
 
 

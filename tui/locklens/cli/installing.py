@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform
 from locklens.cli.install_progress import InstallProgress, JsonProgress, Wording
+from locklens.cli.mirror_options import mirror_methods
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, put, put_patch, tell
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
@@ -41,7 +42,7 @@ def run_init(options: Namespace) -> int:
         options.test_directory,
         allow_missing_modules=options.allow_missing_modules,
         dry_run=options.dry_run,
-        methods=_methods(MethodKind.FILESYSTEM, options.plugin_dir or ()),
+        methods=tuple(InstallationMethod(MethodKind.FILESYSTEM, place) for place in options.plugin_dir or ()) or None,
         reported_hashes=policy_at(Path.cwd()).policy.reported_hashes,
     )
     roots = list(dict.fromkeys(options.root)) or [""]
@@ -73,11 +74,6 @@ def run_init(options: Namespace) -> int:
     return _exit_status(statuses)
 
 
-def _methods(kind: MethodKind, places: Sequence[str]) -> tuple[InstallationMethod, ...] | None:
-    """Return the methods of places that the command line names, None where it names none."""
-    return tuple(InstallationMethod(kind, place) for place in places) or None
-
-
 def run_lock(options: Namespace) -> int:
     """Add hashes to the lock files of all roots, concurrently."""
     from locklens.cli.planning import plan_operation, scope_of
@@ -94,8 +90,7 @@ def run_lock(options: Namespace) -> int:
     wording = Wording.DRY_RUN if options.dry_run or options.check else Wording.WRITE
     progress = JsonProgress() if options.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)
     progress.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
-    methods = _methods(MethodKind.FILESYSTEM, [options.fs_mirror] if options.fs_mirror else ())
-    methods = methods or _methods(MethodKind.NETWORK, [options.net_mirror] if options.net_mirror else ())
+    methods = mirror_methods(options)
     return _conclude(options, plan_operation(operation, options, progress, methods=methods), progress)
 
 

@@ -79,7 +79,7 @@ def plan_with(
     progress: InstallProgress | JsonProgress,
     review: Review | None = None,
 ) -> Plan:
-    """Plans with progress, and reports the notices of the cache and the log of requests.
+    """Plans with progress, and reports problems of the CLI configuration, notices and the log of requests.
 
     Args:
         locklens: With network settings.
@@ -93,10 +93,12 @@ def plan_with(
         RunCancelledError: The run was cancelled.
     """
     log: list[str] = []
+    notes: list[str] = []
     try:
         return locklens.plan(
             operation,
             review,
+            on_notes=notes.extend,
             on_root=lambda root: progress.begin(root or "."),
             on_event=progress.take,
             on_log=log.extend,
@@ -104,6 +106,6 @@ def plan_with(
     finally:
         progress.end()
         asking = locklens.request.asking
-        tell(f"note: {words}" for words in (asking.cache.take_notices() if asking is not None else ()))
+        tell(f"note: {words}" for words in (*notes, *(asking.cache.take_notices() if asking is not None else ())))
         if options.verbose:
             tell(log)

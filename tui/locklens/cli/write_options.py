@@ -13,6 +13,7 @@ from locklens.cli.common_options import (
     refuse_operands,
     take_operands,
 )
+from locklens.cli.mirror_options import add_mirror_options, check_mirror_options
 from locklens.cli.parser import Parser
 from locklens.operations.reports import formats_of
 
@@ -96,6 +97,9 @@ def _check_upgrade(options: argparse.Namespace) -> None:
         raise UsageError("--list and --safe cannot be used together", hint="--list writes nothing, --safe writes")
     if (options.safe or options.list) and (options.providers or options.platform or options.edit_constraints):
         raise UsageError("--list and --safe take no PROVIDER, --platform or --edit-constraints")
+    check_mirror_options(options)
+    if (options.safe or options.list) and (options.fs_mirror or options.net_mirror):
+        raise UsageError("--list and --safe ask registries, and take no --fs-mirror or --net-mirror")
     if options.format and not options.list:
         raise UsageError("--format requires --list", hint="--json prints events as JSON")
     if options.list and (options.dry_run or options.json):
@@ -116,5 +120,6 @@ def _add_upgrade(parser: Parser) -> None:
     )
     add("--ignore-cooldown", action="store_true", help="select releases of any age, and say so")
     add("--include-major", action="store_true", help="with --list or --safe: major versions are eligible too")
+    add_mirror_options(add)
     add("--edit-constraints", action="store_true", help="rewrite constraints of local modules that exclude the version")
     add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")

@@ -143,12 +143,13 @@ def _planned(operation: Operation, options: Namespace) -> Plan:
     if operation.needs_registry is False:
         return writer_of(options).plan(operation)
     from locklens.cli.install_progress import InstallProgress, JsonProgress, Wording
+    from locklens.cli.mirror_options import mirror_methods
     from locklens.cli.planning import plan_operation
 
     progress = JsonProgress() if options.json else InstallProgress(Wording.PLAN, is_alone=len(options.root) < 2)
     if len(set(options.root)) > 1:
         progress.begin(None)
-    return plan_operation(operation, options, progress)
+    return plan_operation(operation, options, progress, methods=mirror_methods(options))
 
 
 def _platforms(texts: list[str]) -> tuple[Platform, ...]:

@@ -468,6 +468,7 @@ class LockLens:
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
         on_log: Log = lambda _: None,
+        on_notes: Log = lambda _: None,
     ) -> Plan:
         """Plan an operation. Nothing is written.
 
@@ -479,6 +480,7 @@ class LockLens:
             on_event: Called with events about packages, from any thread, but never concurrently.
             cancel: Set by another thread to stop.
             on_log: Called at the end, even after a failure.
+            on_notes: The same with what cannot be used of the CLI configuration, and other limits, in sentences.
 
         Raises:
             OfflineError: The operation needs registries, which may not be asked.
@@ -515,6 +517,7 @@ class LockLens:
                 return operation.plan(source, on_root=begin)
             finally:
                 on_log(source.log)
+                on_notes(source.notes)
 
     def review_plan(
         self,

@@ -85,6 +85,11 @@ class RegistrySource:
         """The requests of the run, with their durations."""
         return self._session.log
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What cannot be used of the user's settings, in sentences: the run goes on without it, as with the tools."""
+        return self._session.notes
+
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
@@ -105,6 +110,8 @@ class RegistrySource:
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
         """Return the days since the release of each version of each provider; versions of unknown age are left out."""
+        if self._has_methods:
+            return {address: {} for address in addresses}  # A mirror has no dates, and registries are not to be asked.
         lookup, known = ReleaseLookup(self._session), self._ages.setdefault(tool.name, {})
         missing = [address for address in dict.fromkeys(addresses) if address not in known]
         answers = self._context(tool).map(lambda address: lookup.ages(address, tool), missing)

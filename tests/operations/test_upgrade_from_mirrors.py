@@ -1,0 +1,69 @@
+"""`upgrade` with a mirror instead of registries, and what it and `lock` say of a broken CLI configuration."""
+
+from __future__ import annotations
+
+import pytest
+from conformance.case import HERE, TERRAFORM, Files, requires
+from msgspec.structs import replace
+from operations.benches import CASE, Bench, bench, run
+
+OLD: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
+PINNED = replace(CASE, files=OLD, cli="# @MIRROR@\n")
+LOCK = ".terraform.lock.hcl"
+
+Capture = pytest.CaptureFixture[str]
+
+
+def with_newer_in_a_mirror(place: Bench, folder: str) -> None:
+    """Lock 1.0.0, and put the newest version into a mirror."""
+    assert run("lock", f"-platform={HERE}") == 0
+    (place.work / "main.tf").write_text(requires(("acme/demo", "~> 1.0")))
+    assert run("mirror", "-lock-file=false", f"-platform={HERE}", folder) == 0
+    place.steps()
+
+
+@pytest.mark.parametrize("kind", ["fs", "net"])
+def test_an_upgrade_from_a_mirror_asks_no_registry(monkeypatch: pytest.MonkeyPatch, capfd: Capture, kind: str) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        with_newer_in_a_mirror(place, "served")
+        where = "served" if kind == "fs" else place.names.put_in("@MIRROR@")
+        assert run("upgrade", f"-{kind}-mirror={where}", "--platform", HERE) == 0, capfd.readouterr().err
+        lock = (place.work / LOCK).read_text()
+        assert 'version     = "1.2.0"' in lock
+        assert "h1:" in lock
+        assert place.steps() == []
+
+
+def test_a_cooldown_cannot_be_checked_with_a_mirror(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        with_newer_in_a_mirror(place, "mirror")
+        (place.work / "locklens.toml").write_text("cooldown = 7\n")
+        capfd.readouterr()
+        assert run("upgrade", "--fs-mirror", "mirror", "--platform", HERE) == 0
+        assert "release date of 1.2.0 unknown: the 7-day cooldown cannot be checked" in capfd.readouterr().err
+        assert place.steps() == []
+
+
+def test_mirror_options_that_contradict(capfd: Capture) -> None:
+    for words in (
+        ("--fs-mirror", "a", "--net-mirror", "https://b.example/"),
+        ("--net-mirror", "http://b.example/"),
+        ("--safe", "--fs-mirror", "a"),
+    ):
+        assert run("upgrade", *words) == 2
+        assert "mirror" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["init", "lock", "upgrade"])
+def test_problems_of_the_cli_configuration_are_named(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture, command: str
+) -> None:
+    with bench(TERRAFORM, monkeypatch, replace(CASE, files=OLD)) as place:
+        run("lock")
+        file = place.environ["TF_CLI_CONFIG_FILE"]
+        place.configure("provider_installation {\n  direct {}\n  carrier_pigeon {}\n}\n")
+        capfd.readouterr()
+        run(command)
+        said = capfd.readouterr().err
+        assert f"note: {file}" in said
+        assert 'unknown installation method "carrier_pigeon"' in said
