@@ -234,3 +234,22 @@ async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -
         assert on.titles[0] == "yes the lock file has no h1 for the platform"
         await on.press("v")
         await until(on, lambda: "nothing to download" in on.text)
+
+
+async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> None:
+    async with opened("plugin-corrupted") as on:
+        place = Path("live/prod/.terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd64")
+        before = {one.name: one.read_bytes() for one in place.iterdir()}
+        await on.press("e", *["enter"] * 4, *"mirror", *["enter"] * 3)
+        await until(on, lambda: "mirror" in on.doctor._request.mirrors and not on.doctor._is_working)
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await until(on, lambda: any(title.startswith("fix Put the copy in mirror") for title in on.titles))
+        await on.press("j", "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes 1 folder" in on.text)
+        assert {one.name: one.read_bytes() for one in place.iterdir()} == before
+        assert "kept aside as" in on.text
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 folder" in on.text)
+        assert {one.name: one.read_bytes() for one in place.iterdir()} != before
+        kept = place.with_name("linux_amd64.suspect")
+        assert {one.name: one.read_bytes() for one in kept.iterdir()} == before

@@ -193,6 +193,7 @@ class _Text:
         where = " in the index" if plan.proposal.target is WriteTarget.INDEX else ""
         verbs = {file.path: "removed" if file.new is None else "restored" for file in plan.proposal.files}
         files = [f"{verbs[path] if self._is_undo else 'wrote'} {path}{where}" for path in verbs]
+        files += [f"{'restored' if self._is_undo else 'replaced'} {one.place}" for one in plan.proposal.folders]
         lines = [*plan.proposal.words, *files]
         put(page(lines or ["nothing was changed"]))
         tell(notices)
@@ -239,7 +240,7 @@ class _Json:
         """Report the files that were written."""
         for file in plan.proposal.files:
             self._put("file", path=file.path, written=True, diff=file.diff())
-        is_written = bool(plan.proposal.files)
+        is_written = not plan.proposal.is_empty
         failed = bool(plan.failures)
         self._put("outcome", written=is_written, failed=failed, command=plan.proposal.command, notices=list(notices))
 

@@ -39,6 +39,8 @@ class FoundPackage(Struct, frozen=True):
         problem: The reason why it could not be hashed.
         differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
         is_of_root: True if it is installed in the examined root.
+        place: Of a folder on disk, absolute; "" for others. No part of a report.
+        base: The repository, plugin cache or mirror that it is in, absolute.
     """
 
     origin: PackageOrigin
@@ -48,6 +50,8 @@ class FoundPackage(Struct, frozen=True):
     problem: str = ""
     differing: tuple[str, ...] = ()
     is_of_root: bool = False
+    place: str = ""
+    base: str = ""
 
     @property
     def hashes(self) -> frozenset[str]:
@@ -91,6 +95,8 @@ class Examined(Struct, frozen=True, dict=True):
         is_canonical: True if the file is written as its tool writes it.
         reads_history: True if there is a git repository.
         has_data: True if the root has been initialised here.
+        data: The root's folder of installed packages, absolute.
+        data_base: The folder that it must not lead out of.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
     """
 
@@ -112,6 +118,8 @@ class Examined(Struct, frozen=True, dict=True):
     reads_history: bool = False
     has_data: bool = False
     downloads: tuple[str, ...] = ()
+    data: str = ""
+    data_base: str = ""
 
     @property
     def name(self) -> str:

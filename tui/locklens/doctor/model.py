@@ -204,12 +204,17 @@ class RemedyWrite(Struct, frozen=True):
     """The operation of a remedy that changes lock files, as its command line has it.
 
     Attributes:
-        command: "lock", "restore" or "upgrade".
+        command: "lock", "restore", "upgrade" or "replace": of a folder.
         provider: As the command names it.
         roots: Relative to the current folder.
         platform: OS_ARCH; "" for none.
         revision: Of git; "" for none.
         accepts_republished: As the option of that name.
+        place: The folder to replace, absolute.
+        base: The folder that it must not lead out of.
+        source: The copy that takes its place; "" for none.
+        locked: The hashes that the copy may have.
+        next_step: The command that fetches the package again without a copy.
     """
 
     command: str
@@ -218,6 +223,11 @@ class RemedyWrite(Struct, frozen=True):
     platform: str = ""
     revision: str = ""
     accepts_republished: bool = False
+    place: str = ""
+    base: str = ""
+    source: str = ""
+    locked: tuple[str, ...] = ()
+    next_step: str = ""
 
 
 class Remedy(Struct, frozen=True):

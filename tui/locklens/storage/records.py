@@ -33,6 +33,28 @@ class WrittenFile(msgspec.Struct, frozen=True):
         return os.fsdecode(self.place)
 
 
+class MovedFolder(msgspec.Struct, frozen=True):
+    """One folder of a package that is replaced, with a record's names for what is at a place: see `state_of`.
+
+    Attributes:
+        place: Its absolute path.
+        old: What is there before.
+        new: What is there afterwards.
+        base: The folder that no place may lead out of.
+        aside: Where the old folder is kept; "" for a copy that an earlier write made, which is removed.
+        source: The folder that takes its place; "" for none.
+        takes_source: True if the source is moved there; otherwise it is copied.
+    """
+
+    place: str
+    old: str
+    new: str
+    base: str
+    aside: str = ""
+    source: str = ""
+    takes_source: bool = False
+
+
 class Record(msgspec.Struct, frozen=True):
     """One write of several files.
 
@@ -46,6 +68,7 @@ class Record(msgspec.Struct, frozen=True):
         undoes: Id of the write that this one reverts; "" for none.
         redoes: Id of the write that this one applies again; "" for none.
         message: The commit message for it; "" for none.
+        folders: Folders that are replaced; a record has files or folders.
         target: "files", or "index" where git's index has the bytes; such a record is never pending.
     """
 
@@ -60,3 +83,4 @@ class Record(msgspec.Struct, frozen=True):
     undoes: str = ""
     redoes: str = ""
     message: str = ""
+    folders: tuple[MovedFolder, ...] = ()

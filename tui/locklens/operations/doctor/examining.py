@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry
     from locklens.operations.doctor.places import Sources
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.operations.doctor.subjects import Checkout, Subject, SubjectFinder
+    from locklens.operations.doctor.subjects import Checkout, DoctorSubject, SubjectFinder
 
 
 class Examiner:
@@ -59,7 +59,7 @@ class Examiner:
         """True if there were more copies of packages than are hashed."""
         return self._packages_on_disk.is_cut
 
-    def sources(self, first: Subject | None) -> Sources:
+    def sources(self, first: DoctorSubject | None) -> Sources:
         """Return the places that packages come from, by the user's words and the settings of the first root."""
         found = configured_sources(
             first.root.tool if first else TERRAFORM,
@@ -76,14 +76,14 @@ class Examiner:
         """
         return self._packages_on_disk.given(self._request.package, platform) if self._request.package else None
 
-    def examined(self, subjects: Sequence[Subject]) -> list[Examined]:
+    def examined(self, subjects: Sequence[DoctorSubject]) -> list[Examined]:
         """Return what is known of each subject, without facts of registries."""
         first = subjects[0] if subjects else None
         sources = self.sources(first)
         given = self.given(self.incident(first, sources).platform or "")
         return [self._examined(one, self.incident(one, sources), sources, given) for one in subjects]
 
-    def incident(self, subject: Subject | None, sources: Sources) -> Incident:
+    def incident(self, subject: DoctorSubject | None, sources: Sources) -> Incident:
         """Return the circumstances of the error: what the user said, else the log, else this machine."""
         request, log = self._request, self._read.facts
         told: dict[str, str] = {}
@@ -103,7 +103,9 @@ class Examiner:
         root = self._checkout.shown(subject.root.path) if subject is not None else None
         return Incident(tool or None, version or None, platform or None, path, root, tuple(told.items()))
 
-    def _examined(self, one: Subject, incident: Incident, sources: Sources, given: FoundPackage | None) -> Examined:
+    def _examined(
+        self, one: DoctorSubject, incident: Incident, sources: Sources, given: FoundPackage | None
+    ) -> Examined:
         root, entry = one.root, one.entry
         packages = self._packages(one, sources)
         if given is not None:
@@ -133,6 +135,8 @@ class Examiner:
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
             reads_history=self._history is not None,
             has_data=self._data(root.path).is_dir(),
+            data=str(self._data(root.path)),
+            data_base=self._base(self._data(root.path)),
         )
 
     def _data(self, root: str) -> Path:
@@ -140,7 +144,11 @@ class Examiner:
         folder = self._checkout.top / root
         return folder / (self._request.environ.get("TF_DATA_DIR") or ".terraform") / "providers"
 
-    def _packages(self, one: Subject, sources: Sources) -> tuple[FoundPackage, ...]:
+    def _base(self, data: Path) -> str:
+        """Return the folder that installed packages must not lead out of: the user's own data folder, or the top."""
+        return str(data) if self._request.environ.get("TF_DATA_DIR") else str(self._checkout.top)
+
+    def _packages(self, one: DoctorSubject, sources: Sources) -> tuple[FoundPackage, ...]:
         """Return the copies of the locked package on this machine: the root's own first."""
         if one.entry is None:
             return ()
@@ -150,7 +158,7 @@ class Examiner:
             shown = f"{self._checkout.shown(path)}/.terraform/providers".removeprefix("./")
             is_own = path == one.root.path
             found += [
-                replace(package, is_of_root=is_own)
+                replace(package, is_of_root=is_own, base=self._base(self._data(path)))
                 for package in finder.installed(self._data(path), shown, address, version)
             ]
         if sources.cache:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.doctor.examined import FoundPackage, PackageOrigin
 from locklens.errors import ConfigurationError, LockLensError
@@ -146,7 +147,7 @@ class PackageFinder:
         for place in places[:_MOST_PLATFORMS]:
             shown = PackageOrigin(origin.kind, f"{origin.path}/{address}/{version}/{place.name}")
             if (found := self._once(place, shown, place.name)) is not None:
-                yield found
+                yield replace(found, place=os.fspath(place), base=os.fspath(self._folder / top))
 
     def _once(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage | None:
         key = os.path.realpath(place)

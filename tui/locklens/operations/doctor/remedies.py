@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
@@ -14,7 +15,7 @@ from locklens.text import shell_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from locklens.doctor.examined import Examined
+    from locklens.doctor.examined import Examined, FoundPackage
     from locklens.doctor.model import Cause
 
 _C = CauseId
@@ -24,6 +25,12 @@ _OF_HASHES = frozenset(
     {_C.REPUBLISHED, _C.H1_MISSING, _C.PLATFORM_MISSING, _C.MIRROR_DIFFERS, _C.CACHE_DIFFERS, _C.HAND_EDIT,
      _C.BAD_MERGE, _C.OTHER_TOOL, _C.DOWNLOAD_DAMAGED, _C.PLUGIN_CORRUPTED}
 )  # fmt: skip
+
+
+_HOLDING = frozenset({CauseVerdict.YES, CauseVerdict.LIKELY})
+
+_PLACES = {_C.MIRROR_DIFFERS: "mirror", _C.CACHE_DIFFERS: "plugin-cache", _C.PLUGIN_CORRUPTED: "installed"}
+"""The kind of place whose folder is the cause."""
 
 
 class Affected(Struct, frozen=True):
@@ -39,7 +46,7 @@ class Affected(Struct, frozen=True):
         """The command of the root's tool."""
         return self.examined.tool.command
 
-    def write(self, command: str, **details: str | bool) -> RemedyWrite:
+    def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
         return convert(
             {"command": command, "provider": self.examined.name, "roots": self.roots, **details}, RemedyWrite
@@ -112,19 +119,51 @@ def _copies(one: Affected) -> Iterator[Remedy]:
     if x.entry is None or x.address is None:
         return
     platform = x.platform
+    targets = tuple(_targets(one))
     for copy in holding(x.packages, x.entry)[:3]:
         if platform and copy.platform != platform:
             continue
-        place = copy.origin.path
-        target = f"{x.address}/{x.entry.version}/{copy.platform}"
-        is_file = bool(copy.zh)
-        if is_file:
-            command = shell_words(["cp", place, f"MIRROR/{x.address}/"])
-        else:
-            command = shell_words(["cp", "-R", place, f"MIRROR/{target.rpartition('/')[0]}/"])
-        title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
-        note = "MIRROR is the mirror or the plugin cache of the runner; move its own copy aside first"
-        yield Remedy("use-copy", title, len(one.roots), _NONE, 0, command, note)
+        fitting = [target for target in targets if target.platform == copy.platform and copy.place]
+        for target in fitting:
+            yield _replacement(one, target.place, target.base, target.origin.path, copy)
+        if not fitting:
+            yield _copy_by_hand(one, copy)
+
+
+def _targets(one: Affected) -> Iterator[FoundPackage]:
+    """Yield the folders on this machine that are the cause."""
+    x = one.examined
+    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
+    kinds = {_PLACES[cause.id] for cause in one.causes if cause.id in _PLACES and cause.verdict in _HOLDING}
+    for found in x.packages:
+        is_here = found.is_of_root or found.origin.kind != "installed"
+        if found.place and found.origin.kind in kinds and is_here and not found.hashes & locked:
+            yield found
+
+
+def _replacement(one: Affected, place: str, base: str, shown: str, copy: FoundPackage) -> Remedy:
+    """Return the remedy that puts a copy in the place of a folder."""
+    entry = one.examined.entry
+    assert entry is not None
+    command = shell_words(["cp", "-R", f"{copy.origin.path}/", shown])
+    if os.path.lexists(place):
+        command = f"{shell_words(['mv', shown, f'{shown}.suspect'])} && {command}"
+    title = f"Put the copy in {copy.origin.path} in its place, which the lock file accepts"
+    note = f"what is in {shown} now is kept aside"
+    write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
+    return Remedy("use-copy", title, len(one.roots), _NONE, 0, command, note, write)
+
+
+def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
+    """Return the command that brings a copy to another machine's mirror or cache."""
+    x = one.examined
+    assert x.entry is not None
+    words = ["cp", copy.origin.path, f"MIRROR/{x.address}/"]
+    if not copy.zh:
+        words = ["cp", "-R", copy.origin.path, f"MIRROR/{x.address}/{x.entry.version}/"]
+    title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
+    note = "MIRROR is the mirror or the plugin cache of the runner; move its own copy aside first"
+    return Remedy("use-copy", title, len(one.roots), _NONE, 0, shell_words(words), note)
 
 
 def _lock_platform(one: Affected) -> Iterator[Remedy]:
@@ -219,28 +258,51 @@ def _lock_new(one: Affected) -> Iterator[Remedy]:
 
 def _replace_copy(one: Affected) -> Iterator[Remedy]:
     """The altered copy is moved aside, with its hash and files in the report."""
+    targets = tuple(_targets(one))
+    for target in targets:
+        yield _moved_aside(one, target, "replace-copy", "Move the differing copy aside, and fetch the package again")
+    if targets:
+        return
     x = one.examined
     kinds = {"mirror", "plugin-cache"}
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    for copy in x.packages:
-        if copy.origin.kind in kinds and not copy.hashes & locked:
-            place = copy.origin.path
-            command = f"{shell_words(['mv', place, f'{place}.suspect'])} && {one.command_name} init"
-            title = "Move the differing copy aside, and fetch the package again"
-            note = f"its hash is {copy.h1 or copy.zh or 'not known'}: keep it for whoever looks into it"
-            yield Remedy("replace-copy", title, len(one.roots), _NONE, None, command, note)
-            return
-    title = "Move the differing copy on the runner aside, and fetch the package again"
-    command = f"mv DIR DIR.suspect && {one.command_name} init"
-    yield Remedy("replace-copy", title, len(one.roots), _NONE, None, command, "DIR is its folder on the runner")
+    packed = next((each for each in x.packages if each.origin.kind in kinds and not each.hashes & locked), None)
+    place = packed.origin.path if packed is not None else "DIR"
+    title = f"Move the differing copy{'' if packed else ' on the runner'} aside, and fetch the package again"
+    command = f"{shell_words(['mv', place, f'{place}.suspect'])} && {one.command_name} init"
+    note = "DIR is its folder on the runner"
+    if packed is not None:
+        note = f"its hash is {packed.h1 or packed.zh or 'not known'}: keep it for whoever looks into it"
+    yield Remedy("replace-copy", title, len(one.roots), _NONE, None, command, note)
+
+
+def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
+    """Return the remedy that moves a folder aside, so that `init` fetches the package again."""
+    shown, init = target.origin.path, f"{one.command_name} init"
+    command = f"{shell_words(['mv', shown, f'{shown}.suspect'])} && {init}"
+    note = f"its hash is {target.h1 or 'not known'}: keep it for whoever looks into it"
+    size = one.size_of(one.examined.platform)
+    write = one.write("replace", place=target.place, base=target.base, next_step=init)
+    return Remedy(remedy, title, len(one.roots), _NONE, size, command, note, write)
 
 
 def _reinstall(one: Affected) -> Iterator[Remedy]:
+    """The root's own folder of the package is moved aside, or filled with a copy of another place."""
     x = one.examined
-    own = next((copy for copy in x.packages if copy.is_of_root), None)
-    note = f"what is there now ({own.h1}) is replaced: its hash and files stand above" if own and own.h1 else ""
     title = "Install the locked package again"
-    yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
+    targets = [target for target in _targets(one) if target.is_of_root]
+    for target in targets:
+        yield _moved_aside(one, target, "reinstall", f"Move the installed folder aside: {title.lower()}")
+    own = next((copy for copy in x.packages if copy.is_of_root), None)
+    if own is None and x.entry is not None and x.has_data:
+        place = f"{x.address}/{x.entry.version}/{x.platform}"
+        donors = (each for each in holding(x.packages, x.entry) if each.place and each.platform == x.platform)
+        if x.platform and (donor := next(donors, None)) is not None:
+            shown = f"{x.root or '.'}/.terraform/providers/{place}".removeprefix("./")
+            yield _replacement(one, f"{x.data}/{place}", x.data_base, shown, donor)
+    if not targets:
+        note = f"what is there now ({own.h1}) is replaced: its hash and files stand above" if own and own.h1 else ""
+        yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
 
 
 def _merge(one: Affected) -> Iterator[Remedy]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import Platform
 from locklens.operations.plan.model import Scope
 from locklens.operations.write.lock import Lock
+from locklens.operations.write.replace_folder import ReplaceFolder
 from locklens.operations.write.restore import Restore, RestoredProviders
 from locklens.operations.write.upgrade import Upgrade
 
@@ -27,6 +28,8 @@ def remedy_operation(write: RemedyWrite, folder: Path, tool: Dialect | None, tes
         tool: The tool whose rules apply; None: each root's own.
         test_directory: Folder of a root's test files.
     """
+    if write.command == "replace":
+        return ReplaceFolder(folder, write.place, write.base, write.source, write.locked, write.next_step)
     where = Scope(folder, write.roots, tool, test_directory)
     if write.command == "restore":
         return Restore(where, (RestoredProviders(write.roots, (write.provider,)),), write.revision)

@@ -71,7 +71,7 @@ class Checkout(Struct, frozen=True):
         return os.path.relpath(root or ".", self.here or ".").replace(os.sep, "/")
 
 
-class Subject(Struct, frozen=True):
+class DoctorSubject(Struct, frozen=True):
     """A provider in a root, and the error about it; None for what is not known or not there."""
 
     error: RecognisedError | None
@@ -97,7 +97,7 @@ class SubjectFinder:
         self._roots: dict[str, Root] = {}
         self._locks: dict[str, LockFile] = {}
 
-    def subjects(self) -> list[Subject]:
+    def subjects(self) -> list[DoctorSubject]:
         """Return the subjects, those of the first error first.
 
         Raises:
@@ -111,7 +111,7 @@ class SubjectFinder:
             found += self._of_error(error, named)
         return found
 
-    def with_same_entry(self, subject: Subject) -> tuple[str, ...]:
+    def with_same_entry(self, subject: DoctorSubject) -> tuple[str, ...]:
         """Return the root, and others with the same entry; relative to the current folder."""
         own = self._checkout.shown(subject.root.path)
         if subject.entry is None:
@@ -131,7 +131,7 @@ class SubjectFinder:
             self._locks[path] = read_lock(self._checkout.tree, lock_path(path), self._request.tool, is_replaced=True)
         return self._locks[path]
 
-    def _of_provider(self, subjects: list[Subject]) -> list[Subject]:
+    def _of_provider(self, subjects: list[DoctorSubject]) -> list[DoctorSubject]:
         """Return the subjects of the provider that was named; all of them without a name."""
         name = self._request.provider
         if not name:
@@ -168,20 +168,20 @@ class SubjectFinder:
             raise no_root(".", "name a root with -- ROOT, or hand a log in")
         return list(self._checkout.locks)
 
-    def _of_roots(self, paths: Iterable[str]) -> list[Subject]:
+    def _of_roots(self, paths: Iterable[str]) -> list[DoctorSubject]:
         found = []
         for path in paths:
             root = self._root(path)
             if root.lock.problems:
-                found.append(Subject(None, root, None, None))
+                found.append(DoctorSubject(None, root, None, None))
                 continue
             by_address = root.lock.by_address
             missing = [one for one in sorted(root.configuration.required()) if one not in by_address]
-            found += [Subject(None, root, one.address, one) for one in root.lock.entries]
-            found += [Subject(None, root, address, None) for address in missing]
+            found += [DoctorSubject(None, root, one.address, one) for one in root.lock.entries]
+            found += [DoctorSubject(None, root, address, None) for address in missing]
         return found
 
-    def _of_error(self, error: RecognisedError, named: list[str]) -> list[Subject]:
+    def _of_error(self, error: RecognisedError, named: list[str]) -> list[DoctorSubject]:
         """Return the root that an error is of: the named ones, the current one, or those that have the entry."""
         here = self._checkout.here
         candidates = named or ([here] if self._has_root(here) else list(self._checkout.locks))
@@ -199,15 +199,15 @@ class SubjectFinder:
         for path in fitting[: None if named else 1] or (broken or candidates)[:1]:
             root = self._root(path)
             address = self._address(error, root)
-            found.append(Subject(error, root, address, root.lock.by_address.get(address) if address else None))
+            found.append(DoctorSubject(error, root, address, root.lock.by_address.get(address) if address else None))
         return found
 
-    def _of_no_provider(self, error: RecognisedError, paths: Iterable[str]) -> list[Subject]:
+    def _of_no_provider(self, error: RecognisedError, paths: Iterable[str]) -> list[DoctorSubject]:
         """Return all providers of roots for an error that names none, such as that of a read-only lock file."""
         if {cause.value for cause in BY_KIND[error.kind].causes} <= {"lock-syntax", "bad-merge"}:
-            return [Subject(error, self._root(path), None, None) for path in paths]
+            return [DoctorSubject(error, self._root(path), None, None) for path in paths]
         found = [_with_error(one, error) for one in self._of_roots(paths)]
-        return found or [Subject(error, self._root(path), None, None) for path in paths]
+        return found or [DoctorSubject(error, self._root(path), None, None) for path in paths]
 
     def _has_root(self, path: str) -> bool:
         root = self._root(path)
@@ -230,9 +230,9 @@ class SubjectFinder:
         return address
 
 
-def _with_error(subject: Subject, error: RecognisedError) -> Subject:
+def _with_error(subject: DoctorSubject, error: RecognisedError) -> DoctorSubject:
     """Return a subject of a root as that of an error."""
-    return Subject(error, subject.root, subject.address, subject.entry)
+    return DoctorSubject(error, subject.root, subject.address, subject.entry)
 
 
 def _parsed(text: str, parse: Callable[[str], ProviderAddress]) -> ProviderAddress | None:

@@ -15,6 +15,8 @@ from locklens.project.tree import name_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from locklens.storage.records import MovedFolder
+
 
 class PlannedFile(Struct, frozen=True):
     """One file to write.
@@ -66,6 +68,7 @@ class FileChanges(Struct, frozen=True):
         undoes: Id of the write that this one reverts; "" for none.
         redoes: Id of the write that this one applies again; "" for none.
         message: The commit message for it; "" for none.
+        folders: Folders of packages to replace; a proposal has files or folders.
     """
 
     top: Path
@@ -76,6 +79,12 @@ class FileChanges(Struct, frozen=True):
     undoes: str = ""
     redoes: str = ""
     message: str = ""
+    folders: tuple[MovedFolder, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing would be written."""
+        return not self.files and not self.folders
 
     def diff(self) -> str:
         """Return the change of every file as one unified diff, "" where nothing changes."""

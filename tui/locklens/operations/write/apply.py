@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.operations.plan.files import WriteTarget
+from locklens.operations.write.folders import move, real_place
 from locklens.storage.journal import Journal
 from locklens.storage.placing import (
     current,
@@ -54,7 +55,7 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
         ConfigurationError: A file cannot be written, is outside of the repository, or another run is writing there.
         RepositoryError: Git cannot stage it.
     """
-    if not proposal.files:
+    if proposal.is_empty:
         return ()
     journal = journal or Journal()
     with ExitStack() as stack:
@@ -64,6 +65,7 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
             raise ConfigurationError(words, hint="the next run of locklens here reports what prevents it")
         is_staging = proposal.target is WriteTarget.INDEX
         targets = _paths(proposal) if is_staging else _targets(proposal)
+        folders = tuple(real_place(folder) for folder in proposal.folders)
         record = Record(
             id=os.urandom(6).hex(),
             top=os.fsencode(os.path.realpath(proposal.top)),
@@ -75,14 +77,30 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
             undoes=proposal.undoes,
             redoes=proposal.redoes,
             message=proposal.message,
+            folders=folders,
         )
         if is_staging:
             refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal
+        elif folders:
+            if refusal := refusal or _begin(journal, record):
+                raise ConfigurationError(refusal, hint="a folder is moved only where that can be undone")
+            _move(record, journal)
         else:
             refusal = refusal or _begin(journal, record)
             writing = _Writing(record, {target.place: name for target, name in targets.items()})
             refusal = writing.run(None if refusal else journal) or refusal
     return (f"this write cannot be undone: {refusal}",) if refusal else ()
+
+
+def _move(record: Record, journal: Journal) -> None:
+    """Replace the folders of a record, or none."""
+    top = Path(os.fsdecode(record.top))
+    try:
+        move(record)
+    except BaseException:
+        journal.discard(top)
+        raise
+    journal.finish(top)
 
 
 def _hold(stack: ExitStack, journal: Journal, proposal: FileChanges) -> str:

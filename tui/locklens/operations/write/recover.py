@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
+from locklens.operations.write.folders import real_place, revert
 from locklens.storage.journal import Journal
 from locklens.storage.placing import current, is_below, is_within, put_in_place, temporary
 from locklens.text import reason_of
@@ -64,6 +65,8 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
 def _settle(record: Record, top: Path, journal: Journal) -> str:
     """Complete a write if some files are written and the others untouched, else reverts it; return a sentence."""
     lead = f"an interrupted write ({record.command})"
+    if record.folders:
+        return _bring_back(record, top, journal, lead)
     if not _stays_below(record, top):
         where = f"it would write outside of {top}; remove {journal.place(top)}"
         return f"{lead} was left untouched: {where}"
@@ -94,6 +97,20 @@ def _settle(record: Record, top: Path, journal: Journal) -> str:
         put_in_place(file, file.old, temporary(record, file))
     journal.discard(top)
     return f"{lead} was reverted in {_names(written, top)}, because {_names(touched, top)} changed since"
+
+
+def _bring_back(record: Record, top: Path, journal: Journal, lead: str) -> str:
+    """Revert a write of folders, whatever was done of it; return a sentence."""
+    places = ", ".join(folder.place for folder in record.folders)
+    try:
+        is_own = os.fsdecode(record.top) == str(top) and record.id.isalnum()
+        if not is_own or any(real_place(folder) != folder for folder in record.folders):
+            return f"{lead} was left untouched: {places} lead elsewhere now; remove {journal.place(top)}"
+        revert(record)
+    except ConfigurationError as error:
+        return f"{lead} was left untouched: {error}; remove {journal.place(top)}"
+    journal.discard(top)
+    return f"{lead} was reverted: {places}"
 
 
 def _stays_below(record: Record, top: Path) -> bool:

@@ -17,18 +17,18 @@ from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFile
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.files import PlannedFile, WriteTarget
-from locklens.operations.plan.model import PlannedChange
+from locklens.operations.plan.files import FileChanges, PlannedFile, WriteTarget
+from locklens.operations.plan.model import Plan, PlannedChange
+from locklens.operations.write.folders import require_as_planned, reversed_folder
 from locklens.operations.write.operation import no_progress
 from locklens.project.roots import LOCK_FILE
 from locklens.storage.journal import Journal
-from locklens.storage.placing import current
+from locklens.storage.placing import current, is_within
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from locklens.operations.plan.model import Plan
     from locklens.storage.records import Record, WrittenFile
 
 
@@ -81,7 +81,7 @@ def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[App
         ConfigurationError: The records cannot be trusted.
         RepositoryError: Git failed.
     """
-    top = _top(folder)
+    top = top_of(folder)
     undone: dict[str, bool] = {}
     writes: list[AppliedWrite] = []
     for record in (journal or Journal()).writes(top):
@@ -89,7 +89,8 @@ def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[App
             # The newest reversal of a write decides.
             undone.setdefault(record.undoes or record.redoes, bool(record.undoes))
         else:
-            writes.append(AppliedWrite(record, tuple(_names(record, top).values()), undone.get(record.id, False)))
+            names = (*_names(record, top).values(), *(_shown(folder.place, top) for folder in record.folders))
+            writes.append(AppliedWrite(record, names, undone.get(record.id, False)))
     return tuple(writes)
 
 
@@ -107,8 +108,10 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         StaleLockFileError: Files changed since, which are named.
         RepositoryError: Git failed.
     """
-    top = _top(folder)
+    top = top_of(folder)
     record = _selected(applied_writes(folder, journal=journal), top, write, is_redo=is_redo)
+    if record.folders:
+        return _of_folders(record, top, write, is_redo=is_redo)
     names = _names(record, top)
     target = WriteTarget(record.target)
     before = {file: file.old if is_redo else file.new for file in record.files}
@@ -134,6 +137,18 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     plan = draft.plan(_command(top, write, is_redo=is_redo))
     reversal = {"redoes": record.id} if is_redo else {"undoes": record.id}
     return replace(plan, proposal=replace(plan.proposal, **reversal))
+
+
+def _of_folders(record: Record, top: Path, write: str, *, is_redo: bool) -> Plan:
+    """Plans to bring folders back, or to replace them again."""
+    folders = record.folders if is_redo else tuple(map(reversed_folder, reversed(record.folders)))
+    require_as_planned(folders)
+    change = f"the change applied on {_moment(record)}: {_short(record.command)}"
+    words = (f"{'reapplies' if is_redo else 'reverts'} {change}",)
+    undoes, redoes = ("", record.id) if is_redo else (record.id, "")
+    command = _command(top, write, is_redo=is_redo)
+    changes = FileChanges(top, (), words, command, undoes=undoes, redoes=redoes, folders=folders)
+    return Plan(changes, dry_run_words=words)
 
 
 def _selected(writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo: bool) -> Record:
@@ -165,6 +180,11 @@ def _names(record: Record, top: Path) -> dict[WrittenFile, str]:
     return {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
 
 
+def _shown(place: str, top: Path) -> str:
+    """Return a path relative to a top that it is below."""
+    return os.path.relpath(place, os.path.realpath(top)) if is_within(os.path.realpath(top), place) else place
+
+
 def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -> list[str]:
     """Return the files whose content in the index differs from the staged one, or was committed since.
 
@@ -182,7 +202,8 @@ def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -
     return [path for path, data in written.items() if indexed[path].data != data or path in committed]
 
 
-def _top(folder: Path) -> Path:
+def top_of(folder: Path) -> Path:
+    """Return the top of a folder's repository, or the folder itself without one."""
     from locklens.project.git import Repository
 
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.lines import Role
 from locklens.text import counted
-from locklens.ui.preview.plan_pane import PlanStage
+from locklens.ui.preview.plan_pane import PlanStage, written_words
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[B
             f" {reason}", Role.INFO if standing.stage in {PlanStage.PLANNING, PlanStage.REVIEWING} else Role.WARN
         )
     else:
-        files = counted(len(standing.plan.proposal.files), "file") if standing.plan is not None else ""
+        files = written_words(standing.plan) if standing.plan is not None else ""
         shown = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
     right = (Piece(f"  {counted(failed, 'failure')} ", Role.BLOCK),) if failed else ()
     safe = (*right, Piece("  esc cancels, nothing is written ", Role.DIM))

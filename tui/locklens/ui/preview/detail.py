@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.plan.files import PlannedFile
     from locklens.review.model import Review, RootReview
+    from locklens.storage.records import MovedFolder
     from locklens.ui.preview.plan_pane import PlanProgress
 
 _FILES = 8
@@ -37,6 +38,9 @@ def preview_detail(standing: PlanProgress, about: Group | str | None, *, in_full
     if plan is None:
         return
     files = plan.proposal.files
+    if plan.proposal.folders:
+        yield from _folder_lines(plan.proposal.folders)
+        return
     if not files:
         yield line(Span("No file would change.", Role.DIM))
         return
@@ -51,6 +55,20 @@ def preview_detail(standing: PlanProgress, about: Group | str | None, *, in_full
     elif about is not None and about != COMMAND:
         files = tuple(file for file in files if file.path == about)
     yield from _file_lines(files, review, in_full=in_full)
+
+
+def _folder_lines(folders: Iterable[MovedFolder]) -> Iterator[Line]:
+    for folder in folders:
+        yield line(Span(folder.place, Role.STRONG), hanging=2, copied=folder.place)
+        yield line(Span("  now     ", Role.DIM), folder.old, hanging=10, copied=folder.old)
+        yield line(Span("  then    ", Role.DIM), folder.new, hanging=10, copied=folder.new)
+        if folder.source:
+            verb = "  moved   " if folder.takes_source else "  copied  "
+            yield line(Span(verb, Role.DIM), Span(f"from {folder.source}", Role.PLACE), hanging=10)
+        if folder.aside:
+            yield line(Span("  aside   ", Role.DIM), Span(folder.aside, Role.PLACE), hanging=10)
+    yield Line()
+    yield line(Span("The folder is renamed as a whole, and never written into; Z brings it back.", Role.DIM))
 
 
 def raw_diff(files: Iterable[PlannedFile]) -> tuple[Line, ...]:

@@ -86,7 +86,7 @@ class PlanProgress(Struct, frozen=True):
     @property
     def has_files(self) -> bool:
         """True if there is something to write."""
-        return self.plan is not None and bool(self.plan.proposal.files)
+        return self.plan is not None and not self.plan.proposal.is_empty
 
     @property
     def words(self) -> Words:
@@ -227,7 +227,12 @@ def _platform_lines(group: Group) -> Iterator[Line]:
 
 
 def _file_items(plan: Plan) -> Iterator[Item]:
-    yield from (Item(one) for one in heading("FILES"))
+    yield from (Item(one) for one in heading("FOLDERS" if plan.proposal.folders else "FILES"))
+    for folder in plan.proposal.folders:
+        yield Item(line("  ", Span(folder.place, Role.PLACE), hanging=4, copied=folder.place), folder.place)
+        if folder.aside:
+            kept = Span("  kept aside as ", Role.DIM)
+            yield Item(line(kept, Span(folder.aside, Role.PLACE), hanging=4, copied=folder.aside), folder.place)
     for file in plan.proposal.files:
         action = "  added" if file.old is None else "  removed" if file.new is None else ""
         place = FilePlace(file.path, 1)
@@ -238,12 +243,18 @@ def _file_items(plan: Plan) -> Iterator[Item]:
 
 
 def _extent(plan: Plan) -> str:
-    files = counted(len(plan.proposal.files), "file")
-    if not plan.proposal.files:
+    files = written_words(plan)
+    if plan.proposal.is_empty:
         return "nothing to write"
     roots = counted(len({change.root for change in plan.changes}), "root")
     providers = counted(len({change.address for change in plan.changes}), "provider")
     return f"{providers}, {roots}, {files}" if plan.changes else files
+
+
+def written_words(plan: Plan) -> str:
+    """Return the number of files, or of folders, that are written."""
+    folders = plan.proposal.folders
+    return counted(len(folders), "folder") if folders else counted(len(plan.proposal.files), "file")
 
 
 def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bool) -> Line:
@@ -309,8 +320,9 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     else:
         sign = ".." if stage is PlanStage.REVIEWING else "--"
     if plan is None or standing.has_files:
-        yield _step(sign, "review", standing.asking if stage is PlanStage.REVIEWING else "")
-        files = counted(len(plan.proposal.files), "file") if plan is not None else "all files"
+        if plan is None or plan.proposal.files:
+            yield _step(sign, "review", standing.asking if stage is PlanStage.REVIEWING else "")
+        files = written_words(plan) if plan is not None else "all files"
         yield _step(
             ".." if stage is PlanStage.WRITING else "--", standing.words.verb, f"{files}, all or none, on enter"
         )
@@ -325,6 +337,8 @@ def _step(sign: str, name: str, detail: str) -> Line:
 
 
 def _result_lines(standing: PlanProgress) -> Iterator[Line]:
+    if standing.plan is not None and standing.plan.proposal.folders:
+        return
     yield from heading("RESULT")
     if standing.review_error is not None:
         yield line(Span("  not reviewed: ", Role.WARN), str(standing.review_error), hanging=4)

@@ -20,7 +20,7 @@ from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.preview.help import preview_help
 from locklens.ui.preview.install_progress import take
 from locklens.ui.preview.keys import PREVIEW_KEYS
-from locklens.ui.preview.plan_pane import COMMAND, Item, PlanProgress, PlanStage, items, refusal
+from locklens.ui.preview.plan_pane import COMMAND, Item, PlanProgress, PlanStage, items, refusal, written_words
 from locklens.ui.shell import bars
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.examined import examined_failure
@@ -315,7 +315,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.say(refusal(self.standing) or f"nothing was written: {event.error}")
             return
         plan = self._plan
-        files = counted(len(plan.proposal.files), "file") if plan is not None else "the files"
+        files = written_words(plan) if plan is not None else "the files"
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
         rest = "; ".join(event.notices) or "Z undoes it"
