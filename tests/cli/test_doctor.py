@@ -17,8 +17,10 @@ from msgspec.structs import replace
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
 from locklens.demo.incidents import SampleCopy, SampleIncident, incident_environment, make_incident, sample_incidents
-from locklens.demo.packages import h1, package_bytes
+from locklens.demo.packages import h1, package_bytes, zh
+from locklens.demo.published import AGAIN
 from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import PLATFORMS
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.demo.unpacked import write_unpacked
 from locklens.doctor.model import CauseId
@@ -339,3 +341,20 @@ def test_a_message_without_hashes_is_tested_by_downloads(name: str, verdict: str
     _, out, _ = run("-C", str(folder), "doctor", "--prove", "changed", *words)
     first = json.loads(out)["causes"][0]
     assert (first["id"], first["verdict"]) == ("download-damaged", verdict), out
+
+
+def test_a_lock_file_that_took_the_new_packages_is_of_a_release_that_was_published_again(made: Any, run: Run) -> None:
+    incident = INCIDENTS["13-republished"]
+    folder = made(incident)
+    lock = folder / "live/prod/.terraform.lock.hcl"
+    words = ("-C", str(folder), "lock", "--accept-republished", "--platform", "linux_amd64", "--root=live/prod")
+    assert run(*words, "acme/demo")[0] == 0
+    new = zh("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64", AGAIN).partition(":")[2]
+    assert new in lock.read_text("utf-8")
+    old = {zh("registry.terraform.io/acme/demo", "1.4.2", str(one)) for one in PLATFORMS}
+    kept = [line for line in lock.read_text("utf-8").splitlines() if not any(each in line for each in old)]
+    lock.write_text("\n".join([*kept, ""]), "utf-8")
+    _, out, _ = run("-C", str(folder), "doctor", "--format", "json", "--provider", "acme/demo", "--", "live/prod")
+    first = json.loads(out)["causes"][0]
+    assert (first["id"], first["verdict"]) == ("republished", "yes"), out
+    assert "the lock file here has those of today" in first["evidence"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, NetworkReason, PackagePath
-from locklens.hashes import is_of_zip
+from locklens.hashes import is_of_zip, packages_of
 from locklens.text import counted
 from locklens.trust.authentication import Refusal
 
@@ -32,6 +32,8 @@ def republished(x: Examined) -> Cause | None:
         verdict = _LIKELY if x.error is not None and x.error.kind in kinds else _UNKNOWN
         return Cause(CauseId.REPUBLISHED, verdict, "the release of today is unknown", x.why_unknown)
     total = counted(len(x.packed), "locked zh", "locked zh")
+    if not x.stale and (before := _replaced(x)):
+        return Cause(CauseId.REPUBLISHED, _YES, before, as_of=x.as_of)
     if not x.stale:
         by = f", signed by {_signer(x)}" if _signer(x) else ""
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
@@ -45,6 +47,22 @@ def republished(x: Examined) -> Cause | None:
     words = f"{len(left)} of {total} are no longer in {x.sums}: it was published again with other packages"
     verdict = _YES if left == x.packed else _LIKELY
     return Cause(CauseId.REPUBLISHED, verdict, words, as_of=x.as_of)
+
+
+def _replaced(x: Examined) -> str:
+    """Return how an earlier commit locked this version with packages that it has no longer; "" if none did."""
+    assert x.entry is not None
+    theirs = frozenset(text for _, entry in x.donors() for text in entry.hashes)
+    theirs |= frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset()
+    for past in x.past:
+        entry = past.entry
+        if entry is None or entry.version != x.entry.version:
+            continue
+        gone = packages_of(entry.hashes) - x.listed - x.packed - theirs
+        if gone and gone == packages_of(entry.hashes):
+            words = f"commit {past.commit[:12]} locks {counted(len(gone), 'other zh', 'other zh')} of {x.release}"
+            return f"{words}, none of them in its SHA256SUMS of today; the lock file here has those of today"
+    return ""
 
 
 def _signer(x: Examined) -> str:

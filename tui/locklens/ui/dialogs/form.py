@@ -98,7 +98,7 @@ class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
         return self.query_one(f"#field-{field.name}", Input)
 
     def _say(self, problem: str = "") -> None:
-        keys = f" enter next field, on the last: {self._verb}; esc cancels, nothing is written"
+        keys = f" enter next, on the last: {self._verb}; esc cancels, nothing is written"
         piece = Piece(f" {problem}", Role.WARN) if problem else Piece(keys, Role.DIM)
         self.query_one("#dialog-keys", Bar).show_layouts(BarLayout((piece,)))
 

@@ -19,6 +19,7 @@ from locklens.doctor.model import PackagePath
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.review.reports.lines import Role, Span, line
+from locklens.storage.placing import is_within
 from locklens.text import reason_of
 from locklens.ui import views
 from locklens.ui.dialogs.form import Answers, Field, FormDialog
@@ -70,6 +71,7 @@ class DoctorScreen(TwoPaneScreen):
         self._request = DoctorRequest(None, Path.cwd(), os.environ, tool=source.tool)
         self._diagnosis: Diagnosis | None = None
         self._problem: LockLensError | None = None
+        self._top_named: Path | None = None
         self._run = 0
         self._is_working = False
 
@@ -225,8 +227,10 @@ class DoctorScreen(TwoPaneScreen):
 
     def examine(self, examined: ExaminedProvider, top: Path | None) -> None:
         """Examine a provider of a root without a log, with what led here as the starting point."""
-        root = os.path.relpath(Path(top or "", examined.root), self._request.folder)
-        known = DoctorRequest(None, self._request.folder, self._request.environ, tool=self.source.tool)
+        self._top_named = top
+        folder = _folder_at(self.top or top)
+        root = os.path.relpath(Path(os.path.realpath(top or folder), examined.root), os.path.realpath(folder))
+        known = DoctorRequest(None, folder, self._request.environ, tool=self.source.tool)
         roots, provider = (root.replace(os.sep, "/"),), examined.provider
         self._request = replace(known, roots=roots, provider=provider, started_from=examined.start)
         self._start()
@@ -244,6 +248,7 @@ class DoctorScreen(TwoPaneScreen):
         self._start()
 
     def _start(self) -> None:
+        self._request = replace(self._request, folder=_folder_at(self.top or self._top_named))
         self._run += 1
         self._is_working = True
         self._work(self._run, self._request)
@@ -286,6 +291,12 @@ class DoctorScreen(TwoPaneScreen):
             items = (f"- {markdown_text(each.strip())}" for each in text.splitlines() if each.strip())
             self.app.copy_to_clipboard("\n".join(items))
             self.say("report copied, without tokens and home folders")
+
+
+def _folder_at(top: Path | None) -> Path:
+    """Return the current folder; where it is outside of the files under review, their top."""
+    here = Path.cwd()
+    return here if top is None or is_within(os.path.realpath(top), os.path.realpath(here)) else top
 
 
 def _read_end(path: Path) -> bytes:

@@ -77,6 +77,6 @@ HASHES_KEYS = KeyTable(
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere("L"),
     ),
-    ("?", "q ctrl+c", "space", "v", "p", "L", "/", "n", "enter", "a", "x", "w", "i", "y", "e", "tab", "r", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "x", "v", "p", "L", "w", "i", "tab", "q ctrl+c", ":", "r"),
+    ("?", "q ctrl+c", "space", "v", "p", "i", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "p", "i", "L", "w", "tab", "q ctrl+c", ":", "r"),
 )

@@ -130,6 +130,7 @@ REVIEW_KEYS = KeyTable(
         "n",
         "/",
         "v",
+        "i",
         "S",
         "d",
         "b",
@@ -141,7 +142,6 @@ REVIEW_KEYS = KeyTable(
         "M",
         "x",
         "w",
-        "i",
         ":",
         "y",
         "e",
@@ -149,5 +149,5 @@ REVIEW_KEYS = KeyTable(
         "r",
         "j k",
     ),
-    ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "i", "n", "tab", "q ctrl+c", ":", "r"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "i", "space", "R", "d", "w", "n", "tab", "q ctrl+c", ":", "r"),
 )
