@@ -245,3 +245,38 @@ def test_bad_usage(run: Run, top: Path, words: list[str], message: str) -> None:
     status, out, err = run("--offline", *words)
     assert (status, out) == (2, "")
     assert message in err
+
+
+def test_a_remote_state_has_no_constraints(run: Run, top: Path) -> None:
+    lay(top / "app", AWS, more=BACKEND)
+    lay(top / "behind", ("hashicorp/aws", "5.84.0", "~> 6.0"), more=BACKEND)
+    checks = {one["id"]: one for one in document(run, "--offline")["checks"]}
+    assert (checks["not-satisfied"]["locks"], checks["not-satisfied"]["unknown"]) == (1, 0)
+    assert (checks["not-locked"]["locks"], checks["not-locked"]["unknown"]) == (0, 2)
+
+
+@pytest.mark.parametrize("name", ["main.tfcomponent.hcl", "deployments.tfdeploy.hcl", "components.tfstack.hcl"])
+def test_the_lock_file_of_a_stack_is_a_root_whose_requirements_are_unknown(name: str, run: Run, top: Path) -> None:
+    lay(top / "stack", AWS)
+    (top / "stack/main.tf").unlink()
+    (top / "stack" / name).write_text('required_providers {\n  aws = {\n    source = "hashicorp/aws"\n  }\n}\n')
+    (top / "stack/modules").mkdir()
+    (top / "no-lock").mkdir()
+    (top / "no-lock" / name).write_text("")
+    value = document(run, "--offline", status=0)
+    assert [root["path"] for root in value["roots"]] == ["stack"]
+    checks = {one["id"]: one for one in value["checks"]}
+    for check in ("orphan", "not-locked", "not-satisfied"):
+        assert (checks[check]["locks"], checks[check]["unknown"]) == (0, 1), check
+    spread = value["spread"][0]
+    assert (spread["provider"], spread["versions"]) == (
+        "registry.terraform.io/hashicorp/aws", [{"version": "5.84.0", "roots": 1}]
+    )  # fmt: skip
+
+
+def test_a_terragrunt_unit_without_a_lock_file_is_no_root(run: Run, top: Path) -> None:
+    lay(top / "unit", AWS)
+    (top / "unit/terragrunt.hcl").write_text("")
+    (top / "other").mkdir()
+    (top / "other/terragrunt.hcl").write_text('terraform {\n  source = "tfr:///a/b/c?version=1.0.0"\n}\n')
+    assert [root["path"] for root in document(run, "--offline", status=0)["roots"]] == ["unit"]

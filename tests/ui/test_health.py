@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
-from ui.conftest import Driver
+from ui.conftest import Driver, until
 
+from locklens.demo.faults import Faults
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
@@ -19,6 +24,8 @@ from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.prune import Prune
 from locklens.operations.write.upgrade import Upgrade
+from locklens.releases.settings import NetworkSettings
+from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.health.screen import HealthScreen
 from locklens.ui.preview.screen import PreviewScreen
@@ -161,7 +168,7 @@ async def test_filter_sort_and_group(opening: Opening) -> None:
         assert "grouped by root" in on.text
         await on.press("b")
         assert "registry.terraform.io/corp/search-sync" in on.titles
-        await on.press("b", "s")
+        await on.press("b", "b", "s")
         assert on.titles[0] == "same version, different zh sets"
         await on.press("s")
         checks = on.titles[: on.titles.index("VERSIONS OF EACH PROVIDER")]
@@ -192,3 +199,25 @@ async def test_all_keys_are_explained_and_the_other_screens_lead_here(opening: O
         await on.press("5")
         await on.settle()
         assert on.app.screen is on.health
+
+
+async def test_findings_by_signer(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sample)
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
+        variables = environment(write_cli_configuration(registry, tmp_path))
+        settings = NetworkSettings({**os.environ, **variables}, Cache(tmp_path / "cache.sqlite3"))
+        request = ReviewRequest(partial(open_git, sample), asking=settings, base=Base())
+        app = LockLensApp(LockLens(request), "health", store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=(120, 40)) as pilot:
+            on = HealthDriver(app, pilot)
+            await until(on, lambda: on.health.health is not None and bool(on.health.health.signers))
+            await on.press("b", "b", "b")
+            assert "grouped by signer" in on.text
+            republished = next(row for row in on.health.left.rows if any(f.rule == "LK001" for _, f in row.found))
+            fingerprint, _, owner = republished.title.partition("  ")
+            assert re.fullmatch("[0-9A-F]{40}", fingerprint)
+            assert owner
+            assert "files and roots" in on.titles
+            assert any(title.startswith("no signer: ") for title in on.titles)
+            await on.press("b")
+            assert "grouped by check" in on.text

@@ -188,6 +188,20 @@ class Configuration(Struct, frozen=True, dict=True):
     @cached_property
     def unknown_reason(self) -> str:
         """The reason why it is unknown if a provider is required; "" if it is known."""
+        if reason := self._unread():
+            return reason
+        if self.state.kind in {"remote", "unreadable"}:
+            return self.state.detail or "the state is remote"
+        if self.undeclared_reason:
+            return self.undeclared_reason
+        return "" if self.complete else "the configuration could not be read whole"
+
+    @property
+    def unknown_constraints(self) -> str:
+        """The reason why a constraint may be unknown; "" if all are known. A state has none, wherever it is."""
+        return self._unread() or self.undeclared_reason
+
+    def _unread(self) -> str:
         if not self.has_files:
             return self.undeclared_reason
         if self.missing_modules:
@@ -197,11 +211,7 @@ class Configuration(Struct, frozen=True, dict=True):
         if errors:
             place = f"{errors[0].file}:{errors[0].line}" if errors[0].line else errors[0].file
             return f"the configuration has an error ({place})"
-        if self.state.kind in {"remote", "unreadable"}:
-            return self.state.detail or "the state is remote"
-        if self.undeclared_reason:
-            return self.undeclared_reason
-        return "" if self.complete else "the configuration could not be read whole"
+        return ""
 
     def required(self) -> frozenset[ProviderAddress]:
         """Return the providers that have to be locked: all but those that are part of the tool."""

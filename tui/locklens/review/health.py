@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from locklens.review.model import Severity, worst
 from locklens.text import counted
@@ -107,6 +107,8 @@ class Health(Struct, frozen=True):
         review: The roots with their findings; a root without a lock file has only such about that.
         checks: A result for every check, in the order of CHECKS.
         spread: By the number of roots, the most first.
+        signers: Who signed the locked version of a provider in a root, by the root's path and the provider; without
+            those that are not known.
     """
 
     folder: str
@@ -115,6 +117,7 @@ class Health(Struct, frozen=True):
     review: Review
     checks: tuple[CheckResult, ...]
     spread: tuple[Spread, ...]
+    signers: Mapping[tuple[str, ProviderAddress], str] = field(default_factory=dict)
 
     @property
     def ok(self) -> int:

@@ -21,6 +21,7 @@ from locklens.review.rules.verdict import finding_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.operations.health.reading import ReadRoot
@@ -75,6 +76,21 @@ def _unchanged(entry: LockEntry) -> Change:
     facts = tuple(map(HashFact, dict.fromkeys(entry.hashes)))
     kind = ChangeKind.UNCHANGED
     return Change("", "", entry.address, kind, None, None, entry, entry, added=(), removed=(), kept=facts)
+
+
+def signers_of(groups: Iterable[EntryGroup], roots: Sequence[ReadRoot]) -> dict[tuple[str, ProviderAddress], str]:
+    """Return the signer of each provider's locked version in words, by the root's path and the provider."""
+    found = {}
+    for group in groups:
+        judged = group.case.new.authentication if group.case is not None else None
+        if judged is None:
+            continue
+        key = judged.signed_by
+        owner = f"  {key.user_ids[0]}" if key is not None and key.user_ids else ""
+        words = f"{key.fingerprint}{owner}" if key is not None else f"no signer: {judged.tier}"
+        for number, entry in group.members:
+            found[roots[number].review.path, entry.address] = words
+    return found
 
 
 def judge_entries(groups: Iterable[EntryGroup], roots: Sequence[ReadRoot], policy: Policy) -> list[list[Finding]]:

@@ -54,11 +54,13 @@ class ReadRoot(Struct, frozen=True):
         review: Its lock file and findings; without its configuration, which is large.
         constraints: Of each required provider.
         unknown: Why not all of its requirements are known; "" if they are.
+        unconstrained: Why not all of its constraints are known; "" if they are.
     """
 
     review: RootReview
     constraints: dict[ProviderAddress, Constraints]
     unknown: str
+    unconstrained: str = ""
 
 
 _BATCH = 50
@@ -170,7 +172,7 @@ class _RootsReader:
         kept = replace(review, configuration=None, findings=tuple(findings), new=_light(lock))
         root = Root(folder, tool, lock, configuration)
         constraints = {entry.address: combined(root.requirements(entry.address)) for entry in lock.entries}
-        return ReadRoot(kept, constraints, configuration.unknown_reason)
+        return ReadRoot(kept, constraints, configuration.unknown_reason, configuration.unknown_constraints)
 
     def _configuration(self, folder: str, tool: Dialect) -> Configuration:
         tree = self._layout.tree

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
-from locklens.operations.health.entries import group_entries, judge_entries
+from locklens.operations.health.entries import group_entries, judge_entries, signers_of
 from locklens.operations.health.layout import find_layout
 from locklens.operations.health.reading import RootSettings, read_roots
 from locklens.operations.review.policy import policy_for
@@ -112,7 +112,15 @@ class _Scan(Struct):
         )
         unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
         here = os.path.relpath(os.path.realpath("."), os.path.realpath(self.top)).replace(os.sep, "/")
-        return Health(self.request.name, self.top, here, review, results(judged, unknown), spread_of(judged))
+        return Health(
+            self.request.name,
+            self.top,
+            here,
+            review,
+            results(judged, unknown),
+            spread_of(judged),
+            signers_of(self.groups, roots),
+        )
 
 
 def _answers(
@@ -184,7 +192,7 @@ def _unknown(
     incomplete = [root for root in roots if root.unknown and root.review.new.exists]
     for check, number in (
         ("not-locked", len(incomplete)),
-        ("not-satisfied", sum(bool(root.review.new.entries) for root in incomplete)),
+        ("not-satisfied", sum(bool(root.unconstrained and root.review.new.entries) for root in roots)),
     ):
         unknown[check] = (number, _UNREAD if number else "")
     return unknown

@@ -26,7 +26,7 @@ HEALTH_KEYS = KeyTable(
                 Key("a", "a", "mark_shown", "mark all shown: every root with a finding; again: unmark", "all"),
                 Key("slash", "/", "filter", "filter rows: by check, root, provider, rule, severity", "filter"),
                 Key("s", "s", "sort", "sort: by severity, number of roots, name", "sort"),
-                Key("b", "b", "group", "group: by check, root, provider", "group"),
+                Key("b", "b", "group", "group: by check, root, provider, signer", "group"),
                 DIAGNOSE,
                 Key("y", "y", "copy", "copy: the command of the check, or the highlighted line", "copy"),
                 Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),

@@ -29,6 +29,7 @@ class HealthGrouping(CyclicChoice):
     CHECK = "check"
     ROOT = "root"
     PROVIDER = "provider"
+    SIGNER = "signer"
 
 
 class HealthSort(CyclicChoice):
@@ -174,6 +175,24 @@ def _by_provider(health: Health) -> Iterator[HealthRow]:
         yield HealthRow(key, title, own, children=_children(key, own, _root_name))
 
 
+def _by_signer(health: Health) -> Iterator[HealthRow]:
+    def name(one: Found) -> str:
+        root, finding = one
+        if finding.provider is None:
+            return "files and roots"
+        return health.signers.get((root.path, finding.provider), "signer not known")
+
+    for title, own in _grouped(_found(health), name):
+        key = f"signer:{title}"
+        yield HealthRow(key, title, own, children=_children(key, own, _provider_name))
+
+
+def _provider_name(one: Found) -> str:
+    root, finding = one
+    name = finding.provider.short(TERRAFORM.default_host) if finding.provider is not None else ""
+    return f"{name}  {root.path or '.'}".strip()
+
+
 def _children(key: str, found: Sequence[Found], name: Callable[[Found], str]) -> tuple[HealthRow, ...]:
     return tuple(HealthRow(f"{key}:{title}", title, own, depth=1) for title, own in _grouped(found, name))
 
@@ -190,6 +209,7 @@ _SECTIONS: dict[HealthGrouping, Callable[[Health], Iterator[HealthRow]]] = {
     HealthGrouping.CHECK: _by_check,
     HealthGrouping.ROOT: _by_root,
     HealthGrouping.PROVIDER: _by_provider,
+    HealthGrouping.SIGNER: _by_signer,
 }
 
 
