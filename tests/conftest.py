@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from effort import IS_FULL, effort
 from hypothesis import settings
+from rewriting import rewrite_share
 
 settings.register_profile(
     "steady", deadline=None, derandomize=not IS_FULL, max_examples=effort(100, 1000), print_blob=True
@@ -51,6 +52,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _NUMBERS = itertools.count()
 _YOUNG = 50_000
 """Objects that are made before the collector looks at them; with its own 700, it takes a third of a screen's test."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Two processes more than there are processors: some tests wait, and other programs leave each process its share."""
+    if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or not hasattr(os, "sched_getaffinity"):
+        return None
+    return len(os.sched_getaffinity(0)) + 2
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    worker = getattr(session.config, "workerinput", None)
+    if worker is not None:
+        rewrite_share(session.config, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
 
 
 def pytest_collection_finish() -> None:
