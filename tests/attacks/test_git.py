@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conformance.forking import Locklens
+from repositories import copy_of
 
 from locklens.errors import RepositoryError
 from locklens.project import gitrun
@@ -88,13 +89,14 @@ REVIEW = ("review", "--offline", "--format", "text")
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A clone with a branch `pr` that is checked out, and a lock file that is edited there."""
-    folder = tmp_path / "clone"
-    folder.mkdir()
+    return copy_of(with_an_edit, tmp_path / "clone")
+
+
+def with_an_edit(folder: Path) -> None:
     git(folder, "init", "-q")
     commit(folder, {f"infra/prod/{LOCK}": OLD})
     git(folder, "checkout", "-qb", "pr")
     commit(folder, {f"infra/prod/{LOCK}": EDITED})
-    return folder
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from repositories import copy_of
 
 from locklens.cli.main import main
 from locklens.demo.answers import ServedAnswer
@@ -114,7 +115,12 @@ def hostile(data: bytes) -> bytes:
 def top(tmp_path: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
         monkeypatch.setenv(name, value)
-    top = tmp_path / "top"
+    top = copy_of(hostile_repository, tmp_path / "top")
+    monkeypatch.chdir(top)
+    return top
+
+
+def hostile_repository(top: Path) -> None:
     for number, name in enumerate(FOLDERS):
         folder = top / name
         folder.mkdir(parents=True)
@@ -126,8 +132,6 @@ def top(tmp_path: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch)
     git(top, "commit", "-qm", "first")
     for name in FOLDERS:
         (top / name / LOCK).write_bytes(hostile((top / name / LOCK).read_bytes()))
-    monkeypatch.chdir(top)
-    return top
 
 
 def git(top: Path, *words: str) -> None:

@@ -6,9 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conformance.forking import Locklens
+from repositories import copy_of
 
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import write_cli_configuration
@@ -52,13 +55,22 @@ def lock(*entries: LockEntry) -> bytes:
     return render(entries, TERRAFORM)
 
 
+LOCKLENS = Locklens()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _running() -> Iterator[None]:
+    with LOCKLENS:
+        yield
+
+
 class Clone:
     """A repository whose git finds this environment's `locklens`."""
 
     def __init__(self, top: Path) -> None:
         self.top = top
         self.file = top / "infra" / NAME
-        self.file.parent.mkdir(parents=True)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         self.environment = {
             "HOME": str(top.parent),
             "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
@@ -67,8 +79,10 @@ class Clone:
             "GIT_AUTHOR_EMAIL": "a@example.com",
             "GIT_COMMITTER_NAME": "a",
             "GIT_COMMITTER_EMAIL": "a@example.com",
+            "GIT_TEMPLATE_DIR": "",
         }
-        self.git("init", "-q", "-b", "main")
+        if not (top / ".git").exists():
+            self.git("init", "-q", "-b", "main")
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, cwd=self.top, env=self.environment, capture_output=True, text=True, check=False)
@@ -79,7 +93,7 @@ class Clone:
         return result.stdout
 
     def locklens(self, *arguments: str, status: int = 0) -> str:
-        result = self.run(sys.executable, "-m", "locklens", *arguments)
+        result = LOCKLENS.finish(arguments, self.top, self.environment)
         assert result.returncode == status, result.stdout + result.stderr
         return result.stdout + result.stderr
 
@@ -98,9 +112,11 @@ class Clone:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Clone:
-    made = Clone(tmp_path / "clone")
-    made.locklens("git", "install")
-    return made
+    return Clone(copy_of(with_the_set_up, tmp_path / "clone"))
+
+
+def with_the_set_up(top: Path) -> None:
+    Clone(top).locklens("git", "install")
 
 
 CLEAN = [

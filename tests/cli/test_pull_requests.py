@@ -7,9 +7,13 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from conformance.forking import Locklens
+from repositories import copy_of
 
 from locklens.errors import RepositoryError
 from locklens.operations.compare_repository import fetch_pull_request
@@ -43,10 +47,17 @@ def commit(folder: Path, files: dict[str, str]) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
+LOCKLENS = Locklens()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _running() -> Iterator[None]:
+    with LOCKLENS:
+        yield
+
+
 def locklens(folder: Path, *words: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "locklens", *words], cwd=folder, capture_output=True, text=True, timeout=120
-    )
+    done = LOCKLENS.finish(words, folder, os.environ)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout, done.stderr
 
@@ -55,21 +66,31 @@ class Forge:
     """A bare repository as a host keeps it, with a request that no branch has, and a clone from before it was opened."""
 
     def __init__(self, folder: Path, layout: str) -> None:
+        copy_of(LAYOUTS[layout], folder)
         self.bare, self.clone, self.work = folder / "remote.git", folder / "clone", folder / "work"
-        self.work.mkdir()
-        git(self.work, "init", "-q")
-        self.fork = commit(self.work, {LOCK: OLD, "locklens.toml": "cooldown = 3\n"})
-        git(folder, "clone", "-q", "--bare", str(self.work), str(self.bare))
-        git(folder, "clone", "-q", str(self.bare), str(self.clone))
-        git(self.work, "checkout", "-qb", "change")
-        self.head = commit(self.work, {LOCK: EDITED})
-        git(self.work, "push", "-q", str(self.bare), f"HEAD:refs/{layout}")
-        git(self.work, "checkout", "-q", "main")
-        self.tip = commit(self.work, {"later.tf": "", "locklens.toml": "cooldown = 4\n"})
-        git(self.work, "push", "-q", str(self.bare), "main")
+        self.tip, self.head = git(self.work, "rev-parse", "main", "change").split()
+        self.fork = git(self.work, "merge-base", "main", "change")
 
 
-@pytest.fixture(params=["pull/12/head", "merge-requests/12/head"])
+def with_a_request(folder: Path, layout: str) -> None:
+    bare, clone, work = folder / "remote.git", folder / "clone", folder / "work"
+    work.mkdir()
+    git(work, "init", "-q")
+    commit(work, {LOCK: OLD, "locklens.toml": "cooldown = 3\n"})
+    git(folder, "clone", "-q", "--bare", str(work), str(bare))
+    git(folder, "clone", "-q", str(bare), str(clone))
+    git(work, "checkout", "-qb", "change")
+    commit(work, {LOCK: EDITED})
+    git(work, "push", "-q", str(bare), f"HEAD:refs/{layout}")
+    git(work, "checkout", "-q", "main")
+    commit(work, {"later.tf": "", "locklens.toml": "cooldown = 4\n"})
+    git(work, "push", "-q", str(bare), "main")
+
+
+LAYOUTS = {name: partial(with_a_request, layout=name) for name in ("pull/12/head", "merge-requests/12/head")}
+
+
+@pytest.fixture(params=LAYOUTS)
 def forge(request: pytest.FixtureRequest, tmp_path: Path) -> Forge:
     return Forge(tmp_path, request.param)
 
