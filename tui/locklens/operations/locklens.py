@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from locklens.install.events import InstallEvent
     from locklens.operations.comparison import Base
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.operations.health.request import HealthBase
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.plan.review import PlanReview
@@ -160,7 +159,7 @@ class LockLens:
         asking = self.request.asking
         if self._reads_only or asking is None:
             return replace(self.request, asking=None)
-        return replace(self.request, asking=replace(asking, is_fresh=is_fresh or asking.is_fresh))
+        return replace(self.request, asking=asking.fresher(is_fresh))
 
     def prove(
         self,
@@ -264,9 +263,7 @@ class LockLens:
         """
         from pathlib import Path
 
-        from msgspec.structs import replace
-
-        from locklens.operations.health.request import HealthRequest
+        from locklens.operations.health.request import HealthRequest, health_base
         from locklens.operations.health.scan import scan_health
 
         asking = self.request.asking
@@ -274,30 +271,11 @@ class LockLens:
             self._folder or Path.cwd(),
             tool=self.request.tool,
             test_directory=self.request.test_directory,
-            asking=replace(asking, is_fresh=is_fresh or asking.is_fresh) if asking is not None else None,
+            asking=asking.fresher(is_fresh) if asking is not None else None,
             policy=self.request.policy,
-            base=self._health_base(),
+            base=health_base(self.request),
         )
         return scan_health(request, on_progress=on_progress, on_draft=on_draft, cancel=cancel)
-
-    def _health_base(self) -> HealthBase | None:
-        """What the base of the run decides; None where two files are compared, or without a repository."""
-        from locklens.errors import RepositoryError
-        from locklens.operations.health.request import HealthBase
-        from locklens.operations.review.policy import effective_policy
-        from locklens.operations.review.run import base_hosts
-
-        if self.request.base is None:
-            return None
-        try:
-            comparison = self.request.open()
-        except RepositoryError:
-            return None
-        try:
-            effective = effective_policy(comparison, self.request.policy)
-            return HealthBase(effective, base_hosts(comparison, self.request.tool, self.request.policy))
-        finally:
-            comparison.close()
 
     def why(
         self,
@@ -321,15 +299,12 @@ class LockLens:
             LockLensError: The provider or a root cannot be found.
             RunCancelledError: `cancel` was set.
         """
-        from msgspec.structs import replace
-
         from locklens.operations.review.explain_provider import ask_and_explain, explain_provider
 
         asking = self.request.asking
         if not is_asking or asking is None:
             return explain_provider(subject, self.request)
-        settings = replace(asking, is_fresh=is_fresh or asking.is_fresh)
-        return ask_and_explain(subject, self.request, settings, cancel=cancel, on_log=on_log)
+        return ask_and_explain(subject, self.request, asking.fresher(is_fresh), cancel=cancel, on_log=on_log)
 
     def diagnose(
         self,
@@ -402,14 +377,10 @@ class LockLens:
         Raises:
             RunCancelledError: `cancel` was set.
         """
-        from msgspec.structs import replace
-
         from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates
 
-        asking = self.request.asking
-        asking = replace(asking, is_fresh=is_fresh or asking.is_fresh) if asking is not None else None
+        asking = self.request.asking.fresher(is_fresh) if self.request.asking is not None else None
         request = CandidateRequest.of_review(review, top, asking)
-        request = replace(request, base=self._hosts_of_roots(review))
         return look_up_candidates(request, on_known=on_known, cancel=cancel)
 
     def releases(
@@ -431,20 +402,12 @@ class LockLens:
         Raises:
             RunCancelledError: `cancel` was set.
         """
-        from locklens.operations.upgrades.lookup import look_up_releases
+        from locklens.operations.upgrades.lookup import hosts_of_roots, look_up_releases
 
-        if self.request.asking is not None:
-            hosts = self._hosts_of_roots(review)
-            for release in look_up_releases(versions, self.request.asking, hosts, cancel=cancel):
+        asking = self.request.asking
+        if asking is not None:
+            for release in look_up_releases(versions, asking, hosts_of_roots(review, asking), cancel=cancel):
                 on_known(release)
-
-    def _hosts_of_roots(self, review: Review) -> frozenset[str]:
-        """Return the hosts that may be asked beside those of the settings: the base's, or all, as the tools do."""
-        if self.request.asking is None or not self.request.asking.asks_all:
-            return review.base_hosts
-        required = (root.configuration.required() for root in review.roots if root.configuration is not None)
-        addresses = {change.address for change in review.changes}.union(*required)
-        return frozenset(address.host for address in addresses)
 
     # Writing
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
     from locklens.project.installation import InstallationMethod
     from locklens.storage.cache import Cache
@@ -35,3 +37,7 @@ class NetworkSettings(Struct, frozen=True):
     asks_all: bool = False
     reported_hashes: tuple[str, ...] | None = None
     methods: tuple[InstallationMethod, ...] | None = None
+
+    def fresher(self, is_fresh: bool) -> Self:
+        """Return the same settings; if True, answers that were cached before the run do not count."""
+        return replace(self, is_fresh=True) if is_fresh else self

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.operations.review.policy import EffectivePolicy
+    from locklens.operations.review.request import ReviewRequest
     from locklens.releases.settings import NetworkSettings
 
 
@@ -24,6 +25,25 @@ class HealthBase(Struct, frozen=True):
 
     effective: EffectivePolicy
     hosts: frozenset[str]
+
+
+def health_base(request: ReviewRequest) -> HealthBase | None:
+    """Return what the base of a run decides; None where two files are compared, or without a repository."""
+    from locklens.errors import RepositoryError
+    from locklens.operations.review.policy import effective_policy
+    from locklens.operations.review.run import base_hosts
+
+    if request.base is None:
+        return None
+    try:
+        comparison = request.open()
+    except RepositoryError:
+        return None
+    try:
+        effective = effective_policy(comparison, request.policy)
+        return HealthBase(effective, base_hosts(comparison, request.tool, request.policy))
+    finally:
+        comparison.close()
 
 
 class HealthRequest(Struct, frozen=True):

@@ -68,7 +68,16 @@ class CandidateRequest(Struct, frozen=True):
             for root in review.roots
             if root.status is not LockStatus.DELETED and root.configuration is not None
         )
-        return cls(top, tuple(roots), asking, review.base_hosts)
+        return cls(top, tuple(roots), asking, hosts_of_roots(review, asking))
+
+
+def hosts_of_roots(review: Review, asking: NetworkSettings | None) -> frozenset[str]:
+    """Return the hosts that may be asked beside those of the settings: the base's, or all, as the tools do."""
+    if asking is None or not asking.asks_all:
+        return review.base_hosts
+    required = (root.configuration.required() for root in review.roots if root.configuration is not None)
+    addresses = {change.address for change in review.changes}.union(*required)
+    return frozenset(address.host for address in addresses)
 
 
 def look_up_candidates(
