@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.lockfile.model import LockFile
 from locklens.policy import Policy
+from locklens.review.context import RootContext
 from locklens.review.evidence import unasked_case
-from locklens.review.model import Change, LockStatus, RootContext, RootReview
+from locklens.review.model import Change, LockStatus, RootReview
 from locklens.review.rules.judge import settle
 
 if TYPE_CHECKING:

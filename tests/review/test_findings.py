@@ -24,8 +24,9 @@ from locklens.project.requirements import (
     StateReading,
 )
 from locklens.review.changes import compare
+from locklens.review.context import LockedPlace, RootContext
 from locklens.review.evidence import unasked_case
-from locklens.review.model import Change, ChangeKind, Finding, LockedPlace, RootContext, RootReview, Severity
+from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
 from locklens.review.rules import agreement
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule

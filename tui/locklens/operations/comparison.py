@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
-    from locklens.review.model import Conversion, Unreviewed
+    from locklens.review.context import Conversion, Unreviewed
 
 
 SideKind = Literal["git", "worktree", "index", "file", "empty"]

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from locklens.lockfile.model import LockFile
 from locklens.review.case import FactSubject
+from locklens.review.context import RootContext
 from locklens.review.evidence import trace, unasked_case
 from locklens.review.health import is_counted
-from locklens.review.model import Change, ChangeKind, HashFact, LockStatus, RootContext, RootReview
+from locklens.review.model import Change, ChangeKind, HashFact, LockStatus, RootReview
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import CHECKS, LockedState
 from locklens.review.rules.heeding import heeded

@@ -13,7 +13,8 @@ from locklens.lockfile.model import LockFile
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files, generator_among
-from locklens.review.model import LockStatus, RootContext, RootReview
+from locklens.review.context import RootContext
+from locklens.review.model import LockStatus, RootReview
 from locklens.review.rules.health import CHECKS, Absence, LockedState
 from locklens.review.rules.heeding import heeded
 from locklens.review.rules.judge import judge_root

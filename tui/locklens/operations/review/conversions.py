@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.project.gittree import ListedTree
 from locklens.project.roots import LOCK_FILE
 from locklens.project.touched_roots import is_configuration
-from locklens.review.model import Conversion
+from locklens.review.context import Conversion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

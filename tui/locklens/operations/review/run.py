@@ -16,16 +16,8 @@ from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
 from locklens.review.changes import Comparer, comparable
-from locklens.review.model import (
-    ChangeKind,
-    LockStatus,
-    PolicySide,
-    Review,
-    RootContext,
-    RootReview,
-    SideName,
-    ToolChange,
-)
+from locklens.review.context import RootContext, ToolChange
+from locklens.review.model import ChangeKind, LockStatus, PolicySide, Review, RootReview, SideName
 from locklens.review.rules.judge import judge
 
 if TYPE_CHECKING:
@@ -40,7 +32,8 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.project.roots import RootPair
     from locklens.project.watch import FileWatch
-    from locklens.review.model import Finding, Unreviewed
+    from locklens.review.context import Unreviewed
+    from locklens.review.model import Finding
     from locklens.review.rules.agreement import LockedPackages
 
     _Hashed = Callable[[Iterable[str]], Mapping[str, str]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.tree import WorkTree, name_bytes
-from locklens.review.model import Unreviewed
+from locklens.review.context import Unreviewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

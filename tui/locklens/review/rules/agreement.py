@@ -6,7 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from locklens.hashes import packages_of
-from locklens.review.model import ChangeKind, LockedPlace
+from locklens.review.context import LockedPlace
+from locklens.review.model import ChangeKind
 from locklens.review.rules.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -1,0 +1,77 @@
+"""The context that a root is judged in: what is known beside its own files and the facts about releases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+
+
+class ToolChange(Struct, frozen=True):
+    """A change of the tool; `has_migrated` if the providers themselves are from its registry now."""
+
+    before: Dialect
+    now: Dialect
+    has_migrated: bool
+
+
+class Conversion(Struct, frozen=True):
+    """A conversion of a file by git on checkout.
+
+    Attributes:
+        attribute: The cause, such as `filter=lfs`.
+        is_new: True if the old side's attributes differ.
+    """
+
+    attribute: str
+    is_new: bool
+
+
+class Unreviewed(Struct, frozen=True):
+    """A submodule or link in place of a repository file; it was not read.
+
+    Attributes:
+        what: The kind, such as "a submodule (A -> B)".
+        blocks: True if the change puts it in place of a part of a root.
+    """
+
+    what: str
+    blocks: bool
+
+
+class LockedPlace(Struct, frozen=True):
+    """A place of a locked version: lock file, line from 1; `is_base` for the old side's file."""
+
+    lock_file: str
+    line: int
+    is_base: bool = False
+
+
+class RootContext(Struct, frozen=True):
+    """The context that a root is judged in, beside its own files and the facts about releases.
+
+    Attributes:
+        policy: The policy that applies.
+        tool_change: Set if the root changed to the other tool.
+        converted: Its lock file and configuration files that git converts on checkout, by path.
+        unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
+        rivals: The first places on either side that lock different packages for the version of a change, by provider.
+        vendored: Paths of package files that the change adds to the root's `terraform.d/plugins`.
+        is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.
+    """
+
+    policy: Policy = Policy()
+    tool_change: ToolChange | None = None
+    converted: Mapping[str, Conversion] = {}
+    unreviewed: Mapping[str, Unreviewed] = {}
+    rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
+    vendored: tuple[str, ...] = ()
+    is_survey: bool = False
