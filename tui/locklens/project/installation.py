@@ -19,6 +19,7 @@ from locklens.project.cliformat import last, objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -31,15 +32,29 @@ _MOST_RETRIES = 100
 
 
 class MethodKind(StrEnum):
-    """The kinds of installation methods; the value is the block's name."""
+    """The kinds of installation methods; the value is the block's name.
+
+    Attributes:
+        argument: The block's argument that names the place; "" where it has none.
+        is_on_disk: True if the place is a folder of packages.
+        is_tofu_only: True if Terraform does not know the block.
+    """
+
+    argument: str
+    is_on_disk: bool
+    is_tofu_only: bool
+
+    def __new__(cls, name: str, argument: str = "", is_on_disk: bool = False, is_tofu_only: bool = False) -> Self:
+        """Return the member that is its block's name as text."""
+        kind = str.__new__(cls, name)
+        kind._value_ = name
+        kind.argument, kind.is_on_disk, kind.is_tofu_only = argument, is_on_disk, is_tofu_only
+        return kind
 
     DIRECT = "direct"
-    FILESYSTEM = "filesystem_mirror"
-    NETWORK = "network_mirror"
-    OCI = "oci_mirror"
-
-
-_PLACES = {MethodKind.FILESYSTEM: "path", MethodKind.NETWORK: "url", MethodKind.OCI: "repository_template"}
+    FILESYSTEM = "filesystem_mirror", "path", True
+    NETWORK = "network_mirror", "url"
+    OCI = "oci_mirror", "repository_template", False, True
 
 
 class ProviderPattern(Struct, frozen=True):
@@ -163,10 +178,10 @@ def _overrides(content: _Objects, expand: Callable[[str], str]) -> dict[str, str
 
 def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> InstallationMethod:
     name, line = entry.keys[0], entry.line
-    if name not in set(MethodKind) or (name == MethodKind.OCI and dialect is not OPENTOFU):
-        raise MethodError(f'unknown installation method "{name}"', line)
-    kind = MethodKind(name)
     is_tofu = dialect is OPENTOFU
+    kind = next((one for one in MethodKind if one == name and (is_tofu or not one.is_tofu_only)), None)
+    if kind is None:
+        raise MethodError(f'unknown installation method "{name}"', line)
     retries = _number(content, "download_retry_count", line) if is_tofu else None
     trusts = last(content, "trust_all_hashes") if is_tofu and kind is MethodKind.NETWORK else None
     if trusts is not None and not isinstance(trusts.value, bool):
@@ -182,12 +197,11 @@ def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> Install
 
 
 def _place(content: _Objects, kind: MethodKind, line: int) -> str:
-    name = _PLACES.get(kind)
-    if name is None:
+    if not kind.argument:
         return ""
-    found = last(content, name)
+    found = last(content, kind.argument)
     if found is None or not isinstance(found.value, str) or not found.value:
-        raise MethodError(f"{kind} needs the argument {name}, a string", line)
+        raise MethodError(f"{kind} needs the argument {kind.argument}, a string", line)
     if kind is MethodKind.NETWORK:
         check_mirror_url(found.value, found.line)
     return found.value

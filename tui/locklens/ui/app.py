@@ -46,7 +46,7 @@ class LockLensApp(App[int]):
 
     Args:
         source: Opens the comparison of the first screen.
-        view: The first screen: "review", "upgrade", "hashes" or "keys".
+        view: The first screen, by its name in `VIEWS`.
         store_path: The store of marks; None for the user's own.
         preferences_path: The file of preferences; None for the user's own.
         notices: Messages for the first screen.
@@ -218,7 +218,7 @@ def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | 
 
     Args:
         request: The comparison to open.
-        view: The first screen: "review", "upgrade", "hashes" or "keys".
+        view: The first screen, by its name in `VIEWS`.
         store_path: The store of marks; None for the user's own.
 
     Returns:

@@ -65,7 +65,7 @@ def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path)
     methods = config.installation.methods
     return Sources(
         config.plugin_cache_dir,
-        tuple(method.place for method in methods if method.kind is MethodKind.FILESYSTEM),
+        tuple(method.place for method in methods if method.kind.is_on_disk),
         any(method.kind is MethodKind.NETWORK for method in methods),
         has_installation=True,
         has_direct=any(method.kind is MethodKind.DIRECT for method in methods),
