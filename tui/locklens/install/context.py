@@ -43,6 +43,8 @@ class InstallContext:
     ) -> None:
         self.session = session
         self.dialect = dialect
+        self.authenticator: ReleaseAuthenticator = session.authenticator(dialect)
+        """Judges releases by the tool's rules."""
         self._on_event = on_event
         self._source = source
         self._events = threading.Lock()
@@ -51,11 +53,6 @@ class InstallContext:
     def plugin_cache(self) -> PluginCache | None:
         """The plugin cache of the user's settings, None where there is none."""
         return PluginCache.of(self.config)
-
-    @property
-    def authenticator(self) -> ReleaseAuthenticator:
-        """Judges releases by the tool's rules."""
-        return self.session.authenticator(self.dialect)
 
     @property
     def config(self) -> CliConfig:

@@ -140,7 +140,9 @@ class RootUpgrade:
             names = ", ".join(module.call for module in missing)
             self._draft.note(self.path, f"constraints of modules that cannot be read are ignored: {names}")
         offered = self._offered = self._source.listed(tuple(providers), self.tool)
-        self._ages = self._ages_of([address for address, version in providers.items() if version is None])
+        free = [address for address, version in providers.items() if version is None]
+        if free and self._options.cooldown is not None:
+            self._ages = self._source.ages(free, self.tool)
         targets: dict[ProviderAddress, Version] = {}
         for address, version in providers.items():
             try:
@@ -153,9 +155,6 @@ class RootUpgrade:
         if self.has_edits:
             self._root = self._rewriting.reread(targets)
         self._split(targets)
-
-    def _ages_of(self, addresses: Sequence[ProviderAddress]) -> Mapping[ProviderAddress, Mapping[Version, int]]:
-        return self._source.ages(addresses, self.tool) if addresses and self._options.cooldown is not None else {}
 
     def _split(self, targets: Mapping[ProviderAddress, Version]) -> None:
         """Separate entries that only get new constraints from those to lock."""

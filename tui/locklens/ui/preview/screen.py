@@ -140,7 +140,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     def on_mount(self) -> None:
         """Start planning."""
         self.left.focus()
-        self._work()
+        self._worker = self._make_plan(self._run)
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
         self._show()
         self._show_detail()
@@ -178,7 +178,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     # Work
 
     @work(thread=True, group="plan")
-    def _work_on(self, run: int) -> None:
+    def _make_plan(self, run: int) -> None:
         cancel = get_current_worker().cancelled_event
         downloads = self._downloads
 
@@ -211,9 +211,6 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         if self._review is None:
             return LockLensError("the current lock files could not be reviewed, so that the policy is unknown")
         return self._source.review_plan(plan, self._review, on_event=self._hear_review, cancel=cancel)
-
-    def _work(self) -> None:
-        self._worker = self._work_on(self._run)
 
     def _hear_review(self, event: ReviewEvent) -> None:
         if isinstance(event, Progress):
@@ -338,7 +335,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         self.action_focus_list()
         self._begin()
         self._in_full = in_full
-        self._work()
+        self._worker = self._make_plan(self._run)
         self._show()
         self._show_detail()
 
