@@ -188,6 +188,10 @@ BUILT_IN = (
 _newest = partial(Case, theme=Theme.NEWEST)
 ACTION = 'action "null_x" "y" {\n  config {\n    a = 1\n  }\n}\n'
 IMPORTING = 'import {\n  to = null_resource.x\n  id = "1"\n}\n'
+COMPUTED = 'variable "kind" {\n  default = "null"\n}\nlocals {\n  place = "./m/${var.kind}"\n}\n' + calls(
+    "m", ""
+).replace('""', "local.place")
+CHILDREN = {f"m/{name}/main.tf": f'provider "{name}" {{}}\n' for name in ("null", "random")}
 NEWEST = (
     _newest(name="action", files={"main.tf": DEMO + ACTION}, deviation=Deviation.NEWER, tools=("terraform",)),
     _newest(name="action-for-lock", files={"main.tf": DEMO + ACTION}, turns=(lock(),), deviation=Deviation.NEWER,
@@ -207,6 +211,11 @@ NEWEST = (
         "a.tfdeploy.hcl": "deployment {",
         "a.tfmock.hcl": "mock_resource {",
     }),
+    _newest(name="source-with-a-variable", files={"main.tf": DEMO + COMPUTED, **CHILDREN}, tools=("opentofu",)),
+    _newest(name="source-with-a-given-variable", files={"main.tf": DEMO + COMPUTED,
+            "terraform.tfvars": 'kind = "random"\n', **CHILDREN}, tools=("opentofu",)),
+    _newest(name="source-with-a-given-variable-for-lock", files={"main.tf": DEMO + COMPUTED,
+            "x.auto.tfvars": 'kind = "random"\n', **CHILDREN}, turns=(init(), lock()), tools=("opentofu",)),
     _newest(name="for-each-of-a-provider", files={"main.tf": DEMO + 'provider "null" {\n  alias    = "a"\n'
         '  for_each = toset(["x"])\n}\nresource "null_resource" "x" {\n  for_each = toset(["x"])\n'
         '  provider = null.a[each.key]\n}\nresource "null_resource" "y" {\n  lifecycle {\n    enabled = true\n  }\n}\n'},

@@ -9,6 +9,8 @@ read here, as strictly as HCL does.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from locklens.hcl.values import (
     Attribute,
     Block,
@@ -28,11 +30,16 @@ from locklens.hcl.values import (
     encode,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024
 """Larger files are not read: configurations have kilobytes."""
 
 
-def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
+def parse(
+    data: bytes, *, json: bool, wanted: Wanted, known: Mapping[tuple[str | int, ...], str] | None = None
+) -> Parsed:
     """Read a configuration file.
 
     Args:
@@ -40,6 +47,7 @@ def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
         json: True if the file is in HCL's JSON syntax.
         wanted: Which arguments get a value; in JSON all of them do. Others are Dynamic, and not judged: the real parser
             may refuse them.
+        known: Values of references by their steps, which take the place of these in what is wanted; not in JSON.
 
     Returns:
         The body and everything that is wrong with what is read of it. Never raises for what is in the file.
@@ -50,7 +58,7 @@ def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
         return parse_json(data)
     from locklens.hcl.native import parse_native
 
-    return parse_native(decode(data), wanted)
+    return parse_native(decode(data), wanted, known)
 
 
 def parse_json(data: bytes) -> Parsed:

@@ -19,6 +19,8 @@ from locklens.hcl.strings import Template, TextSpan, normal
 from locklens.hcl.values import Dynamic, Expression, IndexStep, ListExpr, Literal, ObjectExpr, Reference, SourcePlace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lark import Token, Tree
 
 MAX_LENGTH = 64 * 1024
@@ -35,10 +37,16 @@ _BETWEEN = re.compile(r'(?:[^"#/<]|/(?![/*])|<(?!<))++')
 
 
 class Expressions:
-    """Reads expressions of one text."""
+    """Reads expressions of one text.
 
-    def __init__(self, source: SourceText) -> None:
+    Args:
+        source: The text.
+        known: Values of references, which take the place of these.
+    """
+
+    def __init__(self, source: SourceText, known: Mapping[tuple[str | int, ...], str] | None = None) -> None:
         self._source = source
+        self._known = known or {}
         self._scanner = Scanner(source)
         self._templates: dict[int, Template] = {}
         self._length = 0
@@ -49,6 +57,12 @@ class Expressions:
         Raises:
             SyntaxProblemError: It is none, or more than is read.
         """
+        found = self._parsed(span)
+        if self._known and isinstance(found, Reference) and (value := self._known.get(found.parts)) is not None:
+            return Literal(value, found.place, is_plain=False)
+        return found
+
+    def _parsed(self, span: TextSpan) -> Expression:
         start, end = span
         self._length += end - start
         if end - start > MAX_LENGTH or self._length > MAX_TOTAL:

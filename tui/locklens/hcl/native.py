@@ -60,11 +60,11 @@ class NativeBody:
         return problems
 
 
-def parse_native(text: str, wanted: Wanted) -> Parsed:
-    """Read a configuration file, values with python-hcl2. Never raises."""
+def parse_native(text: str, wanted: Wanted, known: Mapping[tuple[str | int, ...], str] | None = None) -> Parsed:
+    """Read a configuration file, values with python-hcl2; `known` as of `hcl.parse`. Never raises."""
     from locklens.hcl.expressions import Expressions
 
-    return _parse(SourceText(text), wanted, lambda source: Expressions(source).read)
+    return _parse(SourceText(text), wanted, lambda source: Expressions(source, known).read)
 
 
 def parse_native_constants(text: str) -> Parsed:

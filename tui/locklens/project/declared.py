@@ -99,6 +99,8 @@ class ModuleCall(Struct, frozen=True):
         version_at: The version's place, in the same form.
         line: Of the block.
         column: Of the block.
+        written: The source as it stands in the file, where its text is a value that was put in; "" for any other.
+        written_version: The version, in the same form.
     """
 
     name: str
@@ -110,6 +112,18 @@ class ModuleCall(Struct, frozen=True):
     version_at: hcl.SourcePlace
     line: int
     column: int
+    written: str = ""
+    written_version: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The source for reports: never a value that was put in, since files of values may hold secrets."""
+        return self.written or self.source or ""
+
+    @property
+    def shown_version(self) -> str:
+        """The version for reports."""
+        return self.written_version or self.version or ""
 
 
 class Backend(Struct, frozen=True):

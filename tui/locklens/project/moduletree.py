@@ -16,6 +16,7 @@ from locklens.project.manifest import ManifestError, ModuleRecord, read_manifest
 from locklens.project.module_sources import ModuleSource, ModuleSourceError, is_exact_call, parse_module_source
 from locklens.project.module_versions import admits, check_constraint
 from locklens.project.state import data_folder
+from locklens.project.static_values import with_known_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,7 +113,9 @@ class ModuleTree:
         known = (id(place.tree), place.folder)
         module = self._modules.get(known)
         if module is None:
-            module = self._modules[known] = self._reader.read(place.tree, place.folder, self._dialect)
+            module = self._reader.read(place.tree, place.folder, self._dialect)
+            environ = None if self._modules else self._environ  # The root module is the first.
+            module = self._modules[known] = with_known_sources(module, place.tree, self._dialect, environ)
             self.files.extend(module.files)
         return module
 
@@ -133,12 +136,12 @@ class ModuleTree:
         if source is None:
             return
         if source.kind != "local" and place.tree is self._tree:
-            version, is_exact = call.version or "", is_exact_call(source, call.version)
-            remote = RemoteModule(key, call.source or "", version, file, call.line, is_exact)
+            is_exact = is_exact_call(source, call.version)
+            remote = RemoteModule(key, call.shown, call.shown_version, file, call.line, is_exact)
             self.remote.setdefault((file, call.line), remote)
         found = self._local(place, source) if source.kind == "local" else self._fetched(call, source, key)
         if isinstance(found, str):
-            self.missing.append(MissingModule(key, call.source or "", file, call.line, found))
+            self.missing.append(MissingModule(key, call.shown, file, call.line, found))
             return
         if found in above:
             detail = f'The module "{key}" calls itself, directly or through another one.'
@@ -162,7 +165,7 @@ class ModuleTree:
         is_terraform = self._dialect.name == "terraform"
         if (call.source_fault or call.version_fault) and not is_terraform:
             reason = "Unable to compute static value"
-            self.missing.append(MissingModule(key, call.source or "(computed)", file, call.line, reason))
+            self.missing.append(MissingModule(key, call.shown or "(computed)", file, call.line, reason))
             return None
         if call.source_fault or call.source is None:
             detail = "The source must be a constant." if call.source_fault else 'The argument "source" is required.'
@@ -172,7 +175,8 @@ class ModuleTree:
         try:
             source = parse_module_source(call.source, self._dialect, has_version=has_version)
         except ModuleSourceError as error:
-            self._note(file, call.source_at, error.summary, error.detail)
+            detail = f"The value of {call.written} is none." if call.written else error.detail
+            self._note(file, call.source_at, error.summary, detail)
             return None
         if call.version_fault or not _is_constraint(call.version):
             detail = "This string does not use correct version constraint syntax."

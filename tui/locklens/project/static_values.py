@@ -1,0 +1,167 @@
+"""The sources and versions of module calls where variables or locals are in them, as far as declared values tell.
+
+Both tools evaluate them before anything is fetched: OpenTofu (StaticEvaluator), Terraform from 1.15 on, and only with
+variables that are `const`. Here a value is known where it is a constant, or a template of such; no function is called.
+What may be otherwise when the tool runs stays unknown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens import hcl
+from locklens.errors import LockLensError
+from locklens.project.files import is_json, is_override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from locklens.dialect import Dialect
+    from locklens.project.declared import ModuleCall
+    from locklens.project.merging import Module
+    from locklens.project.tree import Tree
+
+COMPUTED = "Variables not allowed"
+"""The fault of a call's argument that is more than a constant, in Terraform's words."""
+
+_ROUNDS = 5
+"""How many locals may lead to each other."""
+
+_NO_VALUES: dict[tuple[str | int, ...], str] = {}
+_VARIABLE = frozenset(["default", "const", "sensitive", "ephemeral"])
+_CALLS = hcl.Wanted(blocks={"module": hcl.Wanted(frozenset(["source", "version"]))})
+_VALUES = hcl.Wanted(blocks={"variable": hcl.Wanted(_VARIABLE), "locals": hcl.Wanted(None)})
+
+
+def with_known_sources(module: Module, tree: Tree, dialect: Dialect, environ: Mapping[str, str] | None) -> Module:
+    """Return a module whose calls have the sources and versions that can be told.
+
+    Args:
+        module: As it was read.
+        tree: Where its files are.
+        dialect: The tool.
+        environ: Of a root module, whose variables may have values there; None for a child, whose variables have the
+            values that the call gives them.
+    """
+    computed = [one for one in module.calls if COMPUTED in (one.item.source_fault, one.item.version_fault)]
+    if not computed or any(is_override(path.rpartition("/")[2], dialect) for path in module.files):
+        return module
+    try:
+        texts = {path: tree.read(path) for path in module.files if not is_json(path)}
+    except LockLensError:
+        return module  # What is wrong with the file is known from reading it before.
+    files = {path: data for path, data in texts.items() if data is not None}
+    known = _known(files.values(), _given(module, tree, environ), dialect)
+    if not known:
+        return module
+    calls = []
+    for one in module.calls:
+        data = files.get(one.file) if one in computed else None
+        calls.append(one if data is None else replace(one, item=_evaluated(one.item, data, known)))
+    return replace(module, calls=tuple(calls))
+
+
+def _evaluated(call: ModuleCall, data: bytes, known: Mapping[tuple[str | int, ...], str]) -> ModuleCall:
+    body, text = hcl.parse(data, json=False, wanted=_CALLS, known=known).body, hcl.decode(data)
+    for block in body.blocks("module", labels=1) if body is not None else ():
+        if (block.place.line, block.place.column) != (call.line, call.column):
+            continue
+        source, version = (block.body.attributes.get(name) for name in ("source", "version"))
+        if call.source_fault and source is not None and isinstance(source.value, hcl.Literal):
+            written = _written(source.value, text)
+            call = replace(call, source=source.value.text, source_fault="", written=written)
+        if call.version_fault and version is not None and isinstance(version.value, hcl.Literal):
+            written = _written(version.value, text)
+            call = replace(call, version=version.value.text, version_fault="", written_version=written)
+    return call
+
+
+def _written(value: hcl.Literal, text: str) -> str:
+    return text[value.place.start : value.place.end].strip('"')
+
+
+def _known(
+    files: Iterable[bytes], given: Mapping[str, str | None] | None, dialect: Dialect
+) -> Mapping[tuple[str | int, ...], str]:
+    """Return the values of variables and locals by the steps that refer to them.
+
+    Args:
+        files: The module's.
+        given: Values that take the place of defaults, None for one that cannot be told; None where no variable's can.
+        dialect: The tool.
+    """
+    files, has_variables, values = tuple(files), given is not None, given or {}
+    known: dict[tuple[str | int, ...], str] = {}
+    for _ in range(_ROUNDS):
+        before = len(known)
+        for data in files:
+            body = hcl.parse(data, json=False, wanted=_VALUES, known=known).body
+            if body is None:
+                return _NO_VALUES
+            for block in body.blocks("variable", labels=1) if has_variables else ():
+                name = block.labels[0]
+                text = values[name] if name in values else _text(block.body.attributes.get("default"))
+                if text is not None and _is_static(block.body, dialect):
+                    known["var", name] = text
+            for block in body.blocks("locals"):
+                for name, attribute in block.body.attributes.items():
+                    if (text := _text(attribute)) is not None:
+                        known["local", name] = text
+        if len(known) == before:
+            break
+    return known
+
+
+def _is_static(variable: hcl.Body, dialect: Dialect) -> bool:
+    """True if a variable may be used in a source; neither tool takes one that is secret."""
+    if "sensitive" in variable.attributes or "ephemeral" in variable.attributes:
+        return False
+    constant = variable.attributes.get("const")
+    return dialect.name == "opentofu" or _text(constant) == "true"
+
+
+def _text(attribute: hcl.Attribute | None) -> str | None:
+    value = attribute.value if attribute is not None else None
+    return value.text if isinstance(value, hcl.Literal) else None
+
+
+def _given(module: Module, tree: Tree, environ: Mapping[str, str] | None) -> Mapping[str, str | None] | None:
+    """Return the values that files give variables, of which the later ones count.
+
+    Returns:
+        None instead of a value that cannot be told, and of all where the command line or a file may give any. What the
+        environment gives is not told: it may be a secret, and is the tool's own where that runs.
+    """
+    if environ is None or any("-var" in text for name, text in environ.items() if name.startswith("TF_CLI_ARGS")):
+        return None
+    found: dict[str, str | None] = {
+        name.removeprefix("TF_VAR_"): None for name in environ if name.startswith("TF_VAR_")
+    }
+    try:
+        for path in _value_files(module.folder, tree):
+            data = tree.read(path) or b""
+            parsed = hcl.parse(data, json=is_json(path), wanted=hcl.Wanted(None))
+            if parsed.body is None:
+                return None
+            found |= {name: _given_text(each, path) for name, each in parsed.body.attributes.items()}
+            # An argument that is broken has no value, and which one it is remains open.
+            if parsed.problems:
+                return None
+    except LockLensError:
+        return None
+    return found
+
+
+def _given_text(attribute: hcl.Attribute, path: str) -> str | None:
+    text = _text(attribute)
+    return None if text is not None and is_json(path) and ("${" in text or "%{" in text) else text
+
+
+def _value_files(folder: str, tree: Tree) -> list[str]:
+    """Return the files that both tools read values from without being told to, in their order."""
+    names = [entry.name for entry in tree.list(folder)]
+    first = [name for name in ("terraform.tfvars", "terraform.tfvars.json") if name in names]
+    auto = sorted(name for name in names if name.endswith((".auto.tfvars", ".auto.tfvars.json")))
+    return [f"{folder}/{name}" if folder else name for name in (*first, *auto)]
