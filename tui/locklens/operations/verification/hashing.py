@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 
-def one_package_each(places: Iterable[PackagePlace]) -> list[list[int]]:
+def same_packages(places: Iterable[PackagePlace]) -> list[list[int]]:
     """Return the numbers of places, those that links lead to the same package together, the largest package first.
 
     A large package that is begun last would keep one processor busy while the others have nothing left to do.

@@ -19,7 +19,7 @@ from locklens.install.fetching import admitted, downloaded
 from locklens.install.limits import LIMITS
 from locklens.install.stored import read_stored_package
 from locklens.operations.root_modules import RootReader, require_folder
-from locklens.operations.verification.hashing import on_all_processors, one_package_each
+from locklens.operations.verification.hashing import on_all_processors, same_packages
 from locklens.operations.verification.judging import NOT_COMPARABLE, verdict_of
 from locklens.operations.verification.listed import listed_package
 from locklens.operations.verification.model import (
@@ -219,7 +219,7 @@ class _Verifying:
     def _verified(self, works: Sequence[_Work], on_progress: Callable[[int, int], None]) -> list[VerifiedPackage]:
         """Compare all packages, of which each is read once, however many links lead to it."""
         found: dict[int, VerifiedPackage] = {}
-        groups = one_package_each(place for place, *_ in works)
+        groups = same_packages(place for place, *_ in works)
 
         def judge(group: list[int]) -> dict[int, VerifiedPackage]:
             contents = cache(lambda: self._contents(works[group[0]][0]))
