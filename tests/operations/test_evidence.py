@@ -597,7 +597,7 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     assert (DEMO, "LK001") in doubts
     assert {one["tier"] for one in keys["signers"]} == {"self-signed", "unsigned", "unknown"}
     told = keys_text.render(sample)
-    assert re.search("acme/demo 1.4.2 .* LK001: some locked hashes are not in the signed release", told)
+    assert re.search(r"acme/demo 1.4.2 .*\n    LK001: some locked hashes are not in the signed release\n", told)
     assert all(one["key"]["fingerprint"] in told for one in named.values())
     hashes = hashes_json.document(sample)
     counts = hashes["summary"]["proofs"]

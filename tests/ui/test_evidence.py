@@ -9,14 +9,15 @@ from msgspec.structs import replace
 
 from locklens.hashes import registry_manifests
 from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof
+from locklens.review.reports.evidence import clock, host_words
+from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
 from locklens.review.reports.signer_lines import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.filter import Candidate, parse_filter
 from locklens.ui.shell.bars import Reading, registry_lines
 from locklens.ui.shell.review_merge import renewed, with_roots
 from locklens.ui.shell.throttle import Throttle
-from locklens.ui.text.evidence import evidence_lines, hash_lines, verified_in_short, why_unknown
-from locklens.ui.text.phrases import host_in_short, since
+from locklens.ui.text.evidence import verified_in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,7 +127,7 @@ def test_an_answer_of_another_day_has_its_date(samples: Samples) -> None:
         samples.change(), *[Proof.SIGNED] * 4, evidence=evidence, new_signer=Signer(Tier.OFFICIAL, (key(),))
     )
     assert "2026-11-20 09:00" in texts(evidence_lines(change, samples.review(), is_asking=False))
-    assert since("no moment", "2026") == "no moment"
+    assert clock("no moment", "2026") == "no moment"
 
 
 def test_what_is_not_known_is_said_with_its_hint(samples: Samples) -> None:
@@ -226,7 +227,7 @@ def test_a_signer_that_is_lost_or_not_known(samples: Samples) -> None:
 )
 def test_what_came_of_asking_a_registry(samples: Samples, host: HostState, offline: bool, expected: str) -> None:
     review = replace(samples.review(), hosts=(host,), offline=offline)
-    assert host_in_short(host, review) == expected
+    assert host_words(host, is_offline=offline, now=review.at) == expected
     assert f"a.example  {expected}" in texts(registry_lines(review, Reading()))
 
 

@@ -251,7 +251,7 @@ def test_the_detail_of_unknown_facts(repository: Review) -> None:
 def test_the_detail_of_a_root(repository: Review) -> None:
     lines = detail(repository, "infra/prod")
     assert "PROVIDERS  2, 9 of 9 hashes verified" in lines
-    assert any("acme/demo" in line and line.endswith("covers 1 of 2") for line in lines)
+    assert any("acme/demo" in line and line.endswith("covers 1 of 2 required platforms") for line in lines)
     assert "  plugin-cache    only h1 counts" in lines
 
 
@@ -261,18 +261,19 @@ def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
     lines = detail(review, "acme/demo")
     assert "COVERAGE  known platforms, by install path" in lines
     assert sum("list required platforms in locklens.toml" in line for line in lines) == 2
-    assert "required  no platforms configured" in hashes_text.render(review)
+    assert "REQUIRED PLATFORMS  no locklens.toml\n  none configured\n  -> list required" in hashes_text.render(review)
 
 
 def test_the_report_says_what_the_screen_says(repository: Review) -> None:
     report = hashes_text.render(repository)
     for words in (
         "acme/demo 1.0.0  hashes verified 4 of 4, covers 1 of 2 required platforms",
-        "darwin_arm64 (laptops): not covered from a plugin cache",
+        "      COVERAGE  required platforms, by install path",
+        "        plugin-cache   1 of 2    only h1 counts\n          missing       darwin_arm64",
         "corp/vault 1.0.0  hashes verified 0 of 1, covers 0 of 2 required platforms, 2 unknown",
-        "policy    locklens.toml of HEAD",
-        "required  linux_amd64   CI, prod",
-        "path      plugin-cache     only h1 counts",
+        "REQUIRED PLATFORMS  locklens.toml of HEAD",
+        "  linux_amd64   CI, prod",
+        "  plugin-cache  only h1 counts",
     ):
         assert words in report, words
 

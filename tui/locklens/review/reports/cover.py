@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.coverage import PATH_NAMES
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from locklens.policy import InstallPath, Policy
     from locklens.review.coverage import ProviderCoverage
     from locklens.review.model import Review
+
+_LABEL = 14
 
 NAME_THEM = 'list required platforms in locklens.toml, such as platforms = ["linux_amd64"], and commit it'
 """The next step without required platforms."""
@@ -34,32 +36,41 @@ def in_words(coverage: ProviderCoverage) -> str:
     return f"covers {len(coverage.covered)} of {len(coverage.platforms)} {which}{doubt}"
 
 
-def platform_words(platform: str, coverage: ProviderCoverage) -> str:
-    """The gaps in the coverage of a platform; "" if it is covered on every path."""
-    parts = []
-    if missing := coverage.paths_without(platform):
-        parts.append(f"not covered from {_named(missing)}")
-    if doubtful := coverage.paths_in_doubt(platform):
-        parts.append(f"unknown from {_named(doubtful)}")
-    return ", ".join(parts)
-
-
 def needs_words(path: InstallPath) -> str:
     """The hashes that are enough on a path."""
     return "only h1 counts" if path.needs_h1 else "zh or h1 is enough"
 
 
-def policy_lines(review: Review) -> Iterator[str]:
-    """Yield the required platforms with reasons, the install paths, and the source of the policy."""
+def coverage_lines(found: ProviderCoverage) -> Iterator[Line]:
+    """A heading, and for each install path the number of covered platforms and the others by name."""
+    scope = "required platforms" if found.is_wanted else "known platforms"
+    yield line(Span(f"COVERAGE  {scope}, by install path", Role.HEADING))
+    for path in found.paths:
+        count = f"{len(path.covered)} of {path.platforms}" if found.platforms else "unknown"
+        is_complete = len(path.covered) == path.platforms
+        role = Role.GOOD if is_complete else Role.WARN if path.at_least_missing else Role.DIM
+        needs = Span(needs_words(path.path), Role.DIM)
+        yield line(f"  {path.path.value:<{_LABEL + 1}}", Span(f"{count:<9} ", role), needs, hanging=4)
+        if path.missing:
+            yield line(Span("    missing       ", Role.WARN), ", ".join(path.missing), hanging=18)
+        if path.doubtful:
+            yield line(Span("    unknown       ", Role.DIM), ", ".join(path.doubtful), hanging=18)
+
+
+def policy_lines(review: Review) -> Iterator[Line]:
+    """The required platforms with their reasons, the source of the policy, and the install paths."""
     policy = review.policy
-    yield f"policy    {source_words(review)}"
-    width = max((len(str(one.platform)) for one in policy.platforms), default=0)
-    for one in policy.platforms:
-        yield f"required  {one.platform!s:{width}}  {one.why}".rstrip()
+    yield line(Span(f"REQUIRED PLATFORMS  {source_words(review) if policy.file else 'no locklens.toml'}", Role.HEADING))
+    for required in policy.platforms:
+        place = FilePlace(policy.file, required.line) if review.policy_side.value != "given" else None
+        yield line(f"  {required.platform!s:<{_LABEL}}", Span(required.why, Role.DIM), hanging=_LABEL + 2, place=place)
     if not policy.platforms:
-        yield f"required  no platforms configured; {NAME_THEM}"
+        yield line(Span("  none configured", Role.DIM))
+        yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)
+    yield from heading("INSTALL PATHS")
     for path in policy.paths_in_order:
-        yield f"path      {path:15}  {needs_words(path)}  {local_words(path, policy)}".rstrip()
+        where = f"  {local_words(path, policy)}".rstrip()
+        yield line(f"  {path.value:<{_LABEL + 2}}", Span(f"{needs_words(path)}{where}", Role.DIM), hanging=4)
 
 
 def local_words(path: InstallPath, policy: Policy) -> str:
@@ -78,15 +89,3 @@ def source_words(review: Review) -> str:
             return f"{review.policy.file}, given with --policy"
         case _:
             return "none"
-
-
-def missing_platform_lines(coverage: ProviderCoverage, policy: Policy) -> Iterator[str]:
-    """Yield a line for each required platform that is not definitely covered."""
-    for one in policy.platforms:
-        if words := platform_words(str(one.platform), coverage):
-            why = f" ({one.why})" if one.why else ""
-            yield f"{one.platform}{why}: {words}"
-
-
-def _named(paths: tuple[InstallPath, ...]) -> str:
-    return " and ".join(PATH_NAMES[path] for path in paths)

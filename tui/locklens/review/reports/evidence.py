@@ -1,4 +1,4 @@
-"""The evidence of a change as plain lines: signers, unknown facts with reasons, and the registries asked."""
+"""What could not be established, and from whom: unknown facts with reasons, and the registries asked."""
 
 from __future__ import annotations
 
@@ -6,60 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from locklens.addresses import spelt_host
-from locklens.review.model import Proof
-from locklens.text import counted, listing
+from locklens.review.reports.lines import Line, Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
     from locklens.review.model import Change, HostState, Review
-    from locklens.trust.model import Signer, SigningKey
-
-
-def signer_text(change: Change) -> Iterator[str]:
-    """Yield the signer of the new version, and of the old one if it differs."""
-    old, new = change.old_signer, change.new_signer
-    if change.new is None or (old is None and new is None):
-        return
-    if old is not None and old.version != str(change.new.version):
-        if new is not None and (old.keys, old.tier) == (new.keys, new.tier):
-            yield f"signer        {signer(new)}; same signer as {old.version}"
-            return
-        yield f"signer {old.version:6} {signer(old)}"
-        yield f"signer {change.new.version!s:6} {signer(new)}"
-        return
-    yield f"signer        {signer(new)}"
-
-
-def mirror_lines(change: Change) -> Iterator[str]:
-    """Yield the mirrors that alone have some of the locked hashes."""
-    if words := mirror_words(change):
-        yield f"mirror        {words}"
-
-
-def mirror_words(change: Change) -> str:
-    """The number of locked hashes that only mirrors have, and which; "" for none."""
-    if change.evidence is None or not change.evidence.mirrors:
-        return ""
-    count = counted(sum(fact.proof is Proof.MIRROR for fact in change.locked), "hash", "hashes")
-    return f"{count} known only from {listing(change.evidence.mirrors)}, unsigned"
-
-
-def signer(value: Signer | None) -> str:
-    """The signer of a version: the tier, and each key in full."""
-    if value is None:
-        return "unknown"
-    return "; ".join([value.tier.value, *map(key_words, value.keys)]) if value.keys else value.tier.value
-
-
-def key_words(key: SigningKey) -> str:
-    """A key in full: fingerprint, names, algorithm, dates, state."""
-    names = ", ".join(key.user_ids) or "no name"
-    until = f"expires {key.expires[:10]}" if key.expires else "no expiry"
-    if key.expired and key.expires:
-        until = f"EXPIRED {key.expires[:10]}"
-    state = ", REVOKED" if key.revoked else ""
-    return f"{key.fingerprint}  {names}  {key.algorithm}, created {key.created[:10]}, {until}{state}"
 
 
 def shared_problems(changes: Iterable[Change]) -> Mapping[tuple[str, str], int]:
@@ -73,18 +25,22 @@ def shared_problems(changes: Iterable[Change]) -> Mapping[tuple[str, str], int]:
     return {cause: count for cause, count in counts.items() if count > 1}
 
 
-def problem_lines(change: Change, shared: Container[tuple[str, str]] = ()) -> Iterator[str]:
-    """Yield the unknown facts about a change that no finding reports; `shared` causes are reported elsewhere."""
+def problem_lines(problems: Iterable[str], hint: str) -> Iterator[Line]:
+    """The causes of unknown facts, and the next step."""
+    for problem in problems:
+        yield line(Span("  unknown  ", Role.WARN), problem, hanging=11, copied=problem)
+    if hint:
+        yield line(Span("  -> ", Role.DIM), hint, hanging=5, copied=hint)
+
+
+def unreported_problem_lines(change: Change, shared: Container[tuple[str, str]] = ()) -> Iterator[Line]:
+    """The unknown facts about a change that no finding reports; `shared` causes are reported elsewhere."""
     if change.evidence is None:
         return
     hint = change.evidence.hint
     reported = " ".join(finding.message for finding in change.findings)
     problems = [problem for problem in change.evidence.problems if (problem, hint) not in shared]
-    for problem in problems:
-        if problem not in reported:
-            yield f"unknown       {problem}"
-    if problems and hint:
-        yield f"hint          {hint}"
+    yield from problem_lines((one for one in problems if one not in reported), hint if problems else "")
 
 
 def without_cause(message: str, shared: Iterable[tuple[str, str]]) -> str:
@@ -105,9 +61,9 @@ def host_lines(review: Review) -> Iterator[str]:
         yield f"{spelt_host(host.host)}: {host_words(host, is_offline=review.offline)}{hint}"
 
 
-def host_words(host: HostState, *, is_offline: bool) -> str:
-    """The result of asking a registry."""
-    moment = f"as of {clock(host.as_of)}" if host.as_of else ""
+def host_words(host: HostState, *, is_offline: bool, now: str = "") -> str:
+    """The result of asking a registry; `now` as of `clock`."""
+    moment = f"as of {clock(host.as_of, now)}" if host.as_of else ""
     if host.error is not None:
         error = host.error.removeprefix(f"{host.host}: ")
         return f"{moment}, then failed: {error}" if moment else f"failed: {error}"
@@ -117,7 +73,9 @@ def host_words(host: HostState, *, is_offline: bool) -> str:
     return f"{reason}, cached {moment}" if moment else reason
 
 
-def clock(moment: str) -> str:
-    """Format an ISO 8601 moment in UTC for reading, to the minute."""
+def clock(moment: str, now: str = "") -> str:
+    """Format a moment for reading, to the minute, and without its day on that of `now`; both ISO 8601 in UTC."""
     day, separator, time = moment.partition("T")
-    return f"{day} {time[:5]} UTC" if separator else moment
+    if not separator:
+        return moment
+    return f"{time[:5]} UTC" if day == now[:10] else f"{day} {time[:5]} UTC"

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from locklens.hashes import is_of_files, registry_manifests
+from locklens.hashes import is_of_files
 from locklens.review.coverage import coverage
 from locklens.review.model import Proof
-from locklens.review.reports.cover import in_words, missing_platform_lines, policy_lines
+from locklens.review.reports.cover import coverage_lines, in_words, policy_lines
 from locklens.review.reports.evidence import (
     host_lines,
-    mirror_lines,
-    problem_lines,
     shared_problem_lines,
     shared_problems,
-    signer_text,
+    unreported_problem_lines,
     without_cause,
 )
+from locklens.review.reports.evidence_lines import hash_line, mirror_lines, proof_span, why_unknown
+from locklens.review.reports.lines import Role, plain_lines
+from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.review.reports.words import verdict_words
 from locklens.text import Painted, counted, page, visible
 
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from locklens.addresses import ProviderAddress
-    from locklens.review.model import Change, HashFact, Review, RootReview
+    from locklens.review.model import Change, Review, RootReview
+    from locklens.review.reports.lines import Line as ReportLine
     from locklens.text import Line, Printable
 
     Packages = Mapping[tuple[str, ProviderAddress], Sequence[Mapping[str, Any]]]
 
 _COLOURS = {Proof.STALE: "31;1", Proof.UNKNOWN: "33"}
-_NO_PLATFORM = "-"
 
 
 def render(review: Review, *, colour: bool = False, packages: Packages | None = None) -> Printable:
@@ -57,7 +58,8 @@ def _lines(review: Review, packages: Packages) -> Iterator[Line]:
         yield from _root(root, review, shared, packages)
     yield ""
     yield from shared_problem_lines(shared)
-    yield from policy_lines(review)
+    yield from plain_lines(policy_lines(review))
+    yield ""
     proofs = Counter(fact.proof for fact in facts)
     if facts:
         yield ", ".join(f"{proofs[proof]} {proof}" for proof in Proof if proofs[proof])
@@ -86,17 +88,21 @@ def _provider(change: Change, root: RootReview, review: Review, shared: Collecti
     explained = sum(fact.is_explained for fact in facts)
     covered = coverage(change, review.policy)
     yield f"  {name} {change.new.version}  hashes verified {explained} of {len(facts)}, {in_words(covered)}"
-    for line in missing_platform_lines(covered, review.policy):
-        yield f"      {line}"
+    if covered.is_wanted and len(covered.covered) < len(covered.platforms):
+        yield from plain_lines(coverage_lines(covered), indent=" " * 6)
     for finding in change.findings:
         yield f"      {finding.rule} {finding.severity.upper()} {without_cause(finding.message, shared)}"
-    for line in (*signer_text(change), *mirror_lines(change), *problem_lines(change, shared)):
-        yield f"      {line}"
-    width = max((len(_where(fact)) for fact in facts), default=0)
+    old, new = change.old_signer, change.new_signer
+    lines: list[ReportLine] = []
+    if old is not None or new is not None:
+        lines += signer_change_lines(old, new, unknown=why_unknown(change, review, is_asking=False))
+    lines += mirror_lines(change)
+    lines += unreported_problem_lines(change, shared)
+    yield from plain_lines(lines, indent=" " * 6)
     for fact in sorted(facts, key=lambda one: (one.platform is None, one.platform or "", is_of_files(one.hash))):
-        proof = fact.proof.upper() if fact.proof is Proof.STALE else fact.proof.value
-        shown = Painted(proof, _COLOURS[fact.proof]) if fact.proof in _COLOURS else proof
-        yield f"      {_where(fact):{width}}  {fact.hash:67}  ", shown
+        proof = proof_span(fact.proof)
+        text = f"    {hash_line(' ', Role.PLAIN, fact, proof, in_full=True).text}".removesuffix(proof.text)
+        yield text, Painted(proof.text, _COLOURS[fact.proof]) if fact.proof in _COLOURS else proof.text
 
 
 def _package(package: Mapping[str, Any]) -> Iterator[Line]:
@@ -107,9 +113,3 @@ def _package(package: Mapping[str, Any]) -> Iterator[Line]:
         yield from (f"          {visible(words)}" for words in (package["path"], package["reason"]) if words)
     for one in package.get("files", ()):
         yield f"          {one['state']:8}  {visible(one['name'])}"
-
-
-def _where(fact: HashFact) -> str:
-    if fact.platform is not None:
-        return fact.platform
-    return "registry manifest" if fact.hash in registry_manifests() else _NO_PLATFORM

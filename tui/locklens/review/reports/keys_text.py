@@ -5,15 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.keys import signers
-from locklens.review.reports.evidence import clock, host_lines, key_words
+from locklens.review.reports.evidence import clock, host_lines
+from locklens.review.reports.lines import line, plain_lines
+from locklens.review.reports.signer_lines import (
+    HISTORY_TITLE,
+    TIERS,
+    fingerprint_line,
+    key_lines,
+    past_use_lines,
+    tier_span,
+    use_lines,
+    uses_title,
+)
 from locklens.review.reports.words import severity_counts
 from locklens.text import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from locklens.review.keys import PastUse, SignerUses, Use
+    from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.text import Printable
 
     Past = Mapping[str, Sequence[PastUse]]
@@ -38,8 +50,7 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
         yield ""
         yield from _signer(signer, past.get(signer.key.fingerprint, ()) if signer.key is not None else ())
     yield ""
-    for line in host_lines(review):
-        yield f"registry {line}"
+    yield from (f"registry {words}" for words in host_lines(review))
     for note in review.notes:
         yield f"note: {note}"
     counts = ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
@@ -48,24 +59,18 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
 
 
 def _signer(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[str]:
-    yield f"{signer.tier}  {key_words(signer.key)}" if signer.key is not None else signer.name
+    yield from plain_lines(_signer_lines(signer, past))
+
+
+def _signer_lines(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[Line]:
+    if signer.key is not None:
+        yield line(tier_span(signer.tier), f"  {TIERS[signer.tier]}")
+        yield fingerprint_line(signer.key)
+        yield from key_lines(signer.key)
+    yield line(uses_title(signer))
     for use in signer.uses:
-        yield f"  {use.address} {use.version}{_details(use)}"
-        yield from (f"      {name}" for name in use.lock_files)
+        yield from use_lines(use, f"as of {clock(use.as_of)}" if use.as_of and not use.problem else "")
+    if past:
+        yield line(HISTORY_TITLE)
     for before in past:
-        name = f"{before.address} {before.version}"
-        yield f"  before: {name}  until {before.date[:10]} ({before.commit[:7]})  {_past_signer(before, signer)}"
-
-
-def _past_signer(use: PastUse, signer: SignerUses) -> str:
-    if use.key is None:
-        return use.problem or use.tier.value
-    is_same = signer.key is not None and use.key.fingerprint == signer.key.fingerprint
-    return "same key" if is_same else f"ANOTHER KEY: {use.tier}  {key_words(use.key)}"
-
-
-def _details(use: Use) -> str:
-    if use.problem:
-        return f"  {use.problem}"
-    doubt = f"  {use.doubt}" if use.doubt else ""
-    return f"  as of {clock(use.as_of)}{doubt}" if use.as_of else doubt
+        yield from past_use_lines(before, signer)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
+from locklens.text import counted
 from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from locklens.review.keys import PastUse, SignerUses, Use
     from locklens.trust.model import Signer, SigningKey
 
 
@@ -62,6 +64,49 @@ def key_lines(key: SigningKey) -> Iterator[Line]:
 def tier_span(tier: Tier) -> Span:
     """A tier as a word."""
     return Span(tier.value, Role.WARN if tier in {Tier.UNSIGNED, Tier.UNKNOWN} else Role.PLAIN)
+
+
+HISTORY_TITLE = "HISTORY  earlier locked versions of these providers"
+
+
+def uses_title(signer: SignerUses) -> str:
+    """The heading of a signer's releases, with their number."""
+    title = "SIGNED" if signer.key is not None else "NOT SIGNED" if signer.tier is Tier.UNSIGNED else "UNKNOWN"
+    releases = counted(len(signer.uses), "locked release")
+    return f"{title}  {releases} of {counted(len(signer.addresses), 'provider')}"
+
+
+def use_lines(use: Use, moment: str, *, notes: Iterable[str] = ()) -> Iterator[Line]:
+    """A locked release of a signer, with what is unusual about it and its lock files.
+
+    Args:
+        use: The release.
+        moment: When its signature was reported, or the state of the lookup; "" to leave it out.
+        notes: More that is unusual about it.
+    """
+    yield line(f"  {use.name}", Span(f"  {moment}" if moment else "", Role.DIM), hanging=4, copied=use.name)
+    if use.problem:
+        yield line(Span(f"    {use.problem}", Role.WARN), hanging=6, copied=use.problem)
+    for note in filter(None, (use.doubt, *notes)):
+        yield line(Span(f"    {note}", Role.WARN), hanging=6)
+    for name in use.lock_files:
+        yield line("    ", Span(name, Role.PLACE), hanging=6, place=FilePlace(name, 1))
+
+
+def past_use_lines(use: PastUse, signer: SignerUses) -> Iterator[Line]:
+    """A release that was locked before, and its key beside that of a signer."""
+    name = f"{use.address} {use.version}"
+    yield line(Span(f"  until {use.date[:10]} {use.commit[:7]}  ", Role.DIM), name, hanging=4, copied=name)
+    tier = Span(f"  {use.tier.value}", Role.DIM)
+    if use.key is None:
+        reason = use.problem or ("not signed" if use.tier is Tier.UNSIGNED else "no longer known")
+        yield line(Span(f"    {reason}", Role.WARN), hanging=6, copied=use.problem)
+    elif signer.key is not None and use.key.fingerprint == signer.key.fingerprint:
+        yield line(Span("    same key", Role.GOOD), tier)
+    else:
+        digits = Span(grouped(use.key.fingerprint), Role.STRONG)
+        yield line(Span("    another key  ", Role.WARN), digits, tier, hanging=6, copied=use.key.fingerprint)
+        yield from key_lines(use.key)
 
 
 def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str) -> Iterator[Line]:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.hashes import count_by_scheme
-from locklens.review.model import Change, ChangeKind, Finding, HashFact, LockStatus, Review, RootReview, Severity
+from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity
 from locklens.review.reports import evidence, words
+from locklens.review.reports.evidence_lines import each_hash_lines, mirror_lines, why_unknown
+from locklens.review.reports.lines import line as report_line
+from locklens.review.reports.lines import plain_lines
+from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
+from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.text import Painted, counted, listing, page, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict
-    from locklens.project.configuration import Configuration, Requirement
+    from locklens.project.configuration import Configuration
+    from locklens.review.reports.lines import Line as ReportLine
     from locklens.text import Line, Printable
 
 _SAME_VERSION = {
@@ -30,6 +39,8 @@ _REQUIREMENTS_SHOWN = 8
 ROOTS_SHOWN = 8
 """Names of the roots of one change, unless all are asked for."""
 _WIDTH = 120
+_INDENT = 8
+_LABEL = 13
 
 
 def render(review: Review, *, colour: bool = False, lists_roots: bool = False) -> Printable:
@@ -157,20 +168,11 @@ class _Printer:
         line = f" {_name(change, root.tool):{width}}  {summary}".rstrip()
         yield f"  {words.kind_sign(change.kind):2} ", word, line
         if change.moved_from:
-            yield f"        was {change.moved_from}"
+            yield f"        moved from {change.moved_from}"
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
         yield from _required_by(change, root)
-        lines = (
-            evidence.signer_text(change),
-            evidence.mirror_lines(change),
-            evidence.problem_lines(change, self._unknown),
-        )
-        for line in (one for each in lines for one in each):
-            yield f"        {line}"
-        if change.kind in _SAME_VERSION:
-            yield from _hashes("+", change.added)
-            yield from _hashes("-", change.removed)
+        yield from _evidence(change, self._review, self._unknown)
 
     def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[Line]:
         word = Painted(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
@@ -259,30 +261,26 @@ def _hash_counts(change: Change) -> str:
 def _required_by(change: Change, root: RootReview) -> Iterator[str]:
     if root.configuration is None or not root.configuration.has_files:
         return
-    if not change.required_by:
-        reason = root.configuration.unknown_reason
-        yield f"        required by: unknown, {reason}" if reason else "        required by: nothing"
-    for requirement in change.required_by[:_REQUIREMENTS_SHOWN]:
-        yield f"        required by {_requirement(requirement)}"
+    lines = [line for one in change.required_by[:_REQUIREMENTS_SHOWN] for line in requirement_lines(one)]
     hidden = len(change.required_by) - _REQUIREMENTS_SHOWN
     if hidden > 0:
-        yield f"        required by {hidden} more places"
+        lines.append(report_line(f"  {hidden} more places"))
+    printed = plain_lines(lines or [unrequired_line(change, root.configuration)], indent=" " * (_INDENT + _LABEL - 2))
+    for label, text in zip_longest(["REQUIRED BY"], printed, fillvalue=""):
+        yield f"{'':{_INDENT}}{label:{_LABEL}}{text[_INDENT + _LABEL :]}"
 
 
-def _requirement(requirement: Requirement) -> str:
-    text = f"{requirement.file}:{requirement.line}  {requirement.constraint or 'any version'}"
-    if requirement.module:
-        text += f"  in module {requirement.module}"
-    if requirement.overrides:
-        over = requirement.overrides
-        text += f"  (overrides {over.constraint or 'any version'} of {over.file}:{over.line})"
-    return text
-
-
-def _hashes(sign: str, facts: Sequence[HashFact]) -> Iterator[str]:
-    for fact in facts:
-        platform = f"{fact.platform}  " if fact.platform else ""
-        yield f"        {sign} {fact.hash}  {platform}{fact.proof.value}"
+def _evidence(change: Change, review: Review, shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """The signers, the unknown facts that no finding reports, and each hash that differs in the same version."""
+    old, new = change.old_signer, change.new_signer
+    lines: list[ReportLine] = []
+    if change.new is not None and (old is not None or new is not None):
+        lines += signer_change_lines(old, new, unknown=why_unknown(change, review, is_asking=False))
+    lines += mirror_lines(change)
+    lines += evidence.unreported_problem_lines(change, shared)
+    if change.kind in _SAME_VERSION:
+        lines += each_hash_lines(replace(change, kept=()), is_asking=False, in_full=True)
+    yield from plain_lines(lines, indent=" " * _INDENT)
 
 
 def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:

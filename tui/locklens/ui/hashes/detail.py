@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, Proof
-from locklens.review.reports.cover import NAME_THEM, local_words, needs_words, source_words
+from locklens.review.reports.cover import NAME_THEM, coverage_lines, in_words, policy_lines
+from locklens.review.reports.evidence import problem_lines
+from locklens.review.reports.evidence_lines import PROOFS, hash_line, is_settled, mirror_lines, proof_span, unsettled
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.hashes.packages import counts_line, package_lines
 from locklens.ui.review.detail import finding_lines
 from locklens.ui.review.root_detail import asked_lines
 from locklens.ui.text.clipboard import ShellText, change_copied
-from locklens.ui.text.evidence import PROOFS, hash_line, is_settled, mirror_detail, proof_span, unsettled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -73,14 +74,11 @@ def _provider_lines(
     platforms = coverage(change, review.policy)
     if change.evidence is None:
         yield line(Span("  … " if is_asking else "  ? ", Role.STRONG), unsettled(is_asking=is_asking), hanging=4)
-    yield from mirror_detail(change)
+    yield from mirror_lines(change)
     if change.evidence is not None and change.evidence.problems:
-        for problem in change.evidence.problems:
-            yield line(Span("  unknown  ", Role.WARN), problem, hanging=11, copied=problem)
-        if change.evidence.hint:
-            yield line(Span("  -> ", Role.DIM), change.evidence.hint, hanging=5, copied=change.evidence.hint)
+        yield from problem_lines(change.evidence.problems, change.evidence.hint)
     yield from _matrix_lines(change, root, platforms, review.policy, is_asking=is_asking)
-    yield from _path_lines(platforms)
+    yield from _coverage_lines(platforms)
     named = (root.lock_file, change.address)
     yield from package_lines(packages.known.get(named), str(change.new.version), is_comparing=named in packages.pending)
     if change.findings:
@@ -89,7 +87,8 @@ def _provider_lines(
             yield from finding_lines(finding, in_full=in_full)
     yield from _hash_lines(change, root, in_full=in_full, is_asking=is_asking)
     yield from _ladder_lines(change.locked)
-    yield from policy_detail(review)
+    yield Line()
+    yield from policy_lines(review)
 
 
 def _changed(change: Change, review: Review) -> str:
@@ -154,20 +153,10 @@ def _state(platform: str, found: ProviderCoverage) -> Span:
     return Span("?       ", Role.DIM) if found.paths_in_doubt(platform) else Span("ok      ", Role.GOOD)
 
 
-def _path_lines(found: ProviderCoverage) -> Iterator[Line]:
-    """The coverage of each install path."""
-    scope = "required platforms" if found.is_wanted else "known platforms"
-    yield from heading(f"COVERAGE  {scope}, by install path")
-    for path in found.paths:
-        count = f"{len(path.covered)} of {path.platforms}" if found.platforms else "unknown"
-        is_complete = len(path.covered) == path.platforms
-        role = Role.GOOD if is_complete else Role.WARN if path.at_least_missing else Role.DIM
-        needs = Span(needs_words(path.path), Role.DIM)
-        yield line(f"  {path.path.value:<{_PLATFORM + 1}}", Span(f"{count:<9} ", role), needs, hanging=4)
-        if path.missing:
-            yield line(Span("    missing       ", Role.WARN), ", ".join(path.missing), hanging=18)
-        if path.doubtful:
-            yield line(Span("    unknown       ", Role.DIM), ", ".join(path.doubtful), hanging=18)
+def _coverage_lines(found: ProviderCoverage) -> Iterator[Line]:
+    """The coverage of each install path, and the next step."""
+    yield Line()
+    yield from coverage_lines(found)
     if found.is_wanted and (found.missing or found.is_short):
         yield line(Span("  -> L locks the missing platforms, with a Preview", Role.DIM), hanging=5)
     elif not found.is_wanted:
@@ -257,7 +246,7 @@ def _root_lines(
         width = min(max(len(change.address.short(root.tool.default_host)) for change in changes), 30)
         for change in sorted(changes, key=lambda change: change.address.sort_key):
             name = change.address.short(root.tool.default_host).ljust(width)
-            covered = _covered(coverage(change, review.policy)) if is_settled(change) else "…"
+            covered = in_words(coverage(change, review.policy)) if is_settled(change) else "…"
             entry = FilePlace(root.lock_file, change.new.line if change.new else 1)
             version = str(change.new.version) if change.new else ""
             yield line(
@@ -267,33 +256,7 @@ def _root_lines(
     if known:
         yield from heading(f"PACKAGES ON THIS MACHINE  of {counted(len(known), 'provider')}")
         yield counts_line(known)
-    yield from policy_detail(review)
+    yield Line()
+    yield from policy_lines(review)
     yield from _ladder_lines([fact for change in changes for fact in change.locked])
     yield from asked_lines(review, is_asking=is_asking)
-
-
-def _covered(found: ProviderCoverage) -> str:
-    """The coverage in short; the platforms are the required ones unless it says otherwise."""
-    if not found.platforms:
-        return "platforms unknown"
-    scope = "" if found.is_wanted else " known platforms"
-    unknown = f", {len(found.doubtful)} unknown" if found.doubtful else ""
-    return f"covers {len(found.covered)} of {len(found.platforms)}{scope}{unknown}"
-
-
-def policy_detail(review: Review) -> Iterator[Line]:
-    """The required platforms with their reasons, and the install paths."""
-    policy = review.policy
-    yield from heading(f"REQUIRED PLATFORMS  {source_words(review) if policy.file else 'no locklens.toml'}")
-    for required in policy.platforms:
-        place = FilePlace(policy.file, required.line) if review.policy_side.value != "given" else None
-        yield line(
-            f"  {required.platform!s:<{_PLATFORM}}", Span(required.why, Role.DIM), hanging=_PLATFORM + 2, place=place
-        )
-    if not policy.platforms:
-        yield line(Span("  none configured", Role.DIM))
-        yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)
-    yield from heading("INSTALL PATHS")
-    for path in policy.paths_in_order:
-        where = f"  {local_words(path, policy)}".rstrip()
-        yield line(f"  {path.value:<{_PLATFORM + 2}}", Span(f"{needs_words(path)}{where}", Role.DIM), hanging=4)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.operations.verification.model import PackageVerdict
+from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.hashes.packages import PACKAGE_WORDS
 from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.text.evidence import PROOFS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

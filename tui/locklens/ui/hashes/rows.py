@@ -9,9 +9,9 @@ from msgspec import Struct
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import LookupAnswer, Severity
 from locklens.review.reports.cover import coverage_in_short
+from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lines import Role, Span
 from locklens.ui.hashes.packages import package_filter_words, package_span
-from locklens.ui.text.evidence import is_settled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import count_by_scheme
-from locklens.project.configuration import Contributor
+from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
+from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
 from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
@@ -14,13 +15,11 @@ from locklens.ui.review.root_detail import asked_lines, missing_module_lines, ro
 from locklens.ui.review.rows import row_differences, rules_of, side_in_short
 from locklens.ui.review.tree import ConflictPair, Node, NodeKind, RootChange
 from locklens.ui.text.clipboard import change_copied, finding_copied
-from locklens.ui.text.evidence import evidence_lines, hash_lines, why_unknown
 from locklens.ui.text.phrases import what_happened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.project.configuration import Requirement
     from locklens.review.model import Change, Finding, Review
 
 _LABEL = 13
@@ -176,37 +175,11 @@ def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
         yield line(Span(f"  unknown: {configuration.unknown_reason}", Role.DIM))
         return
     for requirement in subject.change.required_by:
-        yield from _asker_lines(requirement, subject.root.path)
+        yield from requirement_lines(requirement, subject.root.path)
     missing = configuration.missing_modules
     yield from missing_module_lines(configuration, indent=2, in_full=in_full)
-    if subject.change.required_by or missing:
-        return
-    if reason := configuration.unknown_reason:
-        yield line(Span(f"  unknown: {reason}", Role.WARN), hanging=4)
-    else:
-        yield line(Span("  no requirement in the configuration", Role.WARN if subject.change.new else Role.DIM))
-
-
-def _asker_lines(requirement: Requirement, root: str) -> Iterator[Line]:
-    """The requirement, its constraint, and the one that it overrides; places relative to the root's folder."""
-    place = FilePlace(requirement.file, requirement.line)
-    constraint = requirement.constraint or "any version"
-    via = f"  module {requirement.module}" if requirement.module else ""
-    if requirement.contributor is not Contributor.REQUIRED_PROVIDERS:
-        via += f"  {requirement.contributor} {requirement.subject}"
-    yield line(
-        "  ",
-        Span(place.seen_from(root), Role.PLACE),
-        f"  {constraint}",
-        Span(via, Role.DIM),
-        hanging=4,
-        copied=constraint,
-        place=place,
-    )
-    if (hidden := requirement.overrides) is not None:
-        overridden = FilePlace(hidden.file, hidden.line)
-        override = f"    overrides {hidden.constraint or 'any version'} of {overridden.seen_from(root)}"
-        yield line(Span(override, Role.DIM), hanging=6, place=overridden)
+    if not subject.change.required_by and not missing:
+        yield unrequired_line(subject.change, configuration)
 
 
 def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from locklens.hashes import Scheme
 from locklens.review.model import Change, ChangeKind, Finding, Proof, RootReview, Severity
-from locklens.ui.text.evidence import is_settled
+from locklens.review.reports.evidence_lines import is_settled
 
 PLACEHOLDER = (
     "text  sev>=warn  kind:upgrade  root:prod  provider:aws  rule:LK005  proof:unknown  unreviewed   (-word: not)"

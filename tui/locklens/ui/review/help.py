@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import visible
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.text.evidence import MEANINGS, PROOFS
+from locklens.ui.text.evidence import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

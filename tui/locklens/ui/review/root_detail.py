@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.evidence import host_words
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
 from locklens.review.reports.words import phrase
 from locklens.review.rules.catalogue import RULES
@@ -11,7 +12,6 @@ from locklens.text import counted
 from locklens.ui.review.rows import kind_in_short
 from locklens.ui.review.tree import Node, NodeKind, root_note
 from locklens.ui.text.clipboard import change_copied, finding_copied
-from locklens.ui.text.phrases import host_in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +107,8 @@ def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
     if is_asking:
         yield line(Span("  … ", Role.STRONG), "being asked")
     for host in review.hosts:
-        state = Span(host_in_short(host, review), Role.WARN if host.error or not host.asked else Role.DIM)
+        words = host_words(host, is_offline=review.offline, now=review.at)
+        state = Span(words, Role.WARN if host.error or not host.asked else Role.DIM)
         yield line(f"  {host.host}  ", state, hanging=4, copied=host.host)
     if not review.hosts and not is_asking:
         yield line(Span("  none: no provider changed", Role.DIM))

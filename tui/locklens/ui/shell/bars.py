@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.evidence import host_words
 from locklens.review.reports.lines import Line, Role, Span, line
-from locklens.ui.text.phrases import host_in_short
 from locklens.ui.views import VIEWS, View
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -101,7 +101,7 @@ def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
         name = ""
     for host in review.hosts:
         is_good = host.asked and host.error is None
-        state = host_in_short(host, review)
+        state = host_words(host, is_offline=review.offline, now=review.at)
         yield fact_line(name, Span(f"{host.host}  "), Span(state, Role.DIM if is_good else Role.WARN))
         name = ""
     if name:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.ui.text.evidence import is_settled
+from locklens.review.reports.evidence_lines import is_settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

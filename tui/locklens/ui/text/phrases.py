@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from locklens.hashes import count_by_scheme
-from locklens.review.model import Bump, Change, ChangeKind, Finding, HostState, Review, RootReview
+from locklens.review.model import Bump, Change, ChangeKind, Finding, Review, RootReview
 from locklens.review.reports.words import side
 from locklens.text import counted
 
@@ -109,26 +109,6 @@ def registries_in_short(review: Review) -> str:
         return "offline"
     left_out = sum(not host.asked for host in review.hosts)
     return f"{left_out} of {counted(len(review.hosts), 'registry', 'registries')} not asked" if left_out else ""
-
-
-def host_in_short(host: HostState, review: Review) -> str:
-    """The state of a registry's lookups, without the registry's name."""
-    moment = since(host.as_of, review.at) if host.as_of else ""
-    if host.error is not None:
-        error = host.error.removeprefix(f"{host.host}: ")
-        return f"as of {moment}, then failed: {error}" if moment else f"failed: {error}"
-    if host.asked:
-        return f"as of {moment}" if moment else "asked"
-    reason = "offline" if review.offline else "not asked"
-    return f"{reason}, cached as of {moment}" if moment else reason
-
-
-def since(moment: str, now: str) -> str:
-    """The time of an answer: HH:MM on the day of `now`, else with the day; both arguments ISO 8601 in UTC."""
-    day, separator, time = moment.partition("T")
-    if not separator:
-        return moment
-    return f"{time[:5]} UTC" if day == now[:10] else f"{day} {time[:5]} UTC"
 
 
 def configuration_read(review: Review) -> str:

@@ -1,0 +1,133 @@
+"""The text reports and the screens say the same: each statement of a report stands in the detail of its row."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import pytest
+from msgspec.structs import replace
+
+from locklens.demo.faults import Faults
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.repository import make_repository
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.releases.settings import NetworkSettings
+from locklens.review.keys import PastUse, signers
+from locklens.review.model import Change, Review, RootReview
+from locklens.review.reports import hashes_text, keys_text, text
+from locklens.review.reports.evidence import shared_problems
+from locklens.review.reports.lines import Line
+from locklens.storage.cache import Cache
+from locklens.ui.hashes.detail import hash_detail
+from locklens.ui.hashes.rows import LookupState, hash_rows
+from locklens.ui.review.detail import detail_lines
+from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
+from locklens.ui.signers.detail import History, signer_detail
+from locklens.ui.signers.rows import signer_rows
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LockLens, Review]]:
+    """The sample repository, with all that is locked: each kind of change, proof, signer and finding that it has."""
+    folder = tmp_path_factory.mktemp("sample")
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
+        environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        top = make_repository(folder / "infrastructure")
+        asking = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
+        locklens = LockLens(ReviewRequest(partial(open_git, top), include_unchanged=True, asking=asking))
+        yield locklens, locklens.review()
+
+
+def normal(text: str) -> str:
+    """A text without what layout alone makes: groups of digits, places relative to a root, runs of blanks."""
+    whole = re.sub(r"\b(?:[0-9A-F]{4} ){9}[0-9A-F]{4}\b", lambda found: found[0].replace(" ", ""), text)
+    return " ".join(whole.split())
+
+
+def shown(lines: Iterable[Line], root: str = "") -> str:
+    """The text of a detail, each line after the other."""
+    return normal("\n".join(line.text for line in lines).replace("./", f"{root}/" if root else ""))
+
+
+def statements(report: str, *, indent: int) -> Iterator[str]:
+    """The statements of a report's lines that are indented at least so far, without labels, ids and places of findings."""
+    for line in report.splitlines():
+        if line.startswith(" " * indent):
+            bare = re.sub(r"^(REQUIRED BY|LK\d{3} [A-Z]+) +", "", line.strip())
+            yield normal(re.sub(r"  \((line \d+|[^ ()]+:\d+)(, column \d+)?\)$", "", bare))
+
+
+def each_change(review: Review) -> Iterator[tuple[RootReview, Change, Review]]:
+    """Every change, with a review of it alone."""
+    for root in review.roots:
+        for change in root.changes:
+            alone = replace(root, changes=(change,), findings=())
+            yield alone, change, replace(review, roots=(alone,))
+
+
+def change_nodes(review: Review) -> Iterator[Node]:
+    waiting = list(outline(review, Grouping.ROOT))
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children
+        if node.kind in {NodeKind.CHANGE, NodeKind.MEMBER}:
+            yield node
+
+
+def missing(report: str, detail: str, *, indent: int) -> list[str]:
+    return [statement for statement in statements(report, indent=indent) if statement not in detail]
+
+
+def test_a_change_is_worded_once(sample: tuple[LockLens, Review]) -> None:
+    _, review = sample
+    seen = 0
+    for root, _, alone in each_change(review):
+        (node,) = change_nodes(alone)
+        detail = shown(detail_lines(node, alone, in_full=True), root.path)
+        report = str(text.render(alone))
+        assert missing(report, detail, indent=8) == [], report
+        seen += len(list(statements(report, indent=8)))
+    assert seen > 300
+
+
+def test_a_locked_provider_is_worded_once(sample: tuple[LockLens, Review]) -> None:
+    _, review = sample
+    for _, change, alone in each_change(review):
+        if change.new is None:
+            continue
+        (row,) = [one for one in hash_rows(alone, asked=LookupState()) if one.change is not None]
+        (root,) = [one for one in hash_rows(alone, asked=LookupState()) if one.change is None]
+        detail = f"{shown(hash_detail(row, alone, in_full=True))} {shown(hash_detail(root, alone))}"
+        assert not shared_problems([change])
+        report = str(hashes_text.render(alone))
+        about_signer = report.index("      SIGNER") if "      SIGNER" in report else len(report)
+        before, after = report[:about_signer], report[about_signer:]
+        hashes = "\n".join(line for line in after.splitlines() if re.match(r" +[a-z0-9]+:\S+", line))
+        assert missing(before, detail, indent=6) == [], report
+        assert missing(hashes, detail, indent=4) == [], report
+        policy = report[report.index("REQUIRED PLATFORMS") :].partition("\n\n")[0]
+        assert normal(policy) in detail
+
+
+def test_a_signer_is_worded_once(sample: tuple[LockLens, Review]) -> None:
+    locklens, review = sample
+    past: dict[str, tuple[PastUse, ...]] = {}
+    details = []
+    for row in signer_rows(signers(review), is_asking=False):
+        history = History()
+        if row.signer.key is not None:
+            uses = past[row.signer.key.fingerprint] = locklens.history(row.signer)
+            history = History(is_read=True, uses=uses)
+        details.append(shown(signer_detail(row, review, history)))
+    assert any(past.values())
+    blocks = str(keys_text.render(review, past)).split("\n\n")[1:-1]
+    assert len(blocks) == len(details)
+    as_of = partial(re.compile(r" as of \S+( \S+)? UTC").sub, "")
+    for block, detail in zip(blocks, details, strict=True):
+        assert missing(as_of(block), as_of(detail), indent=0) == [], block
