@@ -77,16 +77,19 @@ class ResolveConflicts(Struct, frozen=True):
         """Return the entries that clash; those of roots that cannot be merged at all are left out.
 
         Raises:
-            ConfigurationError: A folder is no root.
+            ConfigurationError: A folder is no root, or no root can be merged.
             RepositoryError: Git failed.
         """
         draft = ScopedPlanBuilder(self.where)
         found: list[Clash] = []
+        failures: list[ConfigurationError] = []
         for root in draft.roots:
             try:
                 found += _Conflicted.read(root, draft.top).clashes(prefer_newest=self.prefer_newest)
-            except ConfigurationError:
-                continue  # The plan reports it.
+            except ConfigurationError as error:
+                failures.append(error)  # The plan of the others reports it.
+        if failures and len(failures) == len(draft.roots):
+            raise failures[0]
         return tuple(found)
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:

@@ -289,7 +289,8 @@ _ALL = (
         "Every command of the tools fails. A conflict resolved by hand can combine a version with the hashes of "
         "another one.",
         "Run `terraform providers`: the error names the problem.",
-        "Take one side of the conflict in full, then run `terraform init`.",
+        "Git conflict: `locklens merge --root DIR` (M on the screen) merges by block. Any other error: correct the "
+        "named line, or restore the file with `git checkout`. Then run `terraform init`.",
     ),
     Rule(
         "LK020",

@@ -10,6 +10,7 @@ from msgspec import Struct
 from locklens.diagnostics import DiagnosticSeverity
 from locklens.operations.plan.commit_message import commit_message
 from locklens.operations.plan.files import WriteTarget
+from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Severity
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
 from locklens.review.reports.words import kind_sign, severity_counts
@@ -87,6 +88,12 @@ class PlanProgress(Struct, frozen=True):
     def has_files(self) -> bool:
         """True if there is something to write."""
         return self.plan is not None and not self.plan.proposal.is_empty
+
+    @property
+    def is_policy_alone(self) -> bool:
+        """True if the policy is all that would be written."""
+        files = self.plan.proposal.files if self.plan is not None else ()
+        return bool(files) and all(file.path == POLICY_FILE for file in files)
 
     @property
     def words(self) -> Words:
@@ -346,6 +353,9 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     if standing.plan_review is None:
         yield line(Span("  …", Role.DIM))
         return
+    if standing.is_policy_alone:
+        yield from _policy_lines(standing.plan_review)
+        return
     plan_review = standing.plan_review
     review = plan_review.review
     added = sum(len(change.added) for change in review.changes)
@@ -365,6 +375,19 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     for host in review.hosts:
         if host.error is not None:
             yield line(Span("  unknown: ", Role.WARN), host.error, hanging=4)
+    for note in review.notes:
+        yield line(Span("  note: ", Role.WARN), note, hanging=4)
+
+
+def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
+    """The result of an edited policy: no lock file changes, and from when the edit counts."""
+    yield line(f"  policy: {POLICY_FILE} edited, no lock file changes", hanging=4)
+    review = plan_review.review
+    if review.policy.accept_from is AcceptFrom.HEAD:
+        when = "at once: the base has accept_from = head"
+    else:
+        when = f"once {plan_review.against or 'the base'} has them: commit the file"
+    yield line(Span(f"  acceptances and pins count {when}", Role.DIM), hanging=4)
     for note in review.notes:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
 
