@@ -195,7 +195,7 @@ async def test_marking(samples: Samples, running: Running) -> None:
         assert "marked 1 finding as reviewed" in on.text
         assert "✓ BLOCK ? LK006" in " ".join(on.text.split())
         assert "changes reviewed         8 of 18" in on.text
-        assert "root findings reviewed   1 of 3" in on.text
+        assert "other findings reviewed  1 of 3" in on.text
         await on.go_to("hashicorp/aws")
         await on.press("g", "space")
         assert "4/4" in on.lines[2]

@@ -108,6 +108,7 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
         assert not (top / POLICY_FILE).exists()
         await on.press("enter")
         await until(on, lambda: (top / POLICY_FILE).exists())
+        await until(on, lambda: "LK028" in on.text)
     (accepted,) = policy(top)["accept"]
     assert (accepted["provider"], accepted["reason"], accepted["by"]) == (DEMO, "checked", "Ann Example")
     assert accepted["until"] == date(2999, 1, 1)

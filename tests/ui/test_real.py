@@ -42,7 +42,7 @@ async def test_every_row_of_the_demo_can_be_looked_at(tmp_path: Path) -> None:
                 assert screen.detail.lines, screen.left.rows[index].key
         for key in ("d", "escape", "w", "escape", "a"):
             await pilot.press(key)
-        findings = {finding_mark(root, finding) for root in expected.roots for finding in root.findings}
+        findings = {finding_mark(root.path, finding) for root in expected.roots for finding in root.findings}
         assert findings
         assert {change.id for change in expected.changes} | findings == screen.loader.marks
 

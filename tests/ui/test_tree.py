@@ -6,10 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.review.model import Evidence, LockStatus, LookupAnswer, Severity
+from locklens.review.reports.lines import FilePlace
 from locklens.ui.review.change_list import ChangeList
+from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.filter import parse_filter
-from locklens.ui.review.rows import Mark, Setting, mark_of, rows
+from locklens.ui.review.row_target import node_place
+from locklens.ui.review.rows import Mark, Setting, is_reviewed, mark_of, rows
 from locklens.ui.review.tree import Grouping, NodeKind, outline
+from locklens.ui.text.phrases import reviewed_words
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
@@ -115,6 +119,25 @@ def test_roots_without_changes_show_their_findings_conflicts_and_format(samples:
     assert nodes["crlf"] == [(NodeKind.NOTE, "format only: same providers, different bytes")]
     assert nodes["merge"][0][0] is NodeKind.CONFLICT
     assert "quiet" not in nodes
+
+
+def test_a_finding_about_the_policy_has_a_row_in_every_grouping(samples: Samples) -> None:
+    finding = replace(samples.finding("LK028", Severity.WARN, "locklens.toml differs"), file="locklens.toml", line=3)
+    review = replace(samples.many(2), own_findings=(finding,))
+    for grouping in Grouping:
+        sections = outline(review, grouping)
+        ((section, node),) = [(s, n) for s in sections for n in s.children if n.finding == finding]
+        assert grouping is Grouping.SEVERITY or section.title == "locklens.toml"
+        assert (node.severity, node.root, node_place(node)) == (Severity.WARN, None, FilePlace("locklens.toml", 3))
+        assert "locklens.toml differs" in "\n".join(line.text for line in detail_lines(node, review))
+        assert detail_lines(section, review)
+        assert not is_reviewed(node, ())
+        assert is_reviewed(node, node.mark_ids)
+    reviewed = reviewed_words(review, frozenset(node.mark_ids), changes=False)
+    assert reviewed == "1 of 1"
+    (only,) = outline(review, Grouping.ROOT, narrowed=parse_filter("rule:LK028"))
+    assert only.title == "locklens.toml"
+    assert outline(review, Grouping.ROOT, narrowed=parse_filter("rule:LK028 root:team"), marks=()) == ()
 
 
 def test_a_conflict_shows_both_sides(samples: Samples) -> None:

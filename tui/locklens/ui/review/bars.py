@@ -120,8 +120,8 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
         ("changes reviewed", reviewed_words(review, marks, findings=False)),
         ("configurations read", configuration_read(review)),
     ]
-    if any(root.findings for root in review.roots):
-        facts.insert(2, ("root findings reviewed", reviewed_words(review, marks, changes=False)))
+    if review.own_findings or any(root.findings for root in review.roots):
+        facts.insert(2, ("other findings reviewed", reviewed_words(review, marks, changes=False)))
     lines = [fact_line(name, Span(text)) for name, text in facts]
     signs = [(words.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
         ("?", "about the root"),

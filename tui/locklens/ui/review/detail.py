@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import count_by_scheme
+from locklens.policy import POLICY_FILE
 from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
 from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
@@ -42,12 +43,11 @@ def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking
             return tuple(_change_lines(node.subjects[0], review, in_full=in_full, is_asking=is_asking))
         case NodeKind.GROUP:
             return tuple(_group_lines(node, review, in_full=in_full, is_asking=is_asking))
-        case NodeKind.FINDING if node.finding is not None and node.root is not None:
-            return (
-                _where(node.root.path, node.root.lock_file, None),
-                Line(),
-                *finding_lines(node.finding, in_full=True),
-            )
+        case NodeKind.FINDING if node.finding is not None:
+            where = _where(".", POLICY_FILE, None)
+            if node.root is not None:
+                where = _where(node.root.path, node.root.lock_file, None)
+            return (where, Line(), *finding_lines(node.finding, in_full=True))
         case NodeKind.CONFLICT if node.pair is not None:
             return tuple(_conflict_lines(node, node.pair))
         case NodeKind.NOTE | NodeKind.FINDING | NodeKind.CONFLICT:

@@ -21,9 +21,12 @@ _SEVERITIES = {severity.value: severity for severity in Severity if severity is 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The subject of a filter: a change of a root, a root-level finding, or (neither) the root itself."""
+    """The subject of a filter: a change of a root, a root-level finding, or (neither) the root itself.
 
-    root: RootReview
+    Without a root, it is a finding about the policy.
+    """
+
+    root: RootReview | None
     change: Change | None = None
     finding: Finding | None = None
     reviewed: bool = False
@@ -50,7 +53,7 @@ class Candidate:
     @property
     def text(self) -> str:
         """The text that plain terms are searched in, in lower case."""
-        parts = [self.root.path, self.root.lock_file]
+        parts = [self.root.path, self.root.lock_file] if self.root is not None else []
         parts += [f"{finding.rule} {finding.message} {finding.file}" for finding in self.findings]
         if self.change is not None:
             sides = [side for side in (self.change.old, self.change.new) if side is not None]
@@ -140,7 +143,7 @@ def _field_test(key: str, value: str) -> Test:
                 raise ValueError(f"no kind begins with {value!r}: {', '.join(kind.value for kind in ChangeKind)}")
             return lambda candidate: candidate.change is not None and candidate.change.kind.value.startswith(value)
         case "root":
-            return lambda candidate: value in (candidate.root.path.lower() or ".")
+            return lambda candidate: candidate.root is not None and value in (candidate.root.path.lower() or ".")
         case "provider":
             return lambda candidate: candidate.change is not None and value in str(candidate.change.address).lower()
         case "rule":

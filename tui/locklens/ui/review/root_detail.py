@@ -122,6 +122,9 @@ def section_lines(node: Node) -> Iterator[Line]:
     """A section that is not a root."""
     yield line(Span(node.title, Role.STRONG), copied=node.title)
     yield Line()
+    if node.key == "section:policy":
+        yield line("Findings about the policy: the change under review edits the file that judges it.")
+        return
     roots = len({subject.root.path for subject in node.subjects})
     if node.key == "section:shared":
         yield line("Each row is one change in several roots: same provider, same versions, same zh hashes.")

@@ -54,10 +54,10 @@ def copy_choices(node: Node | None) -> tuple[CopyChoice, ...]:
 
 def node_place(node: Node | None) -> FilePlace | None:
     """The file and line of a row."""
+    if node is not None and node.finding is not None:
+        return FilePlace(node.finding.file, node.finding.line or 1)
     if node is None or (node.root is None and not node.subjects):
         return None
-    if node.finding is not None:
-        return FilePlace(node.finding.file, node.finding.line or 1)
     root = node.root or node.subjects[0].root
     entry = (node.change.new or node.change.old) if node.change is not None else None
     return FilePlace(root.lock_file, entry.line if entry is not None else 1)

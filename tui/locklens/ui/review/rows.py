@@ -120,7 +120,7 @@ def mark_of(node: Node, marks: Collection[str]) -> Mark:
 def is_reviewed(node: Node, marks: Collection[str]) -> bool:
     """True if all of a node is marked; of a git conflict, if its root's findings are."""
     if node.kind is NodeKind.CONFLICT and node.root is not None:
-        return all(finding_mark(node.root, finding) in marks for finding in node.root.findings)
+        return all(finding_mark(node.root.path, finding) in marks for finding in node.root.findings)
     return mark_of(node, marks) is Mark.ALL
 
 

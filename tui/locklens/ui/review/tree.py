@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.cycling import CyclicChoice
+from locklens.policy import POLICY_FILE
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity, worst
 from locklens.ui.review.filter import Candidate, Filter
 from locklens.ui.text.phrases import finding_mark
@@ -125,14 +126,16 @@ def outline(
         if is_match(Candidate(root, change, reviewed=change.id in marks))
     ]
     others = [node for root in review.roots for node in _root_nodes(root, is_match, marks)]
+    own = _policy_nodes(review, is_match, marks)
+    policy = [_section("policy", POLICY_FILE, own)] if own else []
     changes = _change_nodes(subjects)
     match grouping:
         case Grouping.ROOT:
-            sections = _by_root(review, changes, others)
+            sections = [*_by_root(review, changes, others), *policy]
         case Grouping.PROVIDER:
-            sections = _by_provider(changes, others)
+            sections = [*_by_provider(changes, others), *policy]
         case Grouping.SEVERITY:
-            sections = _by_severity(changes, others)
+            sections = _by_severity(changes, [*others, *own])
         case _:
             assert_never(grouping)
     return tuple(sorted(sections, key=_rank))
@@ -198,21 +201,36 @@ def _group_node(members: list[RootChange]) -> Node:
     return Node(key, NodeKind.GROUP, provider_name(worst_member), _worst(children), ordered, children=children)
 
 
+def _policy_nodes(review: Review, is_match: Callable[[Candidate], bool], marks: Collection[str]) -> list[Node]:
+    """The nodes of findings about a change of the policy itself, which is no root's."""
+    nodes = [
+        _finding_node(f"policy:{number}", None, finding, finding_mark("", finding))
+        for number, finding in enumerate(review.own_findings)
+    ]
+    return [
+        node for node in nodes if is_match(Candidate(None, finding=node.finding, reviewed=node.finding_mark in marks))
+    ]
+
+
+def _finding_node(key: str, root: RootReview | None, finding: Finding, mark: str) -> Node:
+    return Node(
+        f"finding:{key}:{finding.rule}",
+        NodeKind.FINDING,
+        finding.rule,
+        finding.severity,
+        (),
+        root,
+        finding,
+        note=finding.message,
+        finding_mark=mark,
+    )
+
+
 def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: Collection[str]) -> list[Node]:
     """The nodes of a root besides its changes: findings, conflicts, notes."""
-    ids = [finding_mark(root, finding) for finding in root.findings]
+    ids = [finding_mark(root.path, finding) for finding in root.findings]
     nodes = [
-        Node(
-            f"finding:{root.path}:{number}:{finding.rule}",
-            NodeKind.FINDING,
-            finding.rule,
-            finding.severity,
-            (),
-            root,
-            finding,
-            note=finding.message,
-            finding_mark=ids[number],
-        )
+        _finding_node(f"{root.path}:{number}", root, finding, ids[number])
         for number, finding in enumerate(root.findings)
         if is_match(Candidate(root, finding=finding, reviewed=ids[number] in marks))
     ]
@@ -304,7 +322,20 @@ def _by_provider(changes: list[Node], others: list[Node]) -> list[Node]:
     rest = [node for node in others if node.pair is None]
     if pairs:
         sections.append(_section("provider:conflicts", "conflicts", pairs))
-    return [*sections, _section("provider:", "root-level findings", rest)] if rest else sections
+    return (
+        [
+            *sections,
+            _section(
+                "provider:",
+                "findings about roots and the policy"
+                if any(node.root is None for node in rest)
+                else "root-level findings",
+                rest,
+            ),
+        ]
+        if rest
+        else sections
+    )
 
 
 def _by_severity(changes: list[Node], others: list[Node]) -> list[Node]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from locklens.hashes import count_by_scheme
-from locklens.review.model import Bump, Change, ChangeKind, Finding, Review, RootReview
+from locklens.review.model import Bump, Change, ChangeKind, Finding, Review
 from locklens.review.reports.words import side
 from locklens.text import counted
 
@@ -72,11 +72,14 @@ FINDING_MARK = "finding:"
 """How ids of marked findings begin; those of changes are hexadecimal digits."""
 
 
-def finding_mark(root: RootReview, finding: Finding) -> str:
-    """The id that marks a root-level finding: another once its message changes."""
+def finding_mark(path: str, finding: Finding) -> str:
+    """The id that marks a finding about a root, by the root's path, or about the policy ("").
+
+    It is another once the finding's message changes.
+    """
     import hashlib
 
-    parts = (root.path, finding.rule, finding.file, finding.message)
+    parts = (path, finding.rule, finding.file, finding.message)
     return f"{FINDING_MARK}{hashlib.sha256(repr(parts).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
 
 
@@ -84,7 +87,8 @@ def reviewed_words(review: Review, marks: frozenset[str], *, changes: bool = Tru
     """The count of reviewed changes and root-level findings, e.g. "3 of 12"; of one kind without the other."""
     ids = [change.id for change in review.changes] if changes else []
     if findings:
-        ids += [finding_mark(root, finding) for root in review.roots for finding in root.findings]
+        ids += [finding_mark("", finding) for finding in review.own_findings]
+        ids += [finding_mark(root.path, finding) for root in review.roots for finding in root.findings]
     return f"{sum(one in marks for one in ids)} of {len(ids)}"
 
 
