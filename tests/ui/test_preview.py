@@ -237,6 +237,19 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "hashicorp/random" in on.titles
 
 
+async def test_a_named_version_against_the_policy_is_said_with_what_it_contradicts(opening: Opening, top: Path) -> None:
+    policy = f'allow = ["hashicorp/aws < 6"]\n[trust.hashicorp]\nkeys = ["{"A" * 40}"]\n'
+    (top / "locklens.toml").write_text(policy)
+    git(top, "add", "locklens.toml")
+    git(top, "commit", "-qm", "policy")
+    async with opening() as on:
+        await on.open(Upgrade(where(top, "a"), ("aws=6.2.0",)))
+        result = on.plan.partition("RESULT")[2]
+        assert "LK022  Not on the allow list\n         " in result
+        assert "LK010  Signed by a different key\n         " in result
+        assert "A" * 40 in result
+
+
 async def test_what_is_highlighted_is_what_the_right_pane_is_about(opening: Opening, top: Path) -> None:
     async with opening() as on:
         await on.open(Prune(where(top, "a", "b")))

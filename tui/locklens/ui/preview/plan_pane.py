@@ -411,6 +411,9 @@ def _finding_lines(review: Review) -> Iterator[Line]:
         more = Span(times, Role.DIM)
         lead = ("  ", severity_span(first.severity, width=6), Span(f"{first.rule}  ", Role.STRONG))
         yield line(*lead, title, more, hanging=15, copied=finding_copied(first), place=place)
+        if first.severity is Severity.BLOCK:
+            # The title alone does not name the pin, the allow list or the hash that a decision depends on.
+            yield line(Span(f"         {first.message}", Role.DIM), hanging=9)
     if len(by_message) > _FINDINGS:
         yield line(Span(f"        and {len(by_message) - _FINDINGS} more", Role.DIM))
 
