@@ -248,7 +248,7 @@ def test_two_versions_in_conflict_need_a_preference(clone: Clone) -> None:
 def test_usage_of_roots(clone: Clone) -> None:
     said = clone.locklens("merge", "--root", "infra", "a", "b", "c", status=2)
     assert "--root merges lock files of the work tree" in said
-    assert "are for --root" in clone.locklens("merge", "--dry-run", "a", "b", "c", status=2)
+    assert "require --root" in clone.locklens("merge", "--dry-run", "a", "b", "c", status=2)
     assert "required: THEIRS" in clone.locklens("merge", "a", "b", status=2)
 
 

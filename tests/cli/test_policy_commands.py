@@ -176,7 +176,7 @@ def test_what_cannot_be_accepted_is_said(run: Run, top: Path) -> None:
         (("LK001", "aws", "--reason", "r"), "no change of 'aws'"),
         (("LK001", "demo", "--reason", " "), "needs a reason"),
         (("LK001", "demo", "--reason", "a\nb"), "one line"),
-        (("LK001", "demo", "--reason", "r", "--until", "soon"), "--until soon: not a date"),
+        (("LK001", "demo", "--reason", "r", "--until", "soon"), "argument --until: invalid date 'soon'"),
         (("LK001", "demo", "--reason", "r", "--until", "2020-01-01"), "2020-01-01 has passed"),
         (("LK001", "demo"), "--reason"),
     ):

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "review": "compare lock files: work tree, index, revisions, or two files",
-    "hashes": "platform coverage, and proof of each locked hash",
-    "keys": "signers of the locked releases",
+    "hashes": "list the platform coverage, and the proof of each locked hash",
+    "keys": "list the signers of the locked releases",
     "keys trust": "pin the keys that sign a namespace's locked releases, in locklens.toml",
     "keys drop": "remove the pin of a namespace",
     "accept": "accept one finding about one change, with a reason, in locklens.toml",
-    "policy": "check, show: the rules in force and where each comes from; schema for editors",
-    "health": "checks of all lock files below a folder, and the spread of versions",
-    "why": "modules that require a provider, and what holds it back",
+    "policy": "check a policy, show the rules in force, or print the JSON Schema of locklens.toml",
+    "health": "check all lock files below a folder, and list the spread of versions",
+    "why": "list the modules that require a provider, and what holds it back",
     "doctor": "find out why init failed: causes with evidence, and fixes",
     "init": "install providers, and update the lock file",
     "lock": "add the hashes of several platforms to the lock file; also: providers lock",
@@ -31,12 +31,12 @@ COMMANDS = {
     "undo": "revert the last write in the repository, unless a file changed since",
     "merge": "merge three lock files block by block, as git's merge driver",
     "textconv": "print a lock file for git diff",
-    "git": "install or uninstall both in the repository's git configuration",
+    "git": "set git up to merge and show lock files with locklens, or remove the set-up",
     "backfill": "complete a registry's metadata files: h1 and size of each package",
-    "explain": "meaning of a finding, why it matters, and how to fix it",
+    "explain": "explain a rule: its meaning, why it matters, and how to fix its findings",
     "demo": "open the review of a sample repository",
-    "completion": "script that completes command lines: bash, zsh, fish",
-    "cache": "cached answers of registries and hashes of packages: info, clear",
+    "completion": "print the script that completes command lines: bash, zsh, fish",
+    "cache": "show or clear the cache of registry answers and package hashes",
 }
 
 NOT_YET: dict[str, str] = {}

@@ -18,7 +18,7 @@ EXAMPLES = {
     ),
     "keys": (("locklens keys --history --format json", "signers, with those of earlier versions"),),
     "keys trust": (('locklens keys trust acme --why "announced on their page"', "the keys that sign it now"),),
-    "keys drop": (("locklens keys drop acme", "no key is pinned any more"),),
+    "keys drop": (("locklens keys drop acme", "remove the pin of a namespace"),),
     "accept": (('locklens accept LK001 acme/demo --reason "confirmed by telephone"', "in this change only"),),
     "policy": (
         ("locklens policy check", "read locklens.toml, and report the first mistake"),

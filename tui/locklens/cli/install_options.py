@@ -78,6 +78,7 @@ def _init(arguments: Sequence[str]) -> argparse.Namespace:
         const=True,
         default=False,
         type=_flag,
+        metavar="BOOL",
         help="select the newest versions that satisfy the constraints",
     )
     add(
@@ -106,7 +107,9 @@ def _init(arguments: Sequence[str]) -> argparse.Namespace:
 def _lock(arguments: Sequence[str]) -> argparse.Namespace:
     parser = Parser("lock", "Add the hashes of providers' packages to the lock file, for any platforms.")
     parser.usage = f"locklens lock [OPTION...] [PROVIDER...] {ROOTS_USAGE}"
-    parser.add_argument("providers", nargs="*", metavar="PROVIDER", help="only these (default: all required providers)")
+    parser.add_argument(
+        "providers", nargs="*", metavar="PROVIDER", help="provider to lock (default: all required providers)"
+    )
     add = parser.add_argument_group("operation").add_argument
     add_platforms_option(add, "platform to lock", "those that the policy requires, else this machine's")
     add("--check", action="store_true", help="write nothing; exit 1 if the file would change")
@@ -147,7 +150,7 @@ def _verify(arguments: Sequence[str]) -> argparse.Namespace:
     parser = Parser("verify", "Verify that installed, cached and mirrored packages are what the lock files say.")
     parser.usage = f"locklens verify [OPTION...] {ROOTS_USAGE}"
     add = parser.add_argument_group("scope and output").add_argument
-    add_root_options(add, ".")
+    add_root_options(add, "the current folder")
     add_output_options(add, formats_of("verify"), "text")
     add("--all", action="store_true", help="list the packages that are as locked, and those that are not locked, too")
     add_tool_options(add)
@@ -165,7 +168,7 @@ def _add_others(add: Callable[..., object]) -> None:
 
 def _add_shared(parser: argparse.ArgumentParser, *, has_dry_run: bool = True) -> None:
     add = parser.add_argument_group("scope and output").add_argument
-    add_root_options(add, ".")
+    add_root_options(add, "the current folder")
     add_tool_options(add)
     add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")
     add_event_options(add, has_dry_run=has_dry_run)
@@ -177,4 +180,4 @@ def _flag(text: str) -> bool:
         return True
     if text.lower() in {"0", "f", "false"}:
         return False
-    raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    raise argparse.ArgumentTypeError(f"invalid value {text!r}: expected true or false")

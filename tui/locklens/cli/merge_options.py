@@ -33,7 +33,7 @@ def read_merge_options(command: str, arguments: Sequence[str], operands: Sequenc
 
 def _merge() -> Parser:
     parser = Parser("merge", "Merge three lock files block by block, into the second: git's merge driver.")
-    parser.usage = "locklens merge [OPTION...] BASE OURS THEIRS\n       locklens merge [OPTION...] --root ROOT..."
+    parser.usage = "locklens merge [OPTION...] BASE OURS THEIRS\n       locklens merge [OPTION...] --root DIR..."
     parser.add_argument("base", nargs="?", metavar="BASE", help="common ancestor; an empty file for none (git: %%O)")
     parser.add_argument("ours", nargs="?", metavar="OURS", help="side that receives the result (git: %%A)")
     parser.add_argument("theirs", nargs="?", metavar="THEIRS", help="other side (git: %%B)")
@@ -50,8 +50,8 @@ def _merge() -> Parser:
         "--root",
         action="append",
         default=[],
-        metavar="ROOT",
-        help="root module to merge the lock file of; may be repeated (default: none)",
+        metavar="DIR",
+        help="folder of the root module whose lock file to merge; may be repeated (default: none)",
     )
     add_tool_options(add)
     add_event_options(add)
@@ -67,11 +67,11 @@ def _check_merge(options: argparse.Namespace) -> None:
         hint = "or --root for a lock file that git left in conflict"
         raise UsageError(f"the following arguments are required: {missing}", hint=hint)
     if not options.root and (options.dry_run or options.json or options.tool):
-        raise UsageError("--dry-run, --json and --tool are for --root")
+        raise UsageError("--dry-run, --json and --tool require --root")
 
 
 def _textconv() -> Parser:
-    parser = Parser("textconv", "Print a lock file in the form that git diff compares: hashes of zips folded.")
+    parser = Parser("textconv", "Print a lock file in the form that git diff compares, with zh hashes folded.")
     parser.usage = "locklens textconv FILE"
     parser.add_argument("file", metavar="FILE", help="lock file")
     return parser

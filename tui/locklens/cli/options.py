@@ -83,7 +83,7 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
         words = "compare the packages that are installed, cached and mirrored, as `verify` does, without a download"
         parser.add_argument("--verify", action="store_true", help=words)
     if command == "keys":
-        words = "list versions that were locked before too, with their signers"
+        words = "list earlier locked versions too, with their signers"
         parser.add_argument("--history", action="store_true", help=words)
     _add_roots(parser)
     _add_reading_options(parser, ("tui", *formats_of(command)))
@@ -118,6 +118,7 @@ def _review(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
 
 def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, "Open the review of a sample repository.")
+    parser.usage = "locklens demo [OPTION...]"
     add = parser.add_argument_group("sample registry").add_argument
     add("--serve", action="store_true", help="serve the registry, and print how to use it with any tool")
     add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free port)")
@@ -126,7 +127,7 @@ def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> ar
         "--fault",
         action="append",
         metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
-        help="fault to inject, e.g. slow:sums=acme/demo (default: the sample's own)",
+        help="fault to inject, such as slow:sums=acme/demo (default: the sample's own)",
     )
     words = "diagnose a sample incident, named by its cause, such as h1-missing (default: none)"
     add("--incident", metavar="CAUSE", help=words)
@@ -146,7 +147,7 @@ def _why(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
         command, "List the requirements of a provider, the combined constraints, and the versions that they exclude."
     )
     parser.usage = f"locklens why [OPTION...] PROVIDER {ROOTS_USAGE}"
-    parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
+    parser.add_argument("provider", metavar="PROVIDER", help="such as aws, hashicorp/aws, or a full address")
     _add_roots(parser)
     _add_reading_options(parser, formats_of("why"))
     options = parser.parse_args(arguments)
@@ -176,18 +177,21 @@ def _health(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
 
 def _explain(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, "Explain a rule, or a cause that doctor names; without RULE, list all rules.")
-    parser.add_argument("rule", nargs="?", metavar="RULE", help="e.g. LK001")
+    parser.usage = "locklens explain [RULE]"
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="such as LK001, or h1-missing")
     return parser.parse_args([*arguments, *operands])
 
 
 def _completion(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, "Print the script that completes command lines of locklens in a shell.")
+    parser.usage = "locklens completion bash|zsh|fish"
     parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="shell that reads the script")
     return parser.parse_args([*arguments, *operands])
 
 
 def _cache(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, "Show or clear the cache of registry answers and package hashes; marks are kept.")
+    parser.usage = "locklens cache info|clear"
     parser.add_argument("action", choices=["info", "clear"], help="show its size and contents, or clear it")
     return parser.parse_args([*arguments, *operands])
 
@@ -196,7 +200,11 @@ def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str]
     add = parser.add_argument_group("common options").add_argument
     add_output_options(add, formats, None if "tui" in formats else "text")
     add("--all", action="store_true", help="list unchanged providers too")
-    add("--list-roots", action="store_true", help="name every root of a change that several roots have, not only eight")
+    add(
+        "--list-roots",
+        action="store_true",
+        help="name every root of a change that several roots have, not only the first eight",
+    )
     add(
         "--fail-on",
         choices=["block", "warn", "info", "never"],

@@ -86,4 +86,4 @@ def _date(text: str, name: str) -> date:
         return date.fromisoformat(text)
     except ValueError as error:
         option = name.replace("_", "-")
-        raise UsageError(f"--{option} {text}: not a date", hint="write it as 2027-01-31") from error
+        raise UsageError(f"argument --{option}: invalid date {text!r}", hint="write it as 2027-01-31") from error

@@ -68,7 +68,7 @@ def _incident(options: Namespace) -> int:
 
     incidents = {incident.cause: incident for incident in reversed(sample_incidents())}
     if options.incident not in incidents:
-        raise UsageError(f"no such incident: {options.incident}", hint=f"there are {', '.join(sorted(incidents))}")
+        raise UsageError(f"unknown incident {options.incident!r}", hint=f"incidents: {', '.join(sorted(incidents))}")
     incident, before = incidents[options.incident], Path.cwd()
     form = options.format if options.format in {"json", "markdown"} else "text"
     with (

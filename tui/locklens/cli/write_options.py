@@ -51,7 +51,7 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
     roots = f" {ROOTS_USAGE}" if command != "undo" else ""
     parser.usage = f"locklens {command} [OPTION...]{words[command]}{roots}"
     if command == "upgrade":
-        help_text = "e.g. aws or hashicorp/aws=5.2.0 (default: all locked providers that are required)"
+        help_text = "such as aws or hashicorp/aws=5.2.0 (default: all locked providers that are required)"
         parser.add_argument("providers", nargs="*", metavar="PROVIDER[=VERSION]", help=help_text)
         _add_upgrade(parser)
     elif command == "prune":
@@ -67,17 +67,17 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
             metavar="PROVIDER",
             help="provider to restore; removed if it is not locked in the revision",
         )
-        parser.add_argument(
+        parser.add_argument_group("operation").add_argument(
             "--from", dest="revision", default="HEAD", metavar="REV", help="revision to restore from (default: HEAD)"
         )
     if command == "undo":
         parser.add_argument("write", nargs="?", default="", metavar="ID", help="write to revert (default: the last)")
         add = parser.add_argument_group("operation").add_argument
-        add("--list", action="store_true", help="write nothing; list the applied writes, with time and files")
+        add("--list", action="store_true", help="write nothing; list the applied writes with their time and files")
         add("--redo", action="store_true", help="apply an undone write again")
     add = parser.add_argument_group("scope and output").add_argument
     if command != "undo":
-        add_root_options(add, ".")
+        add_root_options(add, "the current folder")
         add_tool_options(add)
     add_event_options(add)
     if command == "upgrade":
