@@ -294,7 +294,7 @@ def test_a_configuration_error_is_shown_though_nothing_else_is(run: Run, files: 
     (files / "main.tf").write_text('provider "aws" {}\nmodule "m" {\n  source = "acme/x/aws"\n}\nfoo {}\n')
     _, out, _ = run("review", "--old", "old.hcl", "--new", "new.hcl")
     assert "configuration error  main.tf:5  Unsupported block type" in out
-    assert "module not read  main.tf:2  m (acme/x/aws)" in out
+    assert "main.tf:2  unknown: module m is not fetched (acme/x/aws)" in out
 
 
 def test_explanations(run: Run) -> None:

@@ -300,7 +300,7 @@ def test_a_comment_is_bounded_whatever_is_in_every_section(sample: Review) -> No
         "## locklens: block",
         *(
             f"### {title}"
-            for title in ("Not checked", "What to do", "Signers that changed", "Findings about roots", "Changes")
+            for title in ("Not checked", "What to do", "Signers that changed", "Root-level findings", "Changes")
         ),
     ]
     assert comment.endswith("</details>\n")

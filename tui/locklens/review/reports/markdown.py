@@ -64,7 +64,7 @@ class _Comment:
         yield from self._section("What to do", list(self._remedies()), _REMEDIES, "- and {} more rules")
         yield from self._section("Signers that changed", list(self._signers()), _SIGNERS, f"- and {{}} more; {_ALL}")
         severe, others = self._root_findings()
-        yield from self._section("Findings about roots", severe, _ROOT_FINDINGS, f"- and {{}} more; {_ALL}")
+        yield from self._section("Root-level findings", severe, _ROOT_FINDINGS, f"- and {{}} more; {_ALL}")
         share = max(_CHANGES, self._budget.left - _DETAILS)
         if number := len(self._changes):
             yield from spend(("", "### Changes", ""))

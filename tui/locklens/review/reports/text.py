@@ -143,9 +143,9 @@ class _Printer:
     def _root(self, root: RootReview) -> Iterator[Line]:
         notes = [root.status.value, root.tool.product]
         if root.renamed_from is not None:
-            notes.append(f"was in {root.renamed_from or '.'}")
+            notes.append(words.moved_from_words(root))
         if root.format_only:
-            notes.append("only the format differs")
+            notes.append(words.FORMAT_ONLY)
         yield Painted(root.path or ".", "1"), f"  ({', '.join(notes)})"
         for finding in root.findings:
             yield from self._finding(finding, root.lock_file)
@@ -241,7 +241,7 @@ def _configuration(configuration: Configuration) -> Iterator[str]:
         yield f"  configuration {kind}  {place}  {problem.summary}: {problem.detail}"
     for module in configuration.missing_modules:
         place = f"{module.file}:{module.line}"
-        yield f"  module not read  {place}  {module.call} ({module.source}): {module.reason}"
+        yield f"  {place}  {words.missing_module_words(module)} ({module.source}): {module.reason}"
 
 
 def _kind(change: Change) -> str:

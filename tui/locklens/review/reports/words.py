@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, assert_never
+
 from locklens.hashes import packages_of
 from locklens.review.model import (
     UNVERIFIED_RULE,
@@ -9,11 +11,16 @@ from locklens.review.model import (
     ChangeKind,
     Finding,
     HashFact,
+    LockStatus,
     Review,
+    RootReview,
     Severity,
     Unverified,
 )
 from locklens.text import counted
+
+if TYPE_CHECKING:
+    from locklens.project.configuration import MissingModule
 
 _SIGNS = {
     ChangeKind.REPLACED_HASHES: "!!",
@@ -72,6 +79,36 @@ def side(kind: str, name: str, revision: str | None) -> str:
     """Name a side of the comparison, with seven digits of its revision."""
     shown = "work tree" if kind == "worktree" else name
     return f"{shown}@{revision[:7]}" if revision and not revision.startswith(name) else shown
+
+
+def file_note(root: RootReview) -> str:
+    """The change of a root's lock file as a file; "" if its providers' changes are all."""
+    match root.status:
+        case LockStatus.ADDED:
+            return "lock file added"
+        case LockStatus.DELETED:
+            return "lock file deleted"
+        case LockStatus.INVALID:
+            return "lock file cannot be read"
+        case LockStatus.MODIFIED if root.format_only:
+            return FORMAT_ONLY
+        case LockStatus.MODIFIED | LockStatus.UNCHANGED:
+            return moved_from_words(root)
+        case _:
+            assert_never(root.status)
+
+
+FORMAT_ONLY = "format only: same providers, different bytes"
+
+
+def moved_from_words(root: RootReview) -> str:
+    """The folder that a root was in before; "" if it was not moved."""
+    return f"moved from {root.renamed_from or '.'}" if root.renamed_from is not None else ""
+
+
+def missing_module_words(module: MissingModule) -> str:
+    """The module whose requirements are unknown."""
+    return f"unknown: module {module.call} is not fetched"
 
 
 def severity_counts(review: Review) -> dict[Severity, int]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.evidence import host_words
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
-from locklens.review.reports.words import phrase
+from locklens.review.reports.words import file_note, missing_module_words, phrase
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.rows import kind_in_short
-from locklens.ui.review.tree import Node, NodeKind, root_note
+from locklens.ui.review.tree import Node, NodeKind
 from locklens.ui.text.clipboard import change_copied, finding_copied
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
         yield _fact("MOVED FROM", root.renamed_from or ".")
     yield _fact("TOOL", root.tool.product)
     yield from _configuration_lines(root.configuration, in_full=in_full)
-    if note := root_note(root):
+    if note := file_note(root):
         yield Line()
         yield line(note[0].upper() + note[1:] + ".")
     if root.new.conflict is not None:
@@ -66,7 +66,7 @@ def missing_module_lines(configuration: Configuration, *, indent: int, in_full: 
     missing = configuration.missing_modules
     shown = missing if in_full or len(missing) <= _MODULES_SHOWN else missing[: _MODULES_SHOWN - 1]
     for module in shown:
-        gap = f"unknown: module {module.call} is not fetched"
+        gap = missing_module_words(module)
         yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2, place=FilePlace(module.file, module.line))
     if len(shown) < len(missing):
         get = f"{configuration.dialect.command} get"
@@ -92,7 +92,7 @@ def _configuration_lines(configuration: Configuration | None, *, in_full: bool) 
 def _root_findings(root: RootReview, *, in_full: bool) -> Iterator[Line]:
     if not root.findings:
         return
-    yield from heading("FINDINGS ABOUT THE ROOT")
+    yield from heading("ROOT-LEVEL FINDINGS")
     for finding in root.findings:
         place = FilePlace(finding.file, finding.line) if finding.line is not None else None
         spans = (" ", severity_span(finding.severity, width=6), Span(finding.rule, Role.STRONG), f"  {finding.message}")

@@ -186,9 +186,9 @@ def _sides(node: Node) -> str:
 
 
 def side_in_short(pair: ConflictPair, side: str) -> str:
-    """The version on a side of a conflict, or "none"."""
+    """The version on a side of a conflict, or "not locked"."""
     entry = pair.ours if side == "ours" else pair.theirs
-    return "none" if entry is None else str(entry.version)
+    return "not locked" if entry is None else str(entry.version)
 
 
 _BUMPS = {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build only"}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.cycling import CyclicChoice
 from locklens.policy import POLICY_FILE
-from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity, worst
+from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity, worst
+from locklens.review.reports.words import file_note
 from locklens.ui.review.filter import Candidate, Filter
 from locklens.ui.text.phrases import finding_mark
 
@@ -248,26 +249,9 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: 
         )
         for pair in conflict_pairs(root)
     ]
-    if not root.changes and not root.findings and (note := root_note(root)):
+    if not root.changes and not root.findings and (note := file_note(root)):
         nodes.append(Node(f"note:{root.path}", NodeKind.NOTE, note, None, (), root, note=note))
     return nodes
-
-
-def root_note(root: RootReview) -> str:
-    """The change of a root's lock file as a file; "" if its providers' changes are all."""
-    match root.status:
-        case LockStatus.ADDED:
-            return "lock file added"
-        case LockStatus.DELETED:
-            return "lock file deleted"
-        case LockStatus.INVALID:
-            return "lock file cannot be read"
-        case LockStatus.MODIFIED if root.format_only:
-            return "format only: same providers, different bytes"
-        case LockStatus.MODIFIED | LockStatus.UNCHANGED:
-            return f"moved from {root.renamed_from or '.'}" if root.renamed_from is not None else ""
-        case _:
-            assert_never(root.status)
 
 
 def conflict_pairs(root: RootReview) -> tuple[ConflictPair, ...]:
