@@ -49,7 +49,7 @@ def add_offline_options(add: Callable[..., object], hosts: str = "those of the s
         metavar="HOST",
         action="append",
         default=[],
-        type=host_argument,
+        type=_host,
         help=f"another registry that may be asked; may be repeated (default: {hosts})",
     )
     add_request_options(add)
@@ -74,7 +74,7 @@ def add_platforms_option(add: Callable[..., object], words: str, default: str) -
         metavar="OS_ARCH",
         action="append",
         default=[],
-        type=platform_name,
+        type=platform_option,
         help=f"{words}; may be repeated (default: {default})",
     )
 
@@ -86,7 +86,7 @@ def add_event_options(add: Callable[..., object], *, has_dry_run: bool = True) -
     add("--json", action="store_true", help="print events as JSON, one per line")
 
 
-def host_argument(text: str) -> str:
+def _host(text: str) -> str:
     """Return a host in its canonical form.
 
     Raises:
@@ -102,7 +102,7 @@ def host_argument(text: str) -> str:
         raise argparse.ArgumentTypeError(f"invalid host {text!r}: {error}, e.g. registry.example.com") from None
 
 
-def platform_name(text: str) -> str:
+def platform_option(text: str) -> str:
     """Return a platform in its canonical form.
 
     Raises:

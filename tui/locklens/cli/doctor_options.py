@@ -10,7 +10,7 @@ from locklens.cli.common_options import (
     add_prove_option,
     add_root_options,
     add_tool_options,
-    platform_name,
+    platform_option,
     take_operands,
 )
 from locklens.cli.parser import Parser
@@ -38,7 +38,7 @@ def read_doctor_options(command: str, arguments: Sequence[str], operands: Sequen
     parser.usage = f"locklens doctor [OPTION...] [FILE|-] {ROOTS_USAGE}"
     parser.add_argument("log", nargs="?", metavar="FILE", help="log of the failing run; - for standard input")
     add = parser.add_argument_group("facts of the failing run").add_argument
-    add("--platform", metavar="OS_ARCH", type=platform_name, help="its platform (default: as the log says)")
+    add("--platform", metavar="OS_ARCH", type=platform_option, help="its platform (default: as the log says)")
     add("--tool-version", metavar="VERSION", default="", help="its version (default: as the log says)")
     add("--install-path", choices=INSTALL_PATHS, help="the origin of the package (default: as the message says)")
     add(
