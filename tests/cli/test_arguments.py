@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from locklens.cli.arguments import _VALUED, COMMANDS, NOT_YET, UsageError, split
+from locklens.cli.arguments import _VALUED, COMMANDS, UsageError, split
 from locklens.cli.examples import EXAMPLES
 from locklens.cli.main import _HAS_SCREEN, _RECOVERS, _RUN, main
 from locklens.cli.options import _OWN, _READERS, read_options
@@ -100,7 +100,7 @@ def unopened(request: object, view: str) -> int:
 def test_the_overview_has_options_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"], unopened) == 0
     out = capsys.readouterr().out
-    for text in ("\n  -C DIR", "\n  --version", "\nexamples:\n", *COMMANDS, *NOT_YET):
+    for text in ("\n  -C DIR", "\n  --version", "\nexamples:\n", *COMMANDS):
         assert text in out
     assert all(len(line) <= 100 for line in out.splitlines())
 
@@ -135,6 +135,5 @@ def test_every_option_with_a_value_names_its_default(command: str) -> None:
         and action.nargs is None
         and action.help != argparse.SUPPRESS
         and "default" not in (action.help or "")
-        and "not supported yet" not in (action.help or "")
     ]
     assert lacking == []

@@ -17,7 +17,6 @@ import jsonschema
 import pytest
 from real_material import meta, real_cases
 
-from locklens.cli import arguments
 from locklens.cli.main import main
 from locklens.review.reports.json import review_schema
 from locklens.review.rules.catalogue import RULES
@@ -219,19 +218,6 @@ def test_output_goes_to_a_file_whole(run: Run, files: Path) -> None:
 def test_exit_statuses(run: Run, files: Path, new: bytes, fail_on: str, status: int) -> None:
     (files / "new.hcl").write_bytes(new)
     assert run("review", "--old", "old.hcl", "--new", "new.hcl", "--fail-on", fail_on)[0] == status
-
-
-NOT_YET = [
-    *([name] for name in arguments.NOT_YET),
-    ["why", "--policy", "x.toml", "aws"],
-]
-
-
-@pytest.mark.parametrize("argv", NOT_YET, ids=" ".join)
-def test_what_is_not_built_says_so(run: Run, argv: list[str]) -> None:
-    status, out, err = run(*argv)
-    assert (status, out) == (2, "")
-    assert "not supported yet" in err
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,9 @@ def test_the_policy_gives_the_severity(run: Run, root: Path) -> None:
     (root / "locklens.toml").write_text('[severity]\nLK005 = "off"\n')
     status, out, _ = run("-C", ".", "why", "aws")
     assert (status, "LK005" in out) == (0, False)
+    Path("strict.toml").write_text('[severity]\nLK005 = "warn"\n')
+    status, out, _ = run("-C", ".", "why", "aws", "--policy", "strict.toml")
+    assert (status, "WARN LK005" in out) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,7 @@ def test_the_policy_gives_the_severity(run: Run, root: Path) -> None:
         (["why", "aws"], "not inside a git repository"),
         (["why", "aws", "--format", "tui"], "invalid choice: 'tui'"),
         (["why", "aws", "--format", "sarif"], "invalid choice: 'sarif'"),
-        (["why", "aws", "--policy", "x"], "not supported yet"),
+        (["why", "aws", "--policy", "x", "--", "root"], "x: the policy cannot be read"),
     ],
 )
 def test_bad_usage(run: Run, root: Path, argv: list[str], words: str) -> None:

@@ -39,9 +39,6 @@ COMMANDS = {
     "cache": "show or clear the cache of registry answers and package hashes",
 }
 
-NOT_YET: dict[str, str] = {}
-"""Commands that are planned, and what they are for."""
-
 _VALUED = frozenset(
     f"--{name}"
     for name in (
@@ -57,13 +54,6 @@ _VALUED = frozenset(
 
 class UsageError(ConfigurationError):
     """Invalid command line."""
-
-
-class NotSupportedYetError(UsageError):
-    """A planned command or option that is not implemented."""
-
-    def __init__(self, word: str) -> None:
-        super().__init__(f"{word} is not supported yet")
 
 
 class Invocation:
@@ -89,13 +79,13 @@ def split(argv: Sequence[str]) -> Invocation:
         words, operands = words[:at], words[at + 1 :]
     words = [with_two_dashes(word) for word in words]
     folder, options, words = _leading_options(words)
-    if words and (not options or words[0] in {*COMMANDS, *NOT_YET, "providers", "help"}):
+    if words and (not options or words[0] in {*COMMANDS, "providers", "help"}):
         command = words.pop(0)
         if command == "providers" and words[:1] in (["lock"], ["mirror"]):
             command = words.pop(0)
         if command == "keys" and words[:1] in (["trust"], ["drop"]):
             command = f"keys {words.pop(0)}"
-        if command not in COMMANDS and command not in NOT_YET and command != "help":
+        if command not in COMMANDS and command != "help":
             raise UsageError(_unknown(command), hint="see locklens --help")
     else:
         command = "help" if options[:1] in (["-h"], ["--help"]) else "review"
@@ -138,15 +128,14 @@ def _is_single_dash(word: str) -> bool:
 def _unknown(command: str) -> str:
     import difflib
 
-    near = difflib.get_close_matches(command, [*COMMANDS, *NOT_YET], 1)
+    near = difflib.get_close_matches(command, COMMANDS, 1)
     return f"unknown command {command!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def overview() -> tuple[str, ...]:
     """The lines of `locklens --help`."""
-    width = max(map(len, (*COMMANDS, *NOT_YET)))
+    width = max(map(len, COMMANDS))
     built = [f"  {name:{width}}  {text}" for name, text in COMMANDS.items()]
-    planned = [f"  {name:{width}}  {text}" for name, text in NOT_YET.items()]
     from locklens.cli.examples import EXAMPLES
     from locklens.cli.examples import OVERVIEW as SHOWN
 
@@ -164,7 +153,6 @@ def overview() -> tuple[str, ...]:
         "",
         "commands (default: review):",
         *built,
-        *(["", "not supported yet:", *planned] if planned else []),
         "",
         "examples:",
         *examples,

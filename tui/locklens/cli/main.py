@@ -100,8 +100,6 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
         return put(page([f"locklens {__version__}"]))
     if invocation.command == "help":
         return put(page(arguments.overview()))
-    if invocation.command not in arguments.COMMANDS:
-        raise arguments.NotSupportedYetError(f"locklens {invocation.command}")
     _work_in(invocation.folder)
     from locklens.cli import common_options, options
 

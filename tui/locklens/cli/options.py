@@ -5,7 +5,7 @@ Only the parser of the given command is built: building all takes longer than a 
 
 from __future__ import annotations
 
-from locklens.cli.arguments import NotSupportedYetError, UsageError
+from locklens.cli.arguments import UsageError
 from locklens.cli.common_options import (
     ROOTS_USAGE,
     add_offline_options,
@@ -89,7 +89,7 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     _add_reading_options(parser, ("tui", *formats_of(command)))
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
-    _refuse_unsupported(options)
+    _refuse_output_of_screen(options)
     return options
 
 
@@ -111,7 +111,7 @@ def _review(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     _add_reading_options(parser, ("tui", *formats_of("review")))
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
-    _refuse_unsupported(options)
+    _refuse_output_of_screen(options)
     _check_sides(options)
     return options
 
@@ -138,7 +138,7 @@ def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> ar
         raise UsageError("--incident and --serve cannot be used together")
     if not options.serve and (options.port or options.delay or options.fault):
         raise UsageError("--port, --delay and --fault require --serve")
-    _refuse_unsupported(options)
+    _refuse_output_of_screen(options)
     return options
 
 
@@ -152,9 +152,7 @@ def _why(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
     _add_reading_options(parser, formats_of("why"))
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
-    _refuse_unsupported(options)
-    if options.policy:
-        raise NotSupportedYetError("--policy of why")
+    _refuse_output_of_screen(options)
     return options
 
 
@@ -169,7 +167,7 @@ def _health(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     _take_roots(options, operands)
     if options.format == "tui" and options.root:
         raise UsageError("the screen shows all roots", hint="use --format text for some of them")
-    _refuse_unsupported(options)
+    _refuse_output_of_screen(options)
     if options.prove != "none":
         raise UsageError("health downloads no packages", hint="locklens hashes --prove all hashes them")
     return options
@@ -225,7 +223,7 @@ def _take_roots(options: argparse.Namespace, operands: Sequence[str]) -> None:
     options.all_roots = False  # The default, which has deleted lock files too.
 
 
-def _refuse_unsupported(options: argparse.Namespace) -> None:
+def _refuse_output_of_screen(options: argparse.Namespace) -> None:
     if options.format == "tui" and options.output:
         raise UsageError("--output needs the --format of a report", hint="the terminal UI writes no file")
 

@@ -74,13 +74,13 @@ def run_why(options: Namespace) -> int:
     from locklens.operations.compare_repository import open_locked
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.explain_provider import WhyRequest
-    from locklens.operations.review.policy import policy_at
+    from locklens.operations.review.policy import policy_at, read_given
 
     asking = asking_of(options)
     request = request_of(options, partial(open_locked, Path.cwd(), roots=options.root), asking)
     log: list[str] = []
     with asking.cache:
-        policy = policy_at(Path.cwd()).policy
+        policy = read_given(Path(options.policy)) if options.policy else policy_at(Path.cwd()).policy
         subject = WhyRequest(options.provider, Path.cwd(), tuple(options.root), policy)
         result = LockLens(request).why(subject, on_log=log.extend)
         tell(f"note: {words}" for words in asking.cache.take_notices())

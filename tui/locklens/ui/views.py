@@ -13,7 +13,7 @@ class View(Struct, frozen=True):
     Attributes:
         key: The number key.
         title: The tab's label.
-        name: The name in code, and the equivalent command; "" if not supported yet.
+        name: The name in code, and the equivalent command.
         screen: The module and class of its screen, as "package.module:Class", loaded when it is first opened.
         about: The view's contents in a few words.
         reads: The providers that the view reads.
@@ -21,9 +21,9 @@ class View(Struct, frozen=True):
 
     key: str
     title: str
-    name: str = ""
-    screen: str = ""
-    about: str = ""
+    name: str
+    screen: str
+    about: str
     reads: Reads = Reads.CHANGES
 
 

@@ -24,7 +24,7 @@ def nothing_to_review(review: Review) -> tuple[Line, ...]:
         sentence = "No lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
     is_watched = review.head.kind in {"worktree", "index"}
     reload = "reloads when files change; r reloads now" if is_watched else "r reloads"
-    others = [view for view in VIEWS if view.name and view != REVIEW and review.lock_files]
+    others = [view for view in VIEWS if view != REVIEW and review.lock_files]
     return (
         line(),
         line(Span(f"  {nothing_changed(review)}", Role.STRONG), hanging=2),

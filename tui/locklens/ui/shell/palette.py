@@ -79,7 +79,7 @@ def view_commands(table: KeyTable, shown: View, exports: Iterable[Command]) -> I
     yield from exports
     yield from key_commands(table)
     for view in VIEWS:
-        state = "current screen" if view == shown else f"key {view.key}" if view.name else "not supported yet"
+        state = "current screen" if view == shown else f"key {view.key}"
         yield Command(f"Go to {view.title}", state, f"view({view.key!r})")
 
 

@@ -307,9 +307,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def action_view(self, key: str) -> None:
         """Open another view, or show why not."""
         view = next(view for view in VIEWS if view.key == key)
-        if not view.name:
-            self.say(f"{view.title}: not supported yet")
-        elif view == self.VIEW:
+        if view == self.VIEW:
             self.say(f"{view.title} is the current screen")
         else:
             self.post_message(ViewWanted(view, self.top))
