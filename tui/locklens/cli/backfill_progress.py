@@ -36,6 +36,7 @@ class BackfillProgress:
                 packages, versions = counted(event.packages, "package"), counted(event.versions, "version")
                 files, at_once = counted(event.files, "file"), f"{event.workers} at once"
                 self._line.say(f"{packages} of {versions} in {files} to fetch{size}, {at_once}")
+                self._line.say(*(f"note: {note}" for note in event.notes))
             case PackageMeasured():
                 self._packages += 1
                 self._versions += event.completes_version

@@ -33,8 +33,7 @@ def run_backfill(options: Namespace) -> int:
         found = backfill(request, is_dry_run=options.dry_run, on_event=progress.take)
     finally:
         progress.end()
-    tell(f"note: {words}" for words in found.notes)
-    # Those of packages were reported as they occurred.
+    # Notes, and failures of packages, were reported as they occurred.
     tell(line for failure in found.failures if not failure.platform for line in failure_lines(failure))
     deliver(render_report("backfill", options.format, found), options.output)
     if found.is_interrupted:

@@ -207,13 +207,23 @@ class BackfillResult(Struct, frozen=True):
 
 
 class Counted(Struct, frozen=True):
-    """Event: the files were looked at, and this much is to be done."""
+    """Event: the files were looked at, and this much is to be done.
+
+    Attributes:
+        files: Number of files that lack something.
+        versions: Number of their versions that do.
+        packages: Number of packages to download.
+        likely_bytes: Of those, 0 where nothing is known.
+        workers: Packages in work at once.
+        notes: Sentences about who does it.
+    """
 
     files: int
     versions: int
     packages: int
     likely_bytes: int
     workers: int
+    notes: tuple[str, ...] = ()
 
 
 class PackageMeasured(Struct, frozen=True):

@@ -135,7 +135,7 @@ class _Run:
         crew = assemble(self._request, self._count_bytes)
         self._notes = crew.notes
         packages, versions = sum(one.missing for one in counts), sum(one.versions for one in counts)
-        self._tell(Counted(len(counts), versions, packages, likely_bytes(counts), crew.size))
+        self._tell(Counted(len(counts), versions, packages, likely_bytes(counts), crew.size, crew.notes))
         try:
             self._measure(crew)
         except (KeyboardInterrupt, RunCancelledError):
