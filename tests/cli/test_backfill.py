@@ -281,7 +281,7 @@ def test_files_that_are_no_metadata(registry: Registry, run: Run, tmp_path: Path
         (b"{", "invalid JSON"),
         (b"[]", "expected '{'"),
         (b"{}", 'no list of "versions"'),
-        (b'{"versions": [{"version": "1", "version": "2"}]}', '"version" twice'),
+        (b'{"versions": [{"version": "1", "version": "2", "targets": [{}]}]}', '"version" twice'),
         (b'{"versions": [], "x": ' + b"[" * 100_000, "invalid JSON"),
         (b"\xff", "not UTF-8"),
         (b'{"versions": NaN}', "invalid JSON"),

@@ -11,7 +11,7 @@ from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from locklens.operations.backfill.metadata import Filling, MetadataError, read_metadata
+from locklens.operations.backfill.metadata import Filling, MetadataError, has_everything, read_metadata
 
 SHASUM = "ab" * 32
 H1 = "h1:" + "A" * 43 + "="
@@ -94,6 +94,25 @@ def test_odd_targets_and_versions_are_passed_over(odd: object) -> None:
     assert completed(text).count(H1) == 1
 
 
+@pytest.mark.parametrize("name", ["size", "package_size"])
+def test_a_file_that_has_everything_is_known_at_a_glance(name: str) -> None:
+    whole = {**TARGET, "h1": H1, name: 7}
+    assert has_everything(json.dumps(of(whole, whole)).encode())
+    for part in (TARGET, {**whole, "h1": ""}, {**whole, "h1": None}, {**whole, name: 0}, {**whole, name: None}):
+        assert not has_everything(json.dumps(of(whole, part)).encode())
+    for text in (
+        b"",
+        b"[]",
+        b"{}",
+        b'{"versions": 5}',
+        b'{"versions": [5]}',
+        b"[" * 100_000,
+        b"\xff",
+        b'{"versions": {}} x',
+    ):
+        assert not has_everything(text)
+
+
 def test_an_upper_case_shasum_is_the_same() -> None:
     assert read_metadata(json.dumps(of({**TARGET, "shasum": SHASUM.upper()})).encode()).targets[0].shasum == SHASUM
 
@@ -116,6 +135,10 @@ def test_any_document_stays_the_same_but_for_what_was_missing(
     text = json.dumps(document, indent=indent)
     again = completed(text)
     assert completed(again) == again
+    for one in (text, again):
+        is_complete = all(target.is_complete for target in read_metadata(one.encode()).targets)
+        # Odd values around may make it look closer; then it only takes longer.
+        assert is_complete or not has_everything(one.encode())
 
     def plain(text: str) -> list[Any]:
         found = json.loads(text)["versions"]

@@ -12,7 +12,9 @@ from locklens.operations.backfill.metadata import (
     MAX_METADATA_BYTES,
     SIZE_NAMES,
     Filling,
+    Metadata,
     MetadataError,
+    has_everything,
     read_metadata,
 )
 from locklens.operations.backfill.model import Failure, FileCount, FileResult, PackageTask
@@ -52,7 +54,8 @@ class OpenFile:
         self._written = read_bounded(file.path, MAX_METADATA_BYTES)
         self._mode = _mode_of(file.path)
         try:
-            self._metadata = read_metadata(self._written)
+            is_done = has_everything(self._written)
+            self._metadata = Metadata("", (), "") if is_done else read_metadata(self._written)
         except MetadataError as error:
             raise ConfigurationError(str(error), path=self.shown, line=error.line) from None
         self.size_name = size_name or self._metadata.size_name or _RFC_SIZE
