@@ -11,6 +11,7 @@ from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from locklens.operations.backfill import metadata
 from locklens.operations.backfill.metadata import Filling, MetadataError, has_everything, read_metadata
 
 SHASUM = "ab" * 32
@@ -25,9 +26,9 @@ TARGET: dict[str, Any] = {
 
 
 def completed(text: str, size_name: str = "size") -> str:
-    metadata = read_metadata(text.encode())
-    missing = [Filling(target, H1, 7) for target in metadata.targets if not target.is_complete and not target.problem]
-    return metadata.completed(missing, size_name).decode()
+    found = read_metadata(text.encode())
+    missing = [Filling(target, H1, 7) for target in found.targets if not target.is_complete and not target.problem]
+    return found.completed(missing, size_name).decode()
 
 
 def of(*targets: object) -> dict[str, Any]:
@@ -89,8 +90,8 @@ def test_a_target_that_says_too_little(change: dict[str, object], problem: str) 
 @pytest.mark.parametrize("odd", [None, 5, "x", [], {}])
 def test_odd_targets_and_versions_are_passed_over(odd: object) -> None:
     text = json.dumps({"versions": [odd, {"targets": odd}, {"version": "1", "targets": [odd, TARGET]}]})
-    metadata = read_metadata(text.encode())
-    assert [bool(target.problem) for target in metadata.targets] == [True, False]
+    found = read_metadata(text.encode())
+    assert [bool(target.problem) for target in found.targets] == [True, False]
     assert completed(text).count(H1) == 1
 
 
@@ -115,6 +116,13 @@ def test_a_file_that_has_everything_is_known_at_a_glance(name: str) -> None:
 
 def test_an_upper_case_shasum_is_the_same() -> None:
     assert read_metadata(json.dumps(of({**TARGET, "shasum": SHASUM.upper()})).encode()).targets[0].shasum == SHASUM
+
+
+def test_there_is_a_bound_on_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "MAX_TARGETS", 3)
+    assert len(read_metadata(json.dumps(of({}, {}, {})).encode()).targets) == 3
+    with pytest.raises(MetadataError, match="more than 3 targets"):
+        read_metadata(json.dumps(of({}, {}, {}, {})).encode())
 
 
 values = st.recursive(
@@ -156,7 +164,7 @@ def test_any_document_stays_the_same_but_for_what_was_missing(
 
 @given(st.binary(max_size=60) | st.text('{}[]",:versiontag 0\\u', max_size=60).map(str.encode))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    metadata = None
+    found = None
     with suppress(MetadataError):
-        metadata = read_metadata(data)
-    assert metadata is None or metadata.completed((), "size") == data
+        found = read_metadata(data)
+    assert found is None or found.completed((), "size") == data

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     _Walker = Callable[[str, int], tuple[Any, int]]
 
-MAX_METADATA_BYTES = 64 * 1024 * 1024
-"""Of a file; the largest of the OpenTofu registry has 3 MB."""
+MAX_METADATA_BYTES = 16 * 1024 * 1024
+MAX_TARGETS = 100_000
+"""Of a file; the largest of the OpenTofu registry has 2 MB and 4,000 targets, and a target can be as short as `{}`."""
 
 SIZE_NAMES = ("size", "package_size")
 """Names of a package's size in a target: the OpenTofu registry's, and that of the RFC."""
@@ -283,6 +284,8 @@ class _Reader:
 
     def _target(self, text: str, at: int) -> tuple[Any, int]:
         line = self._line_at(at)
+        if len(self._targets) == MAX_TARGETS:
+            raise MetadataError(f"it has more than {MAX_TARGETS} targets, which is not read", line)
         if text[at : at + 1] != "{":
             self._targets.append(_odd_target(line, "the target is no object"))
             return _DECODER.raw_decode(text, at)
