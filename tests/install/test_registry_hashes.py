@@ -239,6 +239,8 @@ def test_proposal_3_a_lock_file_without_them_is_complete_for_a_pipeline(place: B
     before = (place.work / LOCK_FILE).read_bytes()
     place.registry.tells_packages = True
     assert run("init", "-lockfile=readonly", "--tool", "opentofu") == 0
+    assert run("lock", "--check", f"-platform={HERE}", "--tool", "opentofu") == 0
+    assert run("lock", "--check", "-platform=darwin_arm64", "--tool", "opentofu") == 1
     assert (place.work / LOCK_FILE).read_bytes() == before
     leave(place)
     assert run("init", "--tool", "opentofu") == 0

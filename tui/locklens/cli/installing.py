@@ -86,6 +86,7 @@ def run_lock(options: Namespace) -> int:
         tuple(options.providers),
         accepts_republished=options.accept_republished,
         allows_missing=options.allow_missing_modules,
+        adds_reported=not options.check,
     )
     wording = Wording.DRY_RUN if options.dry_run or options.check else Wording.WRITE
     progress = JsonProgress() if options.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)

@@ -221,9 +221,8 @@ class Locker:
             if _is_refused(request, outcome.vouched):
                 return self._refused(request, outcome)
             assert outcome.package is not None
-            obtained.append(
-                (outcome.platform, frozenset({outcome.package.h1, *outcome.recorded, *outcome.vouched.recorded}))
-            )
+            of_release = outcome.vouched.recorded if request.adds_reported else outcome.vouched.hashes
+            obtained.append((outcome.platform, frozenset({outcome.package.h1, *outcome.recorded, *of_release})))
             hashes |= obtained[-1][1]
         if outcomes and isinstance(outcomes[0], _Obtained):
             warn_of_changes(context, request, request.version, outcomes[0].vouched)

@@ -57,6 +57,7 @@ class LockRequest(Struct, frozen=True):
         constraints: The combined constraints of the configuration, for the entry.
         prior: Its entry in the lock file, None where it has none.
         accepts_republished: True if a locked package may be missing from the signed release.
+        adds_reported: False to leave out what a registry reports of platforms that are not requested.
     """
 
     address: ProviderAddress
@@ -65,6 +66,7 @@ class LockRequest(Struct, frozen=True):
     constraints: Constraints
     prior: LockEntry | None = None
     accepts_republished: bool = False
+    adds_reported: bool = True
 
 
 class Settled(Struct, frozen=True):

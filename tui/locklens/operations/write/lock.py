@@ -53,6 +53,8 @@ class Lock(Struct, frozen=True):
         providers: As typed, in the tool's syntax of sources; () for all that are required.
         accepts_republished: True if a locked package may be missing from the signed release.
         allows_missing: True if modules may be missing, whose requirements are then ignored.
+        adds_reported: False to leave out what a registry reports of platforms that are not locked: it may begin to at
+            any time, and a check of the lock file must not fail then.
     """
 
     needs_registry: ClassVar[Literal[True]] = True
@@ -62,6 +64,7 @@ class Lock(Struct, frozen=True):
     providers: tuple[str, ...] = ()
     accepts_republished: bool = False
     allows_missing: bool = False
+    adds_reported: bool = True
 
     @property
     def title(self) -> str:
@@ -161,8 +164,15 @@ class _Locking:
                 ]
 
     def _request(self, requirement: ProviderRequirement, version: Version) -> LockRequest:
-        constraints, accepts = combined(requirement.requirements), self._operation.accepts_republished
-        return LockRequest(requirement.address, version, self._platforms, constraints, requirement.prior, accepts)
+        return LockRequest(
+            requirement.address,
+            version,
+            self._platforms,
+            combined(requirement.requirements),
+            requirement.prior,
+            accepts_republished=self._operation.accepts_republished,
+            adds_reported=self._operation.adds_reported,
+        )
 
     def _settle(self, work: _Work, draft: PlanBuilder) -> RootResult:
         """Make the entries of one root, and plan its lock file."""
