@@ -20,6 +20,7 @@ from operations.benches import CASE, bench
 
 from locklens.demo.packages import h1
 from locklens.errors import RunCancelledError
+from locklens.install import plugin_cache
 from locklens.install.events import CacheBusy, InstallEvent, LinkedFromCache
 from locklens.install.limits import LIMITS
 from locklens.packages.installed import h1_of_folder
@@ -155,6 +156,56 @@ def test_init_waits_for_its_turn_in_the_cache(place: Place, tmp_path: Path, monk
         assert not place.init().has_failed
         assert len(place.told(CacheBusy)) == 1
     assert (place.root / ".terraform/providers" / HOST / "acme/demo/1.1.0" / HERE).is_symlink()
+
+
+def shared(place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cached package with no locked hash, half-written, which the settings let count for the lock file."""
+    monkeypatch.setattr(folder_lock, "_SAY_AFTER", 0.0)
+    config = Path(place.environ["TF_CLI_CONFIG_FILE"])
+    config.write_text(
+        config.read_text()
+        + f'plugin_cache_dir = "{folder}/cache"\nplugin_cache_may_break_dependency_lock_file = true\n'
+    )
+    assert not place.init().has_failed
+    shutil.rmtree(place.root / ".terraform")
+    place.lock_file.unlink()
+    place.asked()
+    (program,) = (folder / "cache" / HOST / "acme/demo/1.1.0" / HERE).glob("terraform-provider-*")
+    program.rename(folder / "whole")
+    program.write_bytes((folder / "whole").read_bytes()[:10])
+    return program
+
+
+def test_the_half_of_a_package_that_opentofu_unpacks_is_not_locked(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = shared(place, tmp_path, monkeypatch)
+    with held(program.parent.with_name(f"{HERE}.lock")) as other:
+
+        class Finishing(list[InstallEvent]):
+            def append(self, event: InstallEvent) -> None:
+                super().append(event)
+                if isinstance(event, CacheBusy):
+                    (tmp_path / "whole").replace(program)
+                    other.kill()
+
+        place.events = Finishing()
+        assert not place.init().has_failed
+        assert len(place.told(CacheBusy)) == 1
+    assert "package" not in place.asked()
+    assert h1(f"{HOST}/acme/demo", "1.1.0", HERE) in place.lock_file.read_text()
+
+
+def test_a_package_that_has_just_changed_is_waited_for_and_then_fetched(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = shared(place, tmp_path, monkeypatch)
+    monkeypatch.setattr(plugin_cache, "_QUIET", 3600.0)
+    monkeypatch.setattr(plugin_cache, "_PATIENCE", 0.1)
+    assert not place.init().has_failed
+    assert place.asked().count("package") == 1
+    assert h1(f"{HOST}/acme/demo", "1.1.0", HERE) in place.lock_file.read_text()
+    assert program.read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 def test_where_there_are_no_links_the_package_is_copied(

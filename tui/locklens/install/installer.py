@@ -223,7 +223,11 @@ class _Installer:
         place = cache.folder.place(address, version, self._here)
         if not (hashes_of_files(locked) or (cache.may_break_lock and not locked)):
             return None
-        h1 = cache.folder.h1(place, self._context.session.cancel)
+        cancel, busy = self._context.session.cancel, CacheBusy(self._context.name(address), version)
+        if locked:
+            h1 = cache.folder.h1(place, cancel)
+        else:
+            h1 = cache.settled_h1(place, cancel=cancel, on_waiting=lambda: self._context.tell(busy))
         if h1 not in locked and (locked or not h1 or not has_program(place, address)):
             return None
         self._link_from_cache(address, version, place, h1)

@@ -6,12 +6,18 @@ nothing, so a package is always moved to its place when it is complete.
 
 from __future__ import annotations
 
+import os
+import time
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.errors import ConfigurationError
 from locklens.install.folders import DataFolder
+from locklens.install.limits import LIMITS
+from locklens.packages.limits import stop_if
 from locklens.storage.folder_lock import turn
 
 if TYPE_CHECKING:
@@ -20,6 +26,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from locklens.project.cliconfig import CliConfig
+
+
+_QUIET = 1.0
+"""Seconds without a change after which a package counts as complete: unpacking writes all the time."""
+
+_PATIENCE = 60.0
+"""Seconds of waiting for that; after them the package is fetched."""
+
+_GLANCE = 0.05
 
 
 class PluginCache(Struct, frozen=True):
@@ -46,3 +61,36 @@ class PluginCache(Struct, frozen=True):
     ) -> AbstractContextManager[None]:
         """Wait until no other process installs a package; errors as of `locklens.storage.folder_lock.turn`."""
         return turn(*self.folder.turns_at(place), cancel=cancel, on_waiting=on_waiting, is_tofus=True)
+
+    def settled_h1(self, place: Path, *, cancel: threading.Event | None, on_waiting: Callable[[], None]) -> str:
+        """Return the `h1` of a package that no process is installing any more, "" where there is none.
+
+        No locked hash can tell a package from the half of it. OpenTofu unpacks into the cache with its lock held;
+        Terraform does without one, so that nothing may have changed there for a while.
+
+        Raises:
+            RunCancelledError: `cancel` was set.
+        """
+        if not place.is_dir():
+            return ""
+        try:
+            with self.turn(place, cancel=cancel, on_waiting=on_waiting):
+                until = time.monotonic() + _PATIENCE
+                while _age(place) < _QUIET:
+                    stop_if(cancel)
+                    if time.monotonic() > until:
+                        return ""
+                    time.sleep(_GLANCE)
+                return self.folder.h1(place, cancel)
+        except ConfigurationError:  # Where this user cannot write, as in an image, a lock is of no use.
+            return self.folder.h1(place, cancel)
+
+
+def _age(place: Path) -> float:
+    """Seconds since anything in a package changed; below zero where the clocks disagree, 0 where it cannot be told."""
+    try:
+        found = (os.path.join(folder, name) for folder, _, names in os.walk(place) for name in ("", *names))  # noqa: PTH118
+        changes = [os.lstat(path) for path in islice(found, LIMITS.entries)]
+    except OSError:
+        return 0.0
+    return time.time() - max((max(one.st_mtime, one.st_ctime) for one in changes), default=0.0)
