@@ -38,7 +38,7 @@ class Check(Struct, frozen=True):
 
 CHECKS = (
     Check("syntax", "lock file cannot be read", ("LK019",)),
-    Check("packages-differ", "same version, different zh sets", ("LK023",), "hashes"),
+    Check("packages-differ", "same version, different zh sets", ("LK023",), "doctor"),
     Check("not-authentic", "hashes contradict the release", ("LK001", "LK002", "LK026", "LK030", "LK033"), "hashes"),
     Check("not-satisfied", "constraint not satisfied", ("LK005",), "upgrade", names_providers=True),
     Check("not-locked", "required but not locked", ("LK006",), "lock"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from locklens.lockfile.render import is_canonical
 from locklens.operations.doctor.past import LockHistory
 from locklens.operations.doctor.places import PackageFinder, configured_sources, differing_files, holding
 from locklens.project.clifiles import this_platform
+from locklens.storage.placing import is_within
 
 if TYPE_CHECKING:
     import threading
@@ -165,7 +167,12 @@ class Examiner:
             found += finder.in_cache(sources.cache, address, version)
         for mirror in dict.fromkeys((*self._request.mirrors, *sources.mirrors)):
             found += finder.in_mirror(mirror, address, version)
-        return tuple(found)
+        return tuple(replace(one, base=self._bound(one.base)) if one.base else one for one in found)
+
+    def _bound(self, base: str) -> str:
+        """Return the folder that a place must not lead out of: the top for all below it, which others may have made."""
+        top = os.path.realpath(self._checkout.top)
+        return top if is_within(top, os.path.normpath(base)) else base
 
     def _compared(self, packages: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
         """Add the differing files to copies that the lock file does not accept, where another copy is accepted."""
