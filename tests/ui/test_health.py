@@ -95,7 +95,7 @@ async def test_checks_with_counts_then_the_spread(opening: Opening) -> None:
 async def test_enter_lists_the_roots_and_then_opens_the_detail(opening: Opening) -> None:
     async with opening() as on:
         await on.go_to("same version, different zh sets")
-        assert "locklens hashes -- infra/prod/search infra/stage/search" in on.said
+        assert "locklens doctor -- infra/prod/search infra/stage/search" in on.said
         await on.press("enter")
         at = on.titles.index("same version, different zh sets")
         assert on.titles[at + 1 : at + 3] == ["infra/prod/search", "infra/stage/search"]
