@@ -18,7 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.demo.faults import Fault, Faults
+from locklens.demo.faults import Fault, FaultRule, Faults, Step
 from locklens.demo.incidents import SampleCopy, SampleIncident, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
@@ -39,6 +39,7 @@ class Scene(Struct, frozen=True):
         words: Of the command, in the root's folder.
         kinds: The kind of the error, by tool; "" where the tool accepts it.
         mirror: True to install from the folder `mirror` alone.
+        is_diagnosed: False where only the recognition of the error is tested.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Scene(Struct, frozen=True):
     words: tuple[str, ...]
     kinds: dict[str, str]
     mirror: bool = False
+    is_diagnosed: bool = True
 
 
 def _scene(
@@ -90,7 +92,36 @@ def scenes() -> dict[str, Scene]:
         _scene("credentials", "credentials-missing"),
         replace(damaged, incident=replace(damaged.incident, rules=(rule,))),
     ]
-    return {scene.name: scene for scene in found}
+    return {scene.name: scene for scene in (*found, *_recognised_scenes())}
+
+
+def _recognised_scenes() -> Iterator[Scene]:
+    """Yields the scenes of further rows of the catalogue, each named after its row."""
+    whole = _INCIDENTS["download-damaged"]
+    address = "registry.terraform.io/acme/demo"
+
+    def scene(kind: str, incident: SampleIncident, *words: str, opentofu: str | None = None, **more: bool) -> Scene:
+        constraints = tuple((f"{_HOST}/{source}", text) for source, text in incident.constraints)
+        kinds = {"terraform": kind, "opentofu": kind if opentofu is None else opentofu}
+        full = replace(incident, constraints=constraints)
+        return Scene(kind, full, words or ("init", "-no-color"), kinds, is_diagnosed=False, **more)
+
+    def failing(kind: str, fault: Fault, step: Step | None = None, opentofu: str | None = None) -> Scene:
+        rules = (FaultRule(fault, address if step is not Step.DISCOVERY else _HOST, step=step),)
+        return scene(kind, replace(whole, rules=rules), opentofu=opentofu)
+
+    two = replace(whole, constraints=(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
+    yield failing("sums-differ", Fault.OTHER_CHECKSUM)
+    yield failing("sums-without-package", Fault.SUMS_WITHOUT_PACKAGE)
+    yield failing("broken-key", Fault.BROKEN_KEY)
+    yield failing("platform-unavailable", Fault.NOT_FOUND, Step.DOWNLOAD)
+    yield failing("sums-unavailable", Fault.NOT_FOUND, Step.SUMS)
+    yield failing("download-failed", Fault.NOT_FOUND, Step.PACKAGE)
+    yield failing("download-cut", Fault.TRUNCATED, Step.PACKAGE)
+    yield scene("provider-unknown", replace(whole, constraints=(("acme/absent", "~> 1.0"),)))
+    yield scene("no-matching-release", replace(two, constraints=(("acme/netbox", "~> 99.0"),)))
+    yield scene("readonly-changed", two, "init", "-no-color", "-lockfile=readonly")
+    yield scene("mirror-unreadable", whole, mirror=True)
 
 
 def is_here(tool: str) -> bool:
