@@ -168,7 +168,8 @@ async def test_the_context_can_be_corrected(opened: Opening) -> None:
         await on.press(*["backspace"] * 9, *"1.9.8", "enter", "enter", *"nowhere", "enter")
         assert "no such folder" in on.text
         await on.press(*["backspace"] * 7, *"mirror", "enter", "enter", "enter")
-        await until(on, lambda: "1.9.8  (given)" in on.text)
+        await until(on, lambda: "1.9.8  (log; version: given)" in on.text)
+        assert "linux_amd64  (log)" in on.text
         assert "mirror/registry.terraform.io/acme/demo/1.4.2/linux_amd64 is h1:" in evidence(on, CauseId.MIRROR_DIFFERS)
 
 

@@ -83,6 +83,8 @@ def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
 def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
     """The facts of the failing run, below the list."""
     facts, told = diagnosis.facts, dict(diagnosis.facts.sources)
+    if told.get("tool_version", told.get("tool")) != told.get("tool"):
+        told["tool"] = f"{told.get('tool', '?')}; version: {told['tool_version']}"
     tool = " ".join(filter(None, (facts.tool, facts.tool_version)))
     path = facts.path.value if facts.path is not None else ""
     for name, label, value in (

@@ -193,13 +193,18 @@ class DoctorScreen(TwoPaneScreen):
         def take(answers: Answers | None) -> None:
             if answers is None:
                 return
+            # What stays as it was shown keeps its source: the log, or the user's earlier words.
+            given = {field.name: answers[field.name] for field in fields if answers[field.name] != field.initial}
+            told: dict[str, object] = {name: given[name] for name in ("platform", "package") if name in given}
+            if "tool" in given:
+                told["tool"] = DIALECTS.get(given["tool"])
+            if "path" in given:
+                told["path"] = PackagePath(given["path"]) if given["path"] else None
+            if "version" in given:
+                told["tool_version"] = given["version"]
             self._request = replace(
                 self._request,
-                platform=answers["platform"],
-                tool=DIALECTS.get(answers["tool"]),
-                path=PackagePath(answers["path"]) if answers["path"] else None,
-                package=answers["package"],
-                tool_version=answers["version"],
+                **told,
                 mirrors=(_expanded(answers["mirror"]),) if answers["mirror"] else (),
                 cache=_expanded(answers["cache"]),
             )
