@@ -85,6 +85,15 @@ def registry(case: Case, tool: Tool, folder: Path) -> DemoRegistry:
 
 
 class _Files(SimpleHTTPRequestHandler):
+    """Files of a folder; where a file NAME.status lies beside NAME, that status is answered."""
+
+    def do_GET(self) -> None:
+        status = Path(f"{self.translate_path(self.path)}.status")
+        if status.is_file():
+            self.send_error(int(status.read_text()))
+        else:
+            super().do_GET()
+
     def log_message(self, *args: object) -> None:
         pass
 

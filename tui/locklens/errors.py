@@ -45,6 +45,13 @@ class LockLensError(Exception):
         """The error and its hint, for one line of a screen."""
         return f"{self}; {self.hint}" if self.hint else str(self)
 
+    def name_place(self, where: str, hint: str) -> None:
+        """Name the file or URL, unless the message does, and the next step, unless there is one."""
+        if where not in self.message:
+            self.message = f"{self.message} ({where})"
+            self.args = (self.message,)
+        self.hint = self.hint or hint
+
     @property
     def place(self) -> Place | None:
         """The file, and the line from 1 or None; None for an error without a file."""

@@ -229,6 +229,22 @@ def listing(names: Sequence[str], limit: int = _NAMES_SHOWN) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
+def disk_advice(error: OSError) -> str:
+    """Return the next step after a file or folder could not be written."""
+    import errno
+
+    number = error.errno
+    if number in {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}:
+        return "free some space on that disk, or name a folder on another one"
+    if number == errno.EROFS:
+        return "that disk is mounted read-only: name a folder on another one, or mount it for writing"
+    if number in {errno.EACCES, errno.EPERM}:
+        return "check the permissions there"
+    if number in {errno.ENOTDIR, errno.EEXIST, errno.EISDIR}:
+        return "a file is in the place of a folder, or the reverse: move it away"
+    return "check the folder and its disk"
+
+
 def reason_of(error: OSError) -> str:
     """Return the reason of a system error, as the end of a sentence."""
     return (error.strerror or "unknown error").lower()

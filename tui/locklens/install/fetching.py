@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import LockLensError, PackageError, TrustError
+from locklens.errors import LockLensError, PackageError, SourceError, TrustError
 from locklens.hashes import HashedPackage, hashes_of_files
 from locklens.install.events import PackageArriving, ReleaseWarned
 from locklens.install.limits import LIMITS
 from locklens.packages.installed import h1_of_folder
 from locklens.releases.reported import check_reported
 from locklens.sources.metadata import is_supported
+from locklens.sources.unsigned import CHECK_SERVER, MEND_MIRROR
+from locklens.sources.urls import url_for_log
+from locklens.text import disk_advice
 from locklens.versions.version import precedence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from concurrent.futures import Future
     from pathlib import Path
     from typing import BinaryIO
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.packages.hashing import Passed
     from locklens.releases.authentication import AuthenticatedRelease
+    from locklens.sources.http import Transfer
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
@@ -132,7 +137,7 @@ def hashed(context: InstallContext, metadata: PackageMetadata, release: Authenti
     if metadata.is_folder:
         return unpacked_in(context, metadata)
     checked = _Check(metadata, lambda _: None)
-    with context.source(metadata.address).open_package(metadata) as download:
+    with _opened(context, metadata) as download:
         package = hash_package(
             download.chunks,
             limit=LIMITS,
@@ -159,7 +164,7 @@ def downloaded(
     from locklens.packages.hashing import hash_arriving_package
 
     checked = _Check(metadata, lambda _: None)
-    with context.source(metadata.address).open_package(metadata) as download:
+    with _opened(context, metadata) as download:
         try:
             passed = hash_arriving_package(
                 download.chunks,
@@ -171,7 +176,8 @@ def downloaded(
                 check=lambda package: checked.check(package, release),
             )
         except OSError as error:
-            raise PackageError(f"the package cannot be stored: {error.strerror or error}") from error
+            words = f"the package cannot be stored: {error.strerror or error}"
+            raise PackageError(words, hint=disk_advice(error)) from error
     context.session.cache.keep_package(passed.hashed)
     return passed
 
@@ -219,7 +225,7 @@ def unpacked(
         _check_zh(metadata, zh)
 
     try:
-        with context.source(metadata.address).open_package(metadata) as download:
+        with _opened(context, metadata) as download:
             tell = _teller(context, metadata, download.length)
 
             def on_bytes(size: int) -> None:
@@ -275,6 +281,19 @@ def placed(
             raise mismatch
 
     return unpacked(context, metadata, staging.package, release=release, check=check)
+
+
+@contextmanager
+def _opened(context: InstallContext, metadata: PackageMetadata) -> Iterator[Transfer]:
+    """Open a package at its source; an error about a mirror's package names its file or URL, and the next step."""
+    try:
+        with context.source(metadata.address).open_package(metadata) as download:
+            yield download
+    except (PackageError, SourceError, TrustError) as error:
+        if not metadata.shasums_url:
+            where = str(metadata.path) if metadata.path is not None else url_for_log(metadata.download_url)
+            error.name_place(where, CHECK_SERVER if isinstance(error, SourceError) else MEND_MIRROR)
+        raise
 
 
 def check_locked(h1: str, locked: Collection[str], mismatch: TrustError) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
 from locklens.packages.limits import Limits
+from locklens.text import disk_advice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +17,4 @@ LIMITS = Limits()
 def unwritable(folder: Path, error: OSError) -> ConfigurationError:
     """Return the error for a folder that packages cannot be written to."""
     reason = error.strerror or str(error)
-    return ConfigurationError(
-        f"cannot be written: {reason}", path=str(folder), hint="free some space, or check the permissions"
-    )
+    return ConfigurationError(f"cannot be written: {reason}", path=str(folder), hint=disk_advice(error))

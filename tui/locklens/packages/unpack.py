@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import ConfigurationError, PackageError
 from locklens.packages.contents import Digest
 from locklens.packages.hashing import hash_arriving_package, spool_in
+from locklens.text import disk_advice
 
 if TYPE_CHECKING:
     import threading
@@ -85,7 +86,7 @@ def unpack(
     except FileExistsError as error:
         raise PackageError("two files or folders of the package have the same name on this file system") from error
     except OSError as error:
-        hint = "free disk space, or name another folder"
+        hint = disk_advice(error)
         words = f"cannot be unpacked: {error.strerror or error}"
         raise ConfigurationError(words, path=str(into), hint=hint) from error
     return passed.hashed

@@ -23,6 +23,12 @@ _HELPER_SECONDS = 10.0
 """Bytes and seconds of a credentials helper's answer, which is one token. The tools set no bound."""
 
 
+def token_hint(host: str) -> str:
+    """Return the next step where a host refused a request; a host with a port has no variable."""
+    block = f"a credentials block for {host}"
+    return f"set {block}" if ":" in host else f"set {_PREFIX}{host.replace('-', '__').replace('.', '_')}, or {block}"
+
+
 def environment_tokens(environ: Mapping[str, str]) -> dict[str, Token]:
     """Return the tokens of TF_TOKEN_ variables by host in comparison form.
 

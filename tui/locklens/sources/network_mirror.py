@@ -22,11 +22,12 @@ from locklens.errors import (
     UnavailableError,
 )
 from locklens.sources import documents
+from locklens.sources.credentials import token_hint
 from locklens.sources.documents import ShapeError
 from locklens.sources.http.values import status_words
 from locklens.sources.metadata import MAX_VERSIONS, ListedVersion, RegistryVersions
 from locklens.sources.reported import is_hash
-from locklens.sources.unsigned import Unsigned, unsigned_package
+from locklens.sources.unsigned import CHECK_SERVER, MEND_MIRROR, Unsigned, unsigned_package
 from locklens.sources.urls import MAX_URL, host_of, resolve, url_for_log
 from locklens.versions import Version, VersionSyntaxError
 
@@ -161,6 +162,7 @@ class NetworkMirror(Unsigned):
             answer = self._client.get(url, self._kind, token=token, is_fresh=is_fresh)
         except SourceError as error:
             error.address = str(address)
+            error.name_place(str(self), CHECK_SERVER)
             raise
         if answer.status in _REFUSALS:
             self._refuse(answer, address)
@@ -174,12 +176,11 @@ class NetworkMirror(Unsigned):
 
     def _refuse(self, answer: Response, address: ProviderAddress) -> NoReturn:
         name = display_host(host_of(self._base))
-        variable = "TF_TOKEN_" + name.replace("-", "__").replace(".", "_")
         raise UnauthorizedError(
             f"{self} rejected the given authentication credentials",
             source=name,
             address=str(address),
-            hint=f"set {variable}, or a credentials block for {name}",
+            hint=token_hint(name),
             had_credentials=answer.had_token,
         )
 
@@ -190,7 +191,7 @@ class NetworkMirror(Unsigned):
         return UnavailableError(words, source=str(self), address=str(address), hint=hint)
 
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
-        return UnavailableError(words, source=str(self), address=str(address))
+        return UnavailableError(words, source=str(self), address=str(address), hint=MEND_MIRROR)
 
 
 def _hashes(archive: Fields) -> tuple[str, ...]:

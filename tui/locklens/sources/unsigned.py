@@ -34,6 +34,13 @@ class Unsigned:
         return ReleaseDates()
 
 
+MEND_MIRROR = "fill the mirror again with `locklens mirror DIR`, or exclude the provider from it"
+"""The next step where a mirror is damaged."""
+
+CHECK_SERVER = "check that the mirror's server has it, or exclude the provider from the mirror"
+"""The next step where a mirror's server gives no usable answer."""
+
+
 def unsigned_package(
     address: ProviderAddress,
     version: Version,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.storage.realfolders import Way
+from locklens.text import disk_advice
 
 if TYPE_CHECKING:
     import threading
@@ -51,7 +52,7 @@ def turn(
         with Way(top, folders) as way:
             descriptor = way.end.open(file, _LOCK_FILE, 0o644)
     except OSError as error:
-        hint = "check the permissions there, or set TF_DATA_DIR"
+        hint = disk_advice(error)
         place = str(top.joinpath(*folders))
         raise ConfigurationError(f"cannot be written: {error.strerror}", path=place, hint=hint) from error
     try:

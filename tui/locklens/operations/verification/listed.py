@@ -45,7 +45,7 @@ def listed_package(
     except NotFoundError:
         return None
     except LockLensError as error:
-        return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=str(error))
+        return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=error.sentence)
     h1 = min(hashes_of_files(found), default="")
     verdicts = {verdict_of(place, found, group) for group in groups}
     for verdict, reason in (

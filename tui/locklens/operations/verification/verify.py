@@ -40,6 +40,7 @@ from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
 from locklens.sources.http import moment
+from locklens.sources.unsigned import MEND_MIRROR
 from locklens.sources.urls import url_for_log
 from locklens.text import reason_of
 
@@ -240,10 +241,12 @@ class _Verifying:
         try:
             contents = read()
         except LockLensError as error:
-            return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=str(error))
+            return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=f"{error}; {_next_step(place, error.hint)}")
         except (OSError, ValueError) as error:
             reason = reason_of(error) if isinstance(error, OSError) else str(error)
-            return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=f"it cannot be read: {reason}")
+            return VerifiedPackage(
+                place, PackageVerdict.UNREADABLE, reason=f"it cannot be read: {reason}; {_next_step(place)}"
+            )
         verdicts = [verdict_of(place, contents.hashes, group) for group in groups]
         for verdict in (PackageVerdict.DIFFERS, PackageVerdict.MATCHES):
             if verdict in verdicts:
@@ -301,6 +304,13 @@ def _locked(roots: Sequence[Root]) -> _Locked:
             hashes = frozenset(filter(is_known_scheme, entry.hashes))
             found.setdefault((entry.address, entry.version), []).append(hashes)
     return found
+
+
+def _next_step(place: PackagePlace, hint: str = "") -> str:
+    """Return the next step where a package cannot be read."""
+    if hint or place.where is Where.MIRROR:
+        return hint or MEND_MIRROR
+    return "remove it, and run `init` again"
 
 
 def _build(place: PackagePlace) -> _Build:

@@ -29,7 +29,7 @@ from locklens.storage.placing import (
     write_temporary,
 )
 from locklens.storage.records import Record, WrittenFile
-from locklens.text import reason_of
+from locklens.text import disk_advice, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -273,4 +273,4 @@ def _as_configuration_error(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         words = f"cannot be written: {reason_of(error)}"
-        raise ConfigurationError(words, path=name, hint="nothing was written") from error
+        raise ConfigurationError(words, path=name, hint=f"nothing was written; {disk_advice(error)}") from error
