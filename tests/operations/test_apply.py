@@ -196,7 +196,7 @@ def test_a_step_that_fails_leaves_all_as_it_was(
         apply(proposal(top, A, LOCK, FRESH), journal=journal)
     if isinstance(caught.value, ConfigurationError):
         assert "cannot be written: no space left on device" in str(caught.value)
-        assert caught.value.hint == "nothing was written"
+        assert caught.value.hint.startswith("nothing was written; ")
     assert contents(top) == OLD
     assert journal.pending(top) is None
 

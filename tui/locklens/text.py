@@ -235,9 +235,9 @@ def disk_advice(error: OSError) -> str:
 
     number = error.errno
     if number in {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}:
-        return "free some space on that disk, or name a folder on another one"
+        return "free some space on that disk"
     if number == errno.EROFS:
-        return "that disk is mounted read-only: name a folder on another one, or mount it for writing"
+        return "that disk is mounted read-only: mount it for writing"
     if number in {errno.EACCES, errno.EPERM}:
         return "check the permissions there"
     if number in {errno.ENOTDIR, errno.EEXIST, errno.EISDIR}:
