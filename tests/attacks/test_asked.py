@@ -333,7 +333,7 @@ class Screens(Driver):
         """Opens a screen, and waits until all that it asks is answered."""
         await self.press(key)
         await until(self, lambda: isinstance(self.app.screen, TwoPaneScreen))
-        await until(self, lambda: self.panes.review is not None and not self.panes.is_asking, seconds=60)
+        await until(self, lambda: self.panes.review is not None and not self.panes.is_asking)
         if isinstance(self.panes, UpgradeScreen):
             await until(self, lambda: self.panes.has_offers)  # type: ignore[attr-defined]
         await self.settle()
@@ -362,7 +362,7 @@ def on_screen(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         app = LockLensApp(LockLens(wanted[0][0]), wanted[0][1], store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(150, 50), notifications=True) as pilot:
             on = Screens(app, pilot)
-            await until(on, lambda: on.panes.review is not None and not on.panes.is_asking, seconds=60)
+            await until(on, lambda: on.panes.review is not None and not on.panes.is_asking)
             yield on
 
     return run
@@ -432,7 +432,7 @@ async def test_a_plan_asks_nobody_else_and_says_whom_it_would_need(place: Place,
                 assert isinstance(on.panes, HashesScreen)
             await on.press("j", "L")
             await until(on, lambda: isinstance(on.app.screen, PreviewScreen))
-            await until(on, lambda: "was not asked" in on.lines_of("#plan"), seconds=60)
+            await until(on, lambda: "was not asked" in on.lines_of("#plan"))
             assert f"--ask-host {place.host} asks it" in on.lines_of("#plan")
             assert place.asked == []
 
@@ -443,7 +443,7 @@ async def test_a_plan_is_judged_by_the_base(place: Place, on_screen: Running) ->
     async with on_screen("review", "main") as on:
         await on.press("j", "R")
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen))
-        await until(on, lambda: "from main in the lock files" in on.lines_of("#plan"), seconds=60)
+        await until(on, lambda: "from main in the lock files" in on.lines_of("#plan"))
         assert "HEAD" not in on.lines_of("#plan")
         screen = on.app.screen
         assert isinstance(screen, PreviewScreen)
@@ -456,7 +456,7 @@ async def test_a_plan_is_judged_by_the_base(place: Place, on_screen: Running) ->
 async def test_why_and_proving_ask_nobody_else(place: Place, on_screen: Running) -> None:
     async with on_screen("review", "main") as on:
         await on.press("j", "w")
-        await until(on, lambda: "was not asked" in on.text, seconds=60)
+        await until(on, lambda: "was not asked" in on.text)
         await on.press("escape", "v")
         await on.settle()
         assert place.asked == []

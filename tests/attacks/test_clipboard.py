@@ -80,7 +80,7 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
         app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(140, 50), notifications=True) as pilot:
             on = Driver(app, pilot)
-            await until(on, lambda: bool(on.titles) and not on.screen.is_asking, seconds=60)
+            await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
             copied: set[str] = set()
             marked_up: set[str] = set()
             for number in range(len(on.changes.rows)):
@@ -102,7 +102,7 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
 
             app.call_later(on.screen.preview, Format(Scope.at(top, ROOTS, tool=None, test_directory="tests")))
             await until(on, lambda: any(isinstance(one, PreviewScreen) for one in app.screen_stack))
-            await until(on, lambda: "ready: enter writes" in on.text, seconds=60)
+            await until(on, lambda: "ready: enter writes" in on.text)
             preview = next(one for one in app.screen_stack if isinstance(one, PreviewScreen))
             plan = preview.query_one("#plan", LineView)
             plan.cursor = next(number for number, line in enumerate(plan.lines) if "locklens format" in line.text)

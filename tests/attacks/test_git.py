@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from conformance.forking import Locklens
 from repositories import copy_of
+from waiting import LIMIT
 
 from locklens.errors import RepositoryError
 from locklens.project import gitrun
@@ -382,7 +383,7 @@ def test_a_path_without_end_is_refused(clone: Path) -> None:
 def test_an_interrupt_ends_a_running_git(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, folder = shutil.which("git"), tmp_path / "bin"
     # Stands for a repository that takes git minutes: it says which process it is, and prints nothing.
-    slow = f'#!/bin/sh\ncase "$*" in *ls-tree*) echo $$ > {tmp_path}/pid; exec sleep 100;; esac\nexec {real} "$@"\n'
+    slow = f'#!/bin/sh\ncase "$*" in *ls-tree*) echo $$ > {tmp_path}/pid; exec sleep 1000;; esac\nexec {real} "$@"\n'
     write(folder, {"git": slow})
     (folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
@@ -392,7 +393,7 @@ def test_an_interrupt_ends_a_running_git(clone: Path, tmp_path: Path, monkeypatc
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=LIMIT)
     assert (process.returncode, err) == (130, "error: interrupted\n")
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)

@@ -26,6 +26,7 @@ from conformance.forking import Locklens
 from conformance.running import is_here
 from install.conftest import HOST, Place
 from packages.zips import BINARY, STORED, Item, build
+from waiting import LIMIT
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Fault, FaultRule, Step
@@ -412,7 +413,7 @@ class Running:
         start = time.monotonic()
         while not happens():
             assert self._process.poll() is None, self._process.communicate()
-            assert time.monotonic() - start < 60, "never got there"
+            assert time.monotonic() - start < LIMIT, "never got there"
             time.sleep(0.01)
 
     def has_asked(self, step: Step) -> None:

@@ -390,7 +390,7 @@ async def test_names_that_look_the_same_are_told_apart_on_the_screen(top: Path, 
     app = LockLensApp(LockLens(request(top)), store_path=tmp_path / "store.sqlite3")
     async with app.run_test(size=(160, 50), notifications=True) as pilot:
         on = Driver(app, pilot)
-        await until(on, lambda: bool(on.titles) and not on.screen.is_asking, seconds=60)
+        await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
         await on.press("j")
         said = "\n".join(line.text for line in on.detail.lines)
         assert f"{read_host(LOOK_ALIKE)}/acme/demo in ASCII" in said

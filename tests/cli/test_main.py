@@ -16,6 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 from real_material import meta, real_cases
+from waiting import LIMIT
 
 from locklens.cli.main import main
 from locklens.review.reports.json import review_schema
@@ -330,7 +331,7 @@ def test_a_closed_terminal_leaves_no_folder_of_the_demo(tmp_path: Path, number: 
         assert serving.stdout.readline()
         assert list(tmp_path.glob("locklens-demo-*"))
         serving.send_signal(number)
-        assert serving.wait(60) == 128 + number
+        assert serving.wait(LIMIT) == 128 + number
     assert not list(tmp_path.glob("locklens-demo-*"))
 
 

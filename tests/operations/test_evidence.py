@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -517,13 +518,15 @@ def test_proving_all_counts_what_did_not_change(bench: Bench) -> None:
     assert Proof.COMPUTED in {fact.proof for fact in change.kept}
 
 
-def test_cancelled_in_the_middle_of_a_download(bench: Bench) -> None:
+def test_cancelled_in_the_middle_of_a_download(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "packages").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "packages"))  # apart from those of other tests
     bench.registry.faults.add(Fault.STALLED, AWS, step=Step.PACKAGE)
     request = bench.request(lock_file(OLD), lock_file(NEW), prove="changed", environ=PATIENT | bench.environ)
     cancel = threading.Event()
     with bench.stalled(Step.PACKAGE, cancel.set), pytest.raises(RunCancelledError):
         review(request, cancel=cancel)
-    assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob("locklens-package-*"))
+    assert list((tmp_path / "packages").iterdir()) == []
 
 
 @pytest.mark.parametrize(("step", "prove"), [(Step.SUMS, "none"), (Step.PACKAGE, "changed")])

@@ -444,7 +444,7 @@ def test_a_hiccup_is_no_death(server: Server, client: Client) -> None:
 
     def hiccup(handler: Handler) -> None:
         if server.paths().count(handler.path) == 1:
-            started.wait(5)
+            started.wait(LIMIT)
             handler.close_connection = True
         else:
             handler.reply(200, b"{}")

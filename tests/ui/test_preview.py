@@ -16,6 +16,7 @@ from typing import Literal
 import pytest
 from textual.widgets import Input
 from ui.conftest import Driver, until
+from waiting import LIMIT
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.cli.main import main
@@ -469,7 +470,7 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
 
         def plan(self, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
             on_root("a")
-            gate.wait(20)
+            gate.wait(LIMIT)
             return prune(where(top, "a"))
 
     async with opening() as on:
@@ -598,7 +599,7 @@ async def test_while_it_is_written_nothing_else_is_done(
     gate = threading.Event()
 
     def slow(source: LockLens, proposal: FileChanges) -> tuple[str, ...]:
-        gate.wait(20)
+        gate.wait(LIMIT)
         return apply(proposal)
 
     monkeypatch.setattr(LockLens, "apply", slow)

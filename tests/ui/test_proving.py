@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from ui.conftest import until
+from waiting import LIMIT
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
@@ -63,7 +64,7 @@ async def test_it_asks_downloads_and_fills_the_rows(
         seen.append(confirm(PLAN))
         on_event(PackageDownloading("demo 5.2.0 linux_amd64", 1 << 20, 2 << 20))
         on_event(PackageDownloading("demo 5.2.0 darwin_arm64", 1 << 10, None))
-        gate.wait(10)
+        gate.wait(LIMIT)
         on_event(PackageDone("demo 5.2.0 linux_amd64", 2 << 20))
         on_event(PackageDone("demo 5.2.0 darwin_arm64", 2 << 20))
         roots = proving_roots(samples, review)
@@ -131,7 +132,7 @@ async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(
         assert confirm(PLAN)
         on_event(PackageDone("demo 5.2.0 linux_amd64", 2 << 20))
         on_event(PackageDownloading("demo 5.2.0 darwin_arm64", 1 << 20, 2 << 20))
-        assert cancel.wait(10)
+        assert cancel.wait(LIMIT)
         stopped.set()
         raise RunCancelledError("proving was cancelled")
 
@@ -157,7 +158,7 @@ async def test_quitting_stops_the_download(samples: Samples, running: Running, s
         review: Review, confirm: Callable[[ProvingPlanned], bool], on_event: object, cancel: threading.Event
     ) -> tuple[RootReview, ...]:
         confirm(PLAN)
-        assert cancel.wait(10)
+        assert cancel.wait(LIMIT)
         stopped.set()
         raise RunCancelledError("proving was cancelled")
 
@@ -165,7 +166,7 @@ async def test_quitting_stops_the_download(samples: Samples, running: Running, s
         await on.go_to("acme/other")
         await on.press("v", "enter")
         await on.press("ctrl+q")
-    assert stopped.wait(10)
+    assert stopped.wait(LIMIT)
 
 
 @pytest.mark.parametrize("text", ["[bold red]no[/]", "\x1b[31mred\x1b[0m", "x" * 300])

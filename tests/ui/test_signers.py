@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from ui.conftest import Driver, ServingSource, until
+from waiting import LIMIT
 
 from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
@@ -378,7 +379,7 @@ async def test_the_history_is_looked_up_on_demand(
     ) -> tuple[PastUse, ...]:
         asked.append(signer)
         on_event(Progress("evidence", 3, 12))
-        gate.wait(10)
+        gate.wait(LIMIT)
         address = samples.address("acme/demo")
         return (
             PastUse(address, "0.8.0", "9" * 40, "2025-03-02T10:00:00Z", ALICE, Tier.SELF_SIGNED),
@@ -439,7 +440,7 @@ async def test_another_signer_ends_the_search_of_the_one_before(
 
     def past(signer: SignerUses, on_event: object, cancel: threading.Event) -> tuple[PastUse, ...]:
         if signer.key is ALICE:
-            assert cancel.wait(10)
+            assert cancel.wait(LIMIT)
             ended.append(signer.name)
             raise RunCancelledError("the search was cancelled")
         return ()

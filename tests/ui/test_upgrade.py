@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from operations.sample_candidates import ALICE, MALLORY, known, offer
 from textual.widgets import Input
 from ui.conftest import Driver, ServingSource, until
+from waiting import LIMIT
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
@@ -194,7 +195,7 @@ async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
 
     def offering(on_known: Callable[[CandidateTable], None], cancel: threading.Event) -> CandidateTable:
         on_known(CandidateTable((replace(READY, is_asked=False), HELD)))
-        gate.wait(20)
+        gate.wait(LIMIT)
         return ALL
 
     async with opening(offering=offering, settled=False) as on:

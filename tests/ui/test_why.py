@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from operations.test_explain_provider import FILES, asked, lock, requiring, write
 from selection.making import offers
 from ui.conftest import Driver, Running, Samples, ServingSource, explained, until
+from waiting import LIMIT
 
 from locklens.errors import LockLensError, UnavailableError
 from locklens.lockfile.parse import parse
@@ -157,7 +158,7 @@ async def test_what_needs_no_registry_is_there_at_once(samples: Samples, running
 
     def slow(subject: WhySubject, is_asking: bool) -> Why:
         if is_asking:
-            gate.wait(20)
+            gate.wait(LIMIT)
         return registry(subject, is_asking)
 
     source = reviewing(samples, tmp_path, explaining=slow)
