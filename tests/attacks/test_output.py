@@ -59,7 +59,7 @@ def active(data: bytes, *, coloured: bool = False, wiped: bool = False) -> list[
         text = OURS.sub("", text)
     if wiped:
         text = WIPED.sub("", text)
-    found = [ascii(one) for one in text if one != "\n" and not is_printable(one)]
+    found = [ascii(one) for one in sorted(set(text) - {"\n"}) if not is_printable(one)]
     return found + [ascii(one[0]) for one in LOG_COMMAND.finditer(text)]
 
 

@@ -553,8 +553,9 @@ async def test_hostile_text(samples: Samples, opened: Opened) -> None:
             for _ in range(len(on.hashes.left.rows)):
                 await on.press("enter")
                 for _ in range(3):
-                    seen += on.text
-                    assert all(text.isprintable() and len(text) <= size[0] for text in on.lines)
+                    lines = on.lines
+                    seen += "\n".join(lines)
+                    assert all(text.isprintable() and len(text) <= size[0] for text in lines)
                     await on.press("pagedown")
                 await on.press("escape", "j")
             assert "[bold red]markup[/]" in seen

@@ -328,8 +328,9 @@ async def test_hostile_names_and_errors_are_shown_as_they_are_written(samples: S
             for _ in range(len(on.changes.rows)):
                 await on.press("j", "enter")
                 for _ in range(4):
-                    seen += on.text
-                    assert all(text.isprintable() and len(text) <= size[0] for text in on.lines)
+                    lines = on.lines
+                    seen += "\n".join(lines)
+                    assert all(text.isprintable() and len(text) <= size[0] for text in lines)
                     await on.press("pagedown")
                 await on.press("escape")
             assert "[bold red]markup[/]" in seen

@@ -104,8 +104,9 @@ async def test_hostile_text_is_shown_as_it_is_written(samples: Samples, running:
         seen = ""
         for _ in range(len(on.changes.rows)):
             await on.press("j")
-            seen += on.text
-            assert all(text.isprintable() for text in on.lines)
+            lines = on.lines
+            seen += "\n".join(lines)
+            assert all(text.isprintable() for text in lines)
         await on.press("x", "d", "escape", "w", "escape", "y", "b", "b", "slash", *"[bold]", "escape")
         assert all(text.isprintable() for text in on.lines)
         assert "[bold red]markup[/bold red]" in seen

@@ -360,8 +360,9 @@ async def test_hostile_names(samples: Samples, opened: Callable[..., LockLensApp
                 await on.press("enter")
                 await on.settle()
                 for _ in range(4):
-                    seen += on.text
-                    assert all(text.isprintable() and len(text) <= size[0] for text in on.lines)
+                    lines = on.lines
+                    seen += "\n".join(lines)
+                    assert all(text.isprintable() and len(text) <= size[0] for text in lines)
                     await on.press("pagedown")
                 await on.press("escape", "j")
             assert "[bold red]markup[/]" in seen
