@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from repositories import copy_of
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
@@ -39,15 +40,18 @@ def git(top: Path, *words: str) -> str:
 
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for root in ROOTS:
-        (tmp_path / root).mkdir(parents=True)
-        (tmp_path / root / LOCK).write_bytes(locking("aws 5.0.0", "tls 4.0.0"))
-        (tmp_path / root / "main.tf").write_text('resource "aws_vpc" "x" {}\n')
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-qm", "base")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(copy_of(with_all_roots, tmp_path))
     return tmp_path
+
+
+def with_all_roots(top: Path) -> None:
+    for root in ROOTS:
+        (top / root).mkdir(parents=True)
+        (top / root / LOCK).write_bytes(locking("aws 5.0.0", "tls 4.0.0"))
+        (top / root / "main.tf").write_text('resource "aws_vpc" "x" {}\n')
+    git(top, "init", "-q")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "base")
 
 
 @pytest.fixture

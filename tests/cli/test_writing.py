@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from repositories import copy_of
 
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import PLATFORMS, SampleLock, h1, lock_file
@@ -53,15 +54,18 @@ def locking(**locked: str) -> bytes:
 
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    top = tmp_path / "top"
-    (top / "a").mkdir(parents=True)
+    top = copy_of(with_one_root, tmp_path / "top")
+    monkeypatch.chdir(top)
+    return top
+
+
+def with_one_root(top: Path) -> None:
+    (top / "a").mkdir()
     (top / "a/main.tf").write_text(requiring(demo="1.4.1", random="~> 3.6"))
     (top / "a" / LOCK).write_bytes(locking(demo="1.4.1 1.4.1", random="3.6.2 ~> 3.6"))
     subprocess.run(["git", "init", "-q"], cwd=top, check=True)
     git(top, "add", ".")
     git(top, "commit", "-qm", "first")
-    monkeypatch.chdir(top)
-    return top
 
 
 def git(top: Path, *words: str) -> str:

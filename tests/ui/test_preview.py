@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from repositories import copy_of
 from textual.widgets import Input
 from ui.conftest import Driver, until
 from waiting import LIMIT
@@ -87,8 +88,10 @@ def sound(registry: DemoRegistry) -> None:
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
     """Two roots: aws went down and an orphan came, in both; in one of them the lock file has Windows' line ends."""
-    top = tmp_path / "top"
+    return copy_of(with_two_roots, tmp_path / "top")
 
+
+def with_two_roots(top: Path) -> None:
     def lay(aws: str, *more: SampleLock) -> None:
         for root in ("a", "b"):
             (top / root).mkdir(parents=True, exist_ok=True)
@@ -104,7 +107,6 @@ def top(tmp_path: Path) -> Path:
     git(top, "add", ".")
     git(top, "commit", "-qm", "first")
     lay("5.84.0", SampleLock(f"{HOST}/hashicorp/random", "3.6.2"))
-    return top
 
 
 class PreviewDriver(Driver):
