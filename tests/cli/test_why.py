@@ -106,12 +106,15 @@ def test_the_policy_gives_the_severity(run: Run, root: Path) -> None:
     (root / "locklens.toml").write_text('[severity]\nLK005 = "info"\n')
     status, out, _ = run("-C", ".", "why", "aws")
     assert (status, "INFO LK005" in out) == (0, True)
-    (root / "locklens.toml").write_text('[severity]\nLK005 = "off"\n')
+    (root / "locklens.toml").write_text('[severity]\nLK005 = "off"\nLK019 = "off"\n')
     status, out, _ = run("-C", ".", "why", "aws")
     assert (status, "LK005" in out) == (0, False)
     Path("strict.toml").write_text('[severity]\nLK005 = "warn"\n')
     status, out, _ = run("-C", ".", "why", "aws", "--policy", "strict.toml")
     assert (status, "WARN LK005" in out) == (0, True)
+    (root / ".terraform.lock.hcl").write_text('provider "cut')
+    status, out, _ = run("-C", ".", "why", "aws")
+    assert (status, "LOCKED       unknown: the lock file cannot be read\n" in out) == (0, True), out
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ class RootWhy(Struct, frozen=True):
         explanation: The explanation of the provider's version.
         findings: Those of the lock file's entry, and those that keep the file from being read.
         silence: Why the registry gave no answer; "" if it did.
+        is_read: False if errors keep the lock file from being read, whatever severity the policy gives them.
         ages: Days since the release of each version, where the policy asks for them and they are known.
     """
 
@@ -41,6 +42,7 @@ class RootWhy(Struct, frozen=True):
     explanation: Explanation
     findings: tuple[Finding, ...]
     silence: str = NOT_ASKED
+    is_read: bool = True
     ages: Mapping[Version, int] = {}
 
 

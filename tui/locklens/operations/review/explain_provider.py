@@ -280,6 +280,7 @@ def _explained(root: Root, address: ProviderAddress, answer: _Answer, policy: Po
         findings=judge_lock(root.lock, address, root.configuration, policy=policy),
         ages=ages,
         silence=answer.silence,
+        is_read=root.lock.is_valid and root.lock.conflict is None,
     )
 
 

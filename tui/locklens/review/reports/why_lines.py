@@ -185,7 +185,7 @@ def _locked_lines(root: RootWhy, folder: str) -> Iterator[Line]:
         yield _labelled("LOCKED", f"never: built into {root.tool.product}")
     elif root.lock_file is None:
         yield _labelled("LOCKED", Span("no: there is no lock file", Role.WARN))
-    elif entry is None and any(finding.rule == "LK019" for finding in root.findings):
+    elif entry is None and not root.is_read:
         yield _labelled("LOCKED", Span("unknown: the lock file cannot be read", Role.WARN))
     elif entry is None:
         place = FilePlace(root.lock_file, 1)
