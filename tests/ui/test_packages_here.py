@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
 import pytest
-from ui.conftest import until
+from ui.conftest import Samples, ServingSource, until
 from ui.test_hashes import HashesDriver
 
+from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
 from locklens.demo.places import write_places
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.errors import RunCancelledError
 from locklens.operations.compare_repository import open_locked
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
+from locklens.operations.verification.judging import EntryPackages
 from locklens.releases.settings import NetworkSettings
+from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 
@@ -63,3 +69,45 @@ async def test_packages_are_compared_on_demand(tmp_path: Path) -> None:
             await until(on, lambda: not on.hashes.is_asking)
             await on.choose("hashicorp/tls")
             assert "not compared yet" in on.said
+
+
+class WaitingSource(ServingSource):
+    """Compares packages until it is cancelled."""
+
+    ended: threading.Event
+
+    def verify_packages(
+        self,
+        review: Review,
+        top: Path,
+        chosen: Collection[tuple[str, ProviderAddress]],
+        *,
+        on_progress: Callable[[int, int], None] = lambda _, __: None,
+        cancel: threading.Event | None = None,
+    ) -> dict[tuple[str, ProviderAddress], EntryPackages]:
+        del review, top, chosen
+        on_progress(3, 12)
+        assert cancel is not None
+        cancel.wait(60)
+        self.ended.set()
+        raise RunCancelledError("cancelled")
+
+
+@pytest.mark.parametrize("key", ["p", "escape"])
+async def test_a_comparison_blocks_nothing_and_is_cancelled(samples: Samples, tmp_path: Path, key: str) -> None:
+    source = WaitingSource(samples.review(samples.root("a", [samples.change()])), top=tmp_path)
+    source.ended = threading.Event()
+    app = LockLensApp(source, "hashes", store_path=tmp_path / "store.sqlite3")
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await until(on, lambda: bool(on.names) and not on.hashes.is_asking, seconds=30)
+        await on.choose("hashicorp/aws")
+        await on.press("p")
+        await until(on, lambda: "comparing packages 3/12; p or esc cancels" in on.lines[-2], seconds=30)
+        assert "being compared" in on.said
+        await on.press("space")
+        assert "1 provider marked" in on.text
+        await on.press(key)
+        await until(on, lambda: "comparing packages: cancelled" in on.lines[-2], seconds=30)
+        assert source.ended.wait(30)
+        assert "not compared yet" in on.said

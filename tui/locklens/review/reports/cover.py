@@ -50,7 +50,7 @@ def coverage_lines(found: ProviderCoverage) -> Iterator[Line]:
         is_complete = len(path.covered) == path.platforms
         role = Role.GOOD if is_complete else Role.WARN if path.at_least_missing else Role.DIM
         needs = Span(needs_words(path.path), Role.DIM)
-        yield line(f"  {path.path.value:<{_LABEL + 1}}", Span(f"{count:<9} ", role), needs, hanging=4)
+        yield line(f"  {path.path.value:<{_LABEL + 2}}", Span(f"{count:<9} ", role), needs, hanging=4)
         if path.missing:
             yield line(Span("    missing       ", Role.WARN), ", ".join(path.missing), hanging=18)
         if path.doubtful:

@@ -199,7 +199,7 @@ PROOFS = {
     "signed": "a zh in the publisher's signed SHA256SUMS",
     "computed": "an h1 computed here from a signed package",
     "reported": "reported by the registry only, unsigned",
-    "mirror": "reported by a mirror only",
+    "mirror": "only a mirror of the CLI configuration has it, unsigned",
     "STALE": "was locked, but is no longer in the publisher's SHA256SUMS",
     "UNKNOWN": "unverified: no source knows it, or no source could be asked",
 }
