@@ -154,15 +154,16 @@ class Locker:
     ) -> _Obtained | Diagnostic:
         """Obtain a package of a release whose first platform tells of the others, usually without a request.
 
-        The registry's metadata of the platform is not fetched if the registry lists the platform and the signed list
-        has one package for it, by its usual name, whose `h1` is known: the signature proves more.
+        The registry's metadata of the platform is not fetched if the registry lists the platform and the signed list,
+        or that of a believed registry, has one package for it, by its usual name, whose `h1` is known.
         """
         context, request = self._context, requests[0]
         lead = self._known[request.address, request.version, first]
         if not isinstance(lead, _Obtained) or platform not in self._offered(request):
             return self._obtain(requests, platform)
         listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
-        is_sure = len(listed) == 1 and listed <= lead.vouched.hashes
+        sums = lead.vouched.hashes if lead.vouched.is_believed else lead.vouched.signed
+        is_sure = len(listed) == 1 and listed <= sums
         package = self._known_package(min(listed), platform, lead.vouched) if is_sure else None
         if package is None or all(_is_refused(request, lead.vouched) for request in requests):
             return self._obtain(requests, platform)
