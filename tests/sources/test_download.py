@@ -133,13 +133,14 @@ def test_how_long_a_pause_may_be_is_the_callers_choice(server: Server) -> None:
         lambda handler: handler.reply(429 if answers else 200, PACKAGE, Retry_After=answers.pop(0) if answers else "0"),
     )
     pauses: list[float] = []
-    client = open_client({}, pause=pauses.append)
+    asked: list[float] = []
+    client = open_client({}, pause=pauses.append, on_retry_after=asked.append)
     with pytest.raises(UnavailableError, match="429"), client.download(server.url("/pkg"), retries=2):
         pass
     answers.insert(0, "500")
     with client.download(server.url("/pkg"), retries=2, patience=600) as download:
         assert b"".join(download.chunks) == PACKAGE
-    assert pauses == [500, 0]
+    assert pauses == asked == [500, 0]
 
 
 def test_cancelling_ends_a_download(server: Server) -> None:

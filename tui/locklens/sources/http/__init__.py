@@ -28,6 +28,7 @@ def open_client(
     is_offline: bool = False,
     cancel: threading.Event | None = None,
     pause: Callable[[float], None] | None = None,
+    on_retry_after: Callable[[float], None] | None = None,
     is_public_only: bool = False,
 ) -> Client:
     """Return the client of a run. Nothing is asked before the first request, and httpx not loaded.
@@ -38,13 +39,20 @@ def open_client(
         is_offline: No request is sent: cached answers count, and all else raises OfflineError.
         cancel: Set by another thread to stop: every wait ends with RunCancelledError.
         pause: How to wait between two attempts, in seconds; None for waiting that can be cancelled.
+        on_retry_after: Called with the seconds for which the server of a download asked, before they are waited out.
         is_public_only: True to ask no address of a private network and none of this machine, whatever name leads there;
             a proxy may have one.
     """
     from locklens.sources.http.client import Client
 
     return Client(
-        environ, memory=memory, is_offline=is_offline, cancel=cancel, pause=pause, is_public_only=is_public_only
+        environ,
+        memory=memory,
+        is_offline=is_offline,
+        cancel=cancel,
+        pause=pause,
+        on_retry_after=on_retry_after,
+        is_public_only=is_public_only,
     )
 
 

@@ -49,6 +49,7 @@ class Client:
         is_offline: bool = False,
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
+        on_retry_after: Callable[[float], None] | None = None,
         is_public_only: bool = False,
     ) -> None:
         self.log: list[Exchange] = []
@@ -57,6 +58,7 @@ class Client:
         self._is_offline = is_offline
         self._cancel = cancel or threading.Event()
         self._pause = pause
+        self._on_retry_after = on_retry_after
         self._is_public_only = is_public_only
         self._lock = threading.Lock()
         self._answers: dict[tuple[str, bool], Future[Response]] = {}
@@ -245,6 +247,7 @@ class Client:
                     cancel=self._cancel,
                     pause=self._pause,
                     log=self.log,
+                    on_retry_after=self._on_retry_after,
                     is_public_only=self._is_public_only,
                 )
             return self._opened

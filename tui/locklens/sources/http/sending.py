@@ -90,6 +90,7 @@ class Sender:
         cancel: Set by another thread to stop.
         pause: How to wait between two attempts, in seconds; None for waiting that can be cancelled.
         log: Gets a line for each request.
+        on_retry_after: Called with the seconds for which the server of a download asked.
         is_public_only: True to ask no address that is not reachable from everywhere, unless it is a proxy.
     """
 
@@ -100,12 +101,14 @@ class Sender:
         cancel: threading.Event,
         pause: Callable[[float], None] | None,
         log: list[Exchange],
+        on_retry_after: Callable[[float], None] | None = None,
         is_public_only: bool = False,
     ) -> None:
         self._log = log
         self._cancel = cancel
         self._bounds = Bounds(cancel)
         self._pause = self._wait if pause is None else pause
+        self._on_retry_after = on_retry_after
         self._lock = threading.Lock()
         self._servers: dict[UrlOrigin, _Server] = {}
         self._at_once = requests_per_host(environ)
@@ -302,6 +305,8 @@ class Sender:
                 wait = wait_before(attempt + 1, retry_after, patience=patience)
                 if wait is None:
                     raise self._error(current, failure, attempt)
+                if retry_after and self._on_retry_after is not None:
+                    self._on_retry_after(wait)
                 self._pause(wait)
                 current, given, hops = url, token, 0
                 continue
