@@ -69,7 +69,7 @@ class Meter:
         self._client = open_client(
             {**environ, "LOCKLENS_REQUESTS_PER_HOST": str(settings.per_host)},
             cancel=self._cancel,
-            pause=self._pace.pause,
+            on_retry_after=self._pace.hold,
             is_public_only=not settings.allows_loopback,
         )
 
@@ -112,7 +112,7 @@ class Meter:
             except UnavailableError:
                 if not has_begun or wait is None:
                     raise
-                self._pace.pause(wait)
+                self._pace.rest(wait)
         raise AssertionError("the last attempt returns or raises")
 
     def _hashed(self, chunks: Iterator[bytes], task: PackageTask) -> HashedPackage:

@@ -67,16 +67,19 @@ class Pace:
             turn = host.byte
         self._wait_until(turn)
 
-    def pause(self, seconds: float) -> None:
-        """Ask nothing of the current download's host for some time, in any thread.
+    def hold(self, seconds: float) -> None:
+        """Let no thread begin anything with the current download's host for some time, as the host asked."""
+        host: _Host = self._current.host
+        with self._lock:
+            host.pause = max(host.pause, time.monotonic() + seconds)
+
+    def rest(self, seconds: float) -> None:
+        """Wait in this thread alone.
 
         Raises:
             RunCancelledError: The run was cancelled.
         """
-        host: _Host = self._current.host
-        with self._lock:
-            host.pause = max(host.pause, time.monotonic() + seconds)
-        self._wait_out(host)
+        self._wait_until(time.monotonic() + seconds)
 
     def _wait_out(self, host: _Host) -> None:
         while (pause := host.pause) > time.monotonic():
