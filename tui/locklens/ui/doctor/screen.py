@@ -240,6 +240,12 @@ class DoctorScreen(TwoPaneScreen):
         self._request = replace(known, roots=roots, provider=provider, started_from=examined.start)
         self._start()
 
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Read anew, and diagnose again what was diagnosed: a fix may have been applied."""
+        super().reload(is_fresh=is_fresh)
+        if self._diagnosis is not None:
+            self._start()
+
     def action_reload(self) -> None:
         """Diagnose again."""
         if self._diagnosis is None and self._problem is None:
