@@ -55,7 +55,7 @@ ON_THE_WAY = {
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits between attempts are measured elsewhere."""
-    monkeypatch.setattr("locklens.sources.http.sending.wait_before", lambda *_: 0.01)
+    monkeypatch.setattr("locklens.sources.http.sending.wait_before", lambda *_, **__: 0.01)
 
 
 @pytest.mark.parametrize("fault", ON_THE_WAY)

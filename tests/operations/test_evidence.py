@@ -109,7 +109,7 @@ class Bench:
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits between attempts are tested with the client."""
-    monkeypatch.setattr("locklens.sources.http.sending.wait_before", lambda *_: 0.01)
+    monkeypatch.setattr("locklens.sources.http.sending.wait_before", lambda *_, **__: 0.01)
 
 
 @pytest.fixture

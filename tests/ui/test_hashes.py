@@ -269,11 +269,11 @@ def test_the_report_says_what_the_screen_says(repository: Review) -> None:
     for words in (
         "acme/demo 1.0.0  hashes verified 4 of 4, covers 1 of 2 required platforms",
         "      COVERAGE  required platforms, by install path",
-        "        plugin-cache   1 of 2    only h1 counts\n          missing       darwin_arm64",
+        "        plugin-cache    1 of 2    only h1 counts\n          missing       darwin_arm64",
         "corp/vault 1.0.0  hashes verified 0 of 1, covers 0 of 2 required platforms, 2 unknown",
         "REQUIRED PLATFORMS  locklens.toml of HEAD",
         "  linux_amd64   CI, prod",
-        "  plugin-cache  only h1 counts",
+        "  plugin-cache    only h1 counts",
     ):
         assert words in report, words
 
