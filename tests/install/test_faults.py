@@ -183,7 +183,7 @@ def test_a_tampered_folder_is_replaced_as_a_whole_and_said(place: Place) -> None
     (folder / "extra").write_text("x")
     tampered = h1_of_folder(folder, limit=LIMITS)
     assert not place.init(dry_run=True).has_failed
-    assert [event.h1 for event in place.told(FolderDiffers)] == [tampered]
+    assert [event.found for event in place.told(FolderDiffers)] == [tampered]
     place.events.clear()
     there: list[bool] = []
 
@@ -198,7 +198,7 @@ def test_a_tampered_folder_is_replaced_as_a_whole_and_said(place: Place) -> None
     assert there == [True]
     assert not (folder / "extra").exists()
     assert place.lock_file.read_bytes() == before
-    assert [(Path(event.folder), event.h1) for event in place.told(FolderDiffers)] == [(folder, tampered)]
+    assert [(Path(event.folder), event.found) for event in place.told(FolderDiffers)] == [(folder, tampered)]
 
 
 def test_a_folder_that_is_a_link_is_not_written_through(place: Place, tmp_path: Path) -> None:

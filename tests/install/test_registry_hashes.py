@@ -21,6 +21,7 @@ from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.packages import h1, package_bytes, zh
 from locklens.demo.published import SampleListing, publish, reported_packages
 from locklens.demo.registry import DemoRegistry
+from locklens.hashes import hashes_of_files
 from locklens.install.stored import read_stored_package
 from locklens.lockfile.parse import parse
 
@@ -195,7 +196,7 @@ def test_proposal_2_the_h1_may_be_that_of_the_zip_file(
     provider, version, edition = "registry.opentofu.org/acme/odd", "1.0.0", "folders"
     path = tmp_path / "odd.zip"
     path.write_bytes(package_bytes(provider, version, HERE, edition))
-    of_zip = read_stored_package(path).archive_h1
+    (of_zip,) = hashes_of_files(read_stored_package(path).archive_hashes)
     assert of_zip != h1(provider, version, HERE, edition)
     offer = SampleListing(version, PLATFORMS, edition=edition)
     packages = reported_packages(publish(provider, version, frozenset(), offer))

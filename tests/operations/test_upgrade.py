@@ -99,7 +99,7 @@ class Shelf:
     def fetch(self, requests: Sequence[LockRequest]) -> None:
         self.fetched += requests
 
-    def h1s(self, address: ProviderAddress, version: Version) -> Mapping[Platform, str]:
+    def package_hashes(self, address: ProviderAddress, version: Version) -> Mapping[Platform, frozenset[str]]:
         raise NotImplementedError
 
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:

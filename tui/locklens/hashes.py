@@ -112,6 +112,11 @@ def is_well_formed(text: str) -> bool:
     return _WELL_FORMED.match(text) is not None
 
 
+def pattern_of_hashes() -> str:
+    """The pattern of a well-formed hash of any scheme, to find hashes in other text."""
+    return "|".join(f"{scheme.prefix}{scheme.digest}" for scheme in Scheme)
+
+
 def forms_in_words() -> str:
     """The form of a well-formed hash of each scheme, for the end of a sentence."""
     return "; ".join(f"{scheme.prefix} is followed by {scheme.form}" for scheme in Scheme)
@@ -166,6 +171,21 @@ class HashedPackage(Struct, frozen=True):
     size: int
     unpacked_size: int
     files: int
+
+    @classmethod
+    def of_files_alone(cls, digests: Iterable[tuple[bytes, str]]) -> Self:
+        """Hash an unpacked package, whose zip file is not known; arguments and errors as of `h1_of_digests`."""
+        return cls("", h1_of_digests(digests), 0, 0, 0)
+
+    @property
+    def of_files(self) -> frozenset[str]:
+        """The hashes of its unpacked files, one of each scheme: what the tools write to a lock file."""
+        return frozenset({self.h1})
+
+    @property
+    def hashes(self) -> frozenset[str]:
+        """Every hash of it that a lock file may have."""
+        return self.of_files | {self.zh} if self.zh else self.of_files
 
 
 def h1_of_digests(digests: Iterable[tuple[bytes, str]]) -> str:

@@ -12,6 +12,7 @@ from locklens.doctor.catalogue import CATALOGUE, TITLES, squeezed
 from locklens.doctor.cleaning import clean_lines, decoded_log
 from locklens.doctor.model import LogFacts, NetworkReason, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
+from locklens.hashes import pattern_of_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +77,7 @@ _HOST = re.compile(
     r"(?:could not connect to|[Tt]he host \"?|host |provider registry |registry )"
     r"(?P<host>[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}(?::\d{1,5})?)"
 )
-_HASH = re.compile(r"zh:[0-9a-f]{64}|h1:[0-9A-Za-z+/]{43}=")
+_HASH = re.compile(pattern_of_hashes())
 _TOOL = re.compile(r"\b(?P<tool>Terraform|OpenTofu) v(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[a-z0-9]{1,20})?)\b")
 _IMAGE = re.compile(
     r"(?P<tool>hashicorp/terraform|opentofu/opentofu|terraform_version|tofu_version): ?\"?"

@@ -70,11 +70,11 @@ class PackageArriving(_Of, frozen=True):
 
 
 class FolderDiffers(_Of, frozen=True):
-    """A package's folder does not match the package, and is replaced next; `h1` is "" where it cannot be read."""
+    """A package's folder does not match the package, and is replaced next; `found` is "" where it cannot be read."""
 
     version: Version
     folder: str
-    h1: str
+    found: str
 
 
 class ProviderInstalled(_Of, frozen=True):

@@ -13,7 +13,7 @@ from locklens.errors import LockLensError, PackageError, SourceError, TrustError
 from locklens.hashes import HashedPackage, hashes_of_files
 from locklens.install.events import PackageArriving, ReleaseWarned
 from locklens.install.limits import LIMITS
-from locklens.packages.installed import h1_of_folder
+from locklens.packages.installed import hashed_folder
 from locklens.releases.reported import check_reported
 from locklens.sources.metadata import is_supported
 from locklens.sources.unsigned import CHECK_SERVER, MEND_MIRROR
@@ -191,11 +191,11 @@ def unpacked_in(context: InstallContext, metadata: PackageMetadata) -> FetchedPa
     assert metadata.path is not None
     try:
         check_program((os.fsencode(name) for name in os.listdir(metadata.path)), metadata.address)  # noqa: PTH208
-        h1 = h1_of_folder(metadata.path, limit=LIMITS, cancel=context.session.cancel)
+        package = hashed_folder(metadata.path, limit=LIMITS, cancel=context.session.cancel)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PackageError(f"the package in {metadata.path} cannot be read: {reason}") from error
-    return FetchedPackage(HashedPackage("", h1, 0, 0, 0))
+    return FetchedPackage(package)
 
 
 def unpacked(
@@ -271,13 +271,13 @@ def placed(
     if metadata.path is not None and metadata.is_folder:
         release.result()
         fetched = unpacked_in(context, metadata)
-        check_locked(fetched.package.h1, locked, mismatch)
+        check_locked(fetched.package, locked, mismatch)
         staging.link(metadata.path)
         return fetched
 
     def check(package: Passed) -> None:
-        # The h1 of the folder differs where the zip file lists folders.
-        if locked and not {package.zh, package.archive_h1} & set(locked):
+        # The hashes of the folder's files differ where the zip file lists folders.
+        if locked and package.archive_hashes.isdisjoint(locked):
             raise mismatch
 
     return unpacked(context, metadata, staging.package, release=release, check=check)
@@ -296,10 +296,10 @@ def _opened(context: InstallContext, metadata: PackageMetadata) -> Iterator[Tran
         raise
 
 
-def check_locked(h1: str, locked: Collection[str], mismatch: TrustError) -> None:
-    """Require one of the locked `h1` of an unpacked package: there is no zip file for a `zh` to be compared with."""
-    h1s = hashes_of_files(locked)
-    if h1s and h1 not in h1s:
+def check_locked(package: HashedPackage, locked: Collection[str], mismatch: TrustError) -> None:
+    """Require a locked hash of an unpacked package's files: there is no zip file for a `zh` to be compared with."""
+    of_files = hashes_of_files(locked)
+    if of_files and of_files.isdisjoint(package.of_files):
         raise mismatch
 
 
@@ -312,8 +312,9 @@ class _Check:
         self._check = check
 
     def check(self, package: Passed, release: AuthenticatedRelease) -> None:
-        check_reported(self._metadata, release.reported.own, package.size, (package.hashed.h1, package.archive_h1))
-        self.recorded = release.check({package.zh, package.archive_h1}, self._metadata.platform)
+        own = package.hashed.of_files | package.archive_hashes
+        check_reported(self._metadata, release.reported.own, package.size, own)
+        self.recorded = release.check(package.archive_hashes, self._metadata.platform)
         self._check(package)
         check_program(package.layout.files, self._metadata.address)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.install.limits import LIMITS, unwritable
-from locklens.packages.installed import h1_of_folder
+from locklens.packages.installed import hashed_folder
 from locklens.storage.realfolders import Way, leads_through_link
 
 if TYPE_CHECKING:
@@ -82,17 +82,18 @@ class DataFolder:
         return self._trusted.joinpath(*names)
 
     def has(self, place: Path, hashes: Collection[str], cancel: threading.Event | None = None) -> bool:
-        """True if the folder at a place has one of the hashes; only an `h1` can be compared with a folder.
+        """True if the folder at a place has one of the hashes; only those of files can be compared with a folder.
 
         Raises:
             RunCancelledError: `cancel` was set.
         """
-        h1s = hashes_of_files(hashes)
-        return bool(h1s) and self.h1(place, cancel) in h1s
+        of_files = hashes_of_files(hashes)
+        return bool(of_files) and not of_files.isdisjoint(self.hashes(place, cancel))
 
-    def h1(self, place: Path, cancel: threading.Event | None = None) -> str:
-        """Return the `h1` of the package at a place, "" where there is none; errors as of `has`."""
-        return "" if leads_through_link(self._trusted, self._way_to(place)) else h1_at(place, cancel)
+    def hashes(self, place: Path, cancel: threading.Event | None = None) -> frozenset[str]:
+        """Return the hashes of the package at a place, none where there is none; errors as of `has`."""
+        is_elsewhere = leads_through_link(self._trusted, self._way_to(place))
+        return frozenset() if is_elsewhere else hashes_at(place, cancel)
 
     @contextmanager
     def staging(self, place: Path) -> Iterator[Staging]:
@@ -178,13 +179,13 @@ class Staging:
             raise unwritable(self._place, error) from error
 
 
-def h1_at(place: Path, cancel: threading.Event | None = None) -> str:
-    """Return the `h1` of the package installed at a place, "" where there is none.
+def hashes_at(place: Path, cancel: threading.Event | None = None) -> frozenset[str]:
+    """Return the hashes of the package installed at a place, none where there is none.
 
     Raises:
         RunCancelledError: `cancel` was set.
     """
     try:
-        return h1_of_folder(place, limit=LIMITS, cancel=cancel) if place.is_dir() else ""
+        return hashed_folder(place, limit=LIMITS, cancel=cancel).of_files if place.is_dir() else frozenset()
     except (OSError, ValueError):
-        return ""
+        return frozenset()

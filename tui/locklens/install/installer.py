@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, NotFoundError, TrustError
-from locklens.hashes import HashedPackage, hashes_of_files
+from locklens.hashes import hashes_of_files
 from locklens.install.events import (
     AlreadyInstalled,
     CacheBusy,
@@ -34,10 +34,11 @@ from locklens.install.fetching import (
     offered,
     placed,
     remembered_package,
+    reported_package,
     warn,
     warn_of_changes,
 )
-from locklens.install.folders import h1_at
+from locklens.install.folders import hashes_at
 from locklens.install.hints import hashes_command, next_step
 from locklens.install.model import Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
@@ -225,29 +226,31 @@ class _Installer:
             return None
         cancel, busy = self._context.session.cancel, CacheBusy(self._context.name(address), version)
         if locked:
-            h1 = cache.folder.h1(place, cancel)
+            found = cache.folder.hashes(place, cancel)
         else:
-            h1 = cache.settled_h1(place, cancel=cancel, on_waiting=lambda: self._context.tell(busy))
-        if h1 not in locked and (locked or not h1 or not has_program(place, address)):
+            found = cache.settled_hashes(place, cancel=cancel, on_waiting=lambda: self._context.tell(busy))
+        if found.isdisjoint(locked) and (locked or not found or not has_program(place, address)):
             return None
-        self._link_from_cache(address, version, place, h1)
+        self._link_from_cache(address, version, place, found)
         constraints = combined(requirement.requirements)
         if locked and prior is not None and not self._is_terraform:
             return _Done(reused(prior, constraints, self._context.dialect))
-        entry = fetched(prior, address=address, version=version, constraints=constraints, hashes={h1})
-        return _Done(entry, is_incomplete({h1}, (), prior, version))
+        entry = fetched(prior, address=address, version=version, constraints=constraints, hashes=found)
+        return _Done(entry, is_incomplete(found, (), prior, version))
 
-    def _link_from_cache(self, address: ProviderAddress, version: Version, package: Path, h1: str) -> None:
-        self._link(address, version, package, h1)
+    def _link_from_cache(
+        self, address: ProviderAddress, version: Version, package: Path, hashes: frozenset[str]
+    ) -> None:
+        self._link(address, version, package, hashes)
         self._context.tell(LinkedFromCache(self._context.name(address), version))
 
-    def _link(self, address: ProviderAddress, version: Version, package: Path, h1: str) -> None:
+    def _link(self, address: ProviderAddress, version: Version, package: Path, hashes: frozenset[str]) -> None:
         """Make the data folder's package a link to the plugin cache's."""
         if not self._for_real:
             return
         place = self._place(address, version)
         with self._into.staging(place) as staging:
-            self._report_difference(address, version, place, h1)
+            self._report_difference(address, version, place, hashes)
             staging.link(package)
             staging.put()
 
@@ -260,7 +263,8 @@ class _Installer:
         release = self._context.session.spawn(lambda: judged(self._context, metadata))
         cached = self._from_cache_as_reported(requirement, metadata, release)
         obtained = cached or self._obtained(requirement, metadata, release)
-        vouched, h1, size = release.result(), obtained.package.h1, obtained.package.size
+        vouched, size = release.result(), obtained.package.size
+        local = obtained.package.of_files | obtained.recorded
         warn(self._context, metadata, vouched)
         warn_of_changes(self._context, requirement, version, vouched)
         if cached is None:
@@ -271,29 +275,30 @@ class _Installer:
             address=requirement.address,
             version=version,
             constraints=combined(requirement.requirements),
-            hashes={h1, *obtained.recorded, *known},
+            hashes=local | known,
         )
-        return _Done(entry, is_incomplete({h1, *obtained.recorded}, vouched.hashes, requirement.prior, version))
+        return _Done(entry, is_incomplete(local, vouched.hashes, requirement.prior, version))
 
     def _from_cache_as_reported(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
     ) -> FetchedPackage | None:
         """Install what a believed registry vouches for from the plugin cache; None where it has to be fetched.
 
-        The lock file did not vouch for it: it has no `h1` for this platform, or no entry.
+        The lock file did not vouch for it: it has no hash of files for this platform, or no entry.
         """
         if self._cache is None or not metadata.packages or not self._context.authenticator.believes(metadata.address):
             return None
         place = self._cache.folder.place(metadata.address, metadata.version, self._here)
         if not has_program(place, metadata.address):
             return None
-        h1, locked = release.result().believed.get(self._here, ""), requirement.locked_hashes(metadata.version)
-        if not h1 or (locked and locked.isdisjoint({metadata.zh, h1})):
+        package = reported_package(metadata.zh, self._here, release.result())
+        locked = requirement.locked_hashes(metadata.version)
+        if package is None or (locked and locked.isdisjoint(package.hashes)):
             return None
-        if self._cache.folder.h1(place, self._context.session.cancel) != h1:
+        if self._cache.folder.hashes(place, self._context.session.cancel) != package.of_files:
             return None
-        self._link_from_cache(metadata.address, metadata.version, place, h1)
-        return FetchedPackage(HashedPackage(metadata.zh, h1, 0, 0, 0))
+        self._link_from_cache(metadata.address, metadata.version, place, package.of_files)
+        return FetchedPackage(package)
 
     def _obtained(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
@@ -306,21 +311,21 @@ class _Installer:
             known = remembered_package(self._context, metadata.zh, metadata.platform, vouched)
             package = FetchedPackage(known) if known is not None else hashed(self._context, metadata, vouched)
             if metadata.is_folder:
-                check_locked(package.package.h1, locked, mismatch)
-            elif locked and not {package.package.zh, package.package.h1} & locked:
+                check_locked(package.package, locked, mismatch)
+            elif locked and package.package.hashes.isdisjoint(locked):
                 raise mismatch
-            self._report_difference(address, version, self._place(address, version), package.package.h1)
+            self._report_difference(address, version, self._place(address, version), package.package.of_files)
             return package
         into = self._cache.folder if self._cache is not None else self._into
         place = into.place(address, version, self._here)
         with self._turn(metadata, place), into.staging(place) as staging:
             package = placed(self._context, metadata, staging, release=release, locked=locked, mismatch=mismatch)
-            differs = self._report_difference(address, version, place, package.package.h1)
+            differs = self._report_difference(address, version, place, package.package.of_files)
             stop_if(self._context.session.cancel)
             if differs or self._cache is None:  # Others may be using what the cache has already.
                 staging.put()
         if self._cache is not None:
-            self._link(address, version, place, package.package.h1)
+            self._link(address, version, place, package.package.of_files)
         return package
 
     def _turn(self, metadata: PackageMetadata, place: Path) -> AbstractContextManager[None]:
@@ -331,16 +336,19 @@ class _Installer:
         cancel = self._context.session.cancel
         return self._cache.turn(place, cancel=cancel, on_waiting=lambda: self._context.tell(busy))
 
-    def _report_difference(self, address: ProviderAddress, version: Version, place: Path, h1: str) -> bool:
+    def _report_difference(
+        self, address: ProviderAddress, version: Version, place: Path, hashes: frozenset[str]
+    ) -> bool:
         """Report an installed folder that is not the package, with its hash, before it is replaced.
 
         Returns:
             True if the package is not at the place.
         """
-        before = h1_at(place, self._context.session.cancel)
-        if before != h1 and (place.exists() or place.is_symlink()):
-            self._context.tell(FolderDiffers(self._context.name(address), version, str(place), before))
-        return before != h1
+        before = hashes_at(place, self._context.session.cancel)
+        if before != hashes and (place.exists() or place.is_symlink()):
+            shown = " ".join(sorted(before))
+            self._context.tell(FolderDiffers(self._context.name(address), version, str(place), shown))
+        return before != hashes
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:
         words = (

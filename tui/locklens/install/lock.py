@@ -116,10 +116,10 @@ class Locker:
         self.fetch(requests)
         return [self._entry(request) for request in requests]
 
-    def h1s(self, address: ProviderAddress, version: Version) -> dict[Platform, str]:
-        """Return the `h1` of each fetched package of a version."""
+    def package_hashes(self, address: ProviderAddress, version: Version) -> dict[Platform, frozenset[str]]:
+        """Return the hashes of the files of each fetched package of a version."""
         return {
-            obtained.platform: obtained.package.h1
+            obtained.platform: obtained.package.of_files
             for build, obtained in self._known.items()
             if build[:2] == (address, version) and isinstance(obtained, _Obtained) and obtained.package is not None
         }
@@ -223,7 +223,7 @@ class Locker:
                 return self._refused(request, outcome)
             assert outcome.package is not None
             of_release = outcome.vouched.recorded if request.adds_reported else outcome.vouched.hashes
-            obtained.append((outcome.platform, frozenset({outcome.package.h1, *outcome.recorded, *of_release})))
+            obtained.append((outcome.platform, outcome.package.of_files | outcome.recorded | of_release))
             hashes |= obtained[-1][1]
         if outcomes and isinstance(outcomes[0], _Obtained):
             warn_of_changes(context, request, request.version, outcomes[0].vouched)

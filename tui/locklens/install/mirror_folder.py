@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from locklens.errors import PackageError
-from locklens.hashes import zh_of
+from locklens.hashes import hashes_of_files, zh_of
 from locklens.install.limits import unwritable
 from locklens.install.stored import read_stored_package
 from locklens.sources.filesystem_mirror import search
@@ -159,13 +159,13 @@ class MirrorFolder:
 
 
 def stored_package(path: Path, cancel: threading.Event | None = None) -> Passed:
-    """Read the zip file of a package that has an `h1`, of its entries as they are stored.
+    """Read the zip file of a package that has hashes of its files, of its entries as they are stored.
 
     Raises:
         PackageError: It cannot be read, or has none.
     """
     found = read_stored_package(path, cancel)
-    if not found.archive_h1:
+    if not hashes_of_files(found.archive_hashes):
         raise PackageError(f"{path} has no h1: a folder of it has contents")
     return found
 

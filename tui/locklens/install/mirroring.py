@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, PlatformNotSupportedError
+from locklens.hashes import hashes_of_files
 from locklens.install.events import FetchStarted, PackageMirrored, ProviderFailed
 from locklens.install.fetching import admitted, downloaded, warn
 from locklens.install.mirror_folder import stored_package
@@ -106,7 +107,8 @@ def _mirrored(build: Build, context: InstallContext, into: MirrorFolder) -> tupl
         was_there = into.zh(build) == metadata.zh
         if was_there:
             package = stored_package(into.place(build), context.session.cancel)
-            check_reported(metadata, release.reported.own, package.size, (package.hashed.h1, package.archive_h1))
+            own = package.hashed.of_files | package.archive_hashes
+            check_reported(metadata, release.reported.own, package.size, own)
         else:
             with into.writing(build) as file:
                 package = downloaded(context, metadata, release, file)
@@ -120,12 +122,13 @@ def _mirrored(build: Build, context: InstallContext, into: MirrorFolder) -> tupl
 
 
 def _listed(package: Passed, context: InstallContext) -> tuple[str, ...]:
-    """Return the hashes of a package as documents list them: the tools list the `h1`, OpenTofu the `zh` as well.
+    """Return the hashes of a package as documents list them: those of its files, for OpenTofu the `zh` as well.
 
-    OpenTofu itself lists the `zh` alone where the registry reports no `h1`, and the `h1` alone of packages that are
-    there from earlier runs.
+    OpenTofu itself lists the `zh` alone where the registry reports no hash of files, and those of files alone of
+    packages that are there from earlier runs.
     """
-    return (package.archive_h1, package.zh) if context.dialect.name == "opentofu" else (package.archive_h1,)
+    hashes = package.archive_hashes
+    return tuple(sorted(hashes if context.dialect.name == "opentofu" else hashes_of_files(hashes)))
 
 
 def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> Diagnostic:

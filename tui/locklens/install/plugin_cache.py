@@ -62,8 +62,10 @@ class PluginCache(Struct, frozen=True):
         """Wait until no other process installs a package; errors as of `locklens.storage.folder_lock.turn`."""
         return turn(*self.folder.turns_at(place), cancel=cancel, on_waiting=on_waiting, is_tofus=True)
 
-    def settled_h1(self, place: Path, *, cancel: threading.Event | None, on_waiting: Callable[[], None]) -> str:
-        """Return the `h1` of a package that no process is installing any more, "" where there is none.
+    def settled_hashes(
+        self, place: Path, *, cancel: threading.Event | None, on_waiting: Callable[[], None]
+    ) -> frozenset[str]:
+        """Return the hashes of a package that no process is installing any more, none where there is none.
 
         No locked hash can tell a package from the half of it. OpenTofu unpacks into the cache with its lock held;
         Terraform does without one, so that nothing may have changed there for a while.
@@ -72,18 +74,18 @@ class PluginCache(Struct, frozen=True):
             RunCancelledError: `cancel` was set.
         """
         if not place.is_dir():
-            return ""
+            return frozenset()
         try:
             with self.turn(place, cancel=cancel, on_waiting=on_waiting):
                 until = time.monotonic() + _PATIENCE
                 while _age(place) < _QUIET:
                     stop_if(cancel)
                     if time.monotonic() > until:
-                        return ""
+                        return frozenset()
                     time.sleep(_GLANCE)
-                return self.folder.h1(place, cancel)
+                return self.folder.hashes(place, cancel)
         except ConfigurationError:  # Where this user cannot write, as in an image, a lock is of no use.
-            return self.folder.h1(place, cancel)
+            return self.folder.hashes(place, cancel)
 
 
 def _age(place: Path) -> float:

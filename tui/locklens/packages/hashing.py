@@ -57,20 +57,21 @@ class Passed(Struct, frozen=True):
         return {path: digest for (path, _), digest in zip(self.layout.opened, self.contents, strict=True)}
 
     @property
-    def archive_h1(self) -> str:
-        """The `h1` of the zip file itself, as the tools hold it against a lock file; "" where none can be said.
+    def archive_hashes(self) -> frozenset[str]:
+        """The hashes of the zip file itself, as the tools hold them against a lock file: its `zh`, and those of files.
 
-        It counts what the unpacked folder does not show: folder entries are empty files, and names are the raw bytes
-        as they are stored. Of duplicate names each is listed, with the last one's content. A folder entry with a
-        content has no `h1`, since unpacking passes that content over.
+        Those of files count what the unpacked folder does not show: folder entries are empty files, and names are the
+        raw bytes as they are stored. Of duplicate names each is listed, with the last one's content. There are none
+        where a folder entry has a content, since unpacking passes that content over.
         """
         if any(entry.is_folder and (entry.size or b"\n" in entry.name) for entry in self.entries):
-            return ""
+            return frozenset({self.zh})
         named = {entry.name: EMPTY for entry in self.entries if entry.is_folder}
         named |= {
             entry.name: digest.hex() for (_, entry), digest in zip(self.layout.opened, self.contents, strict=True)
         }
-        return h1_of_digests((entry.name, named[entry.name]) for entry in self.entries)
+        of_files = HashedPackage.of_files_alone((entry.name, named[entry.name]) for entry in self.entries)
+        return of_files.of_files | {self.zh}
 
     @property
     def hashed(self) -> HashedPackage:

@@ -11,7 +11,7 @@ import hashlib
 import os
 import stat
 
-from locklens.hashes import h1_of_digests
+from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages.limits import Limits, stop_if
 from locklens.text import size_words
 
@@ -34,6 +34,11 @@ _READ = (
 def h1_of_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None = None) -> str:
     """Compute the `h1` of an unpacked package; arguments and errors as of `file_digests`."""
     return h1_of_digests(file_digests(folder, limit=limit, cancel=cancel))
+
+
+def hashed_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None = None) -> HashedPackage:
+    """Compute every hash of an unpacked package; arguments and errors as of `file_digests`."""
+    return HashedPackage.of_files_alone(file_digests(folder, limit=limit, cancel=cancel))
 
 
 def file_digests(

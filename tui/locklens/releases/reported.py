@@ -100,26 +100,27 @@ def read_reported(metadata: PackageMetadata, checksums: Checksums) -> ReportedHa
     return ReportedHashes(own, h1s, tuple(sorted(passed_over)))
 
 
-def check_reported(metadata: PackageMetadata, own: PlatformPackage | None, size: int, h1s: Iterable[str]) -> None:
+def check_reported(metadata: PackageMetadata, own: PlatformPackage | None, size: int, found: Iterable[str]) -> None:
     """Require that a package is the one that its registry reports.
 
     Args:
         metadata: The package's.
         own: The registry's report of it, None for none.
         size: Its bytes.
-        h1s: Its own `h1`: of the unpacked folder, and of the zip file where folders or odd names make that another.
+        found: Its own hashes: of the unpacked folder, and of the zip file where folders or odd names make that
+            another.
 
     Raises:
-        TrustError: It has another size or another `h1`.
+        TrustError: It has another size or another hash of its files.
     """
     if own is None:
         return
     if own.size != size:
         words = f"a package of {counted(own.size, 'byte')}"
         raise _wrong(metadata, metadata.platform, words, f"the package has {counted(size, 'byte')}")
-    computed = dict.fromkeys(h1s)
-    if wrong := sorted(hashes_of_files(own.hashes) - computed.keys()):
-        raise _wrong(metadata, metadata.platform, wrong[0], f"the package has {next(iter(computed))}")
+    computed = hashes_of_files(found)
+    if wrong := sorted(hashes_of_files(own.hashes) - computed):
+        raise _wrong(metadata, metadata.platform, wrong[0], f"the package has {' or '.join(sorted(computed))}")
 
 
 def _own(metadata: PackageMetadata) -> PlatformPackage:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from locklens.addresses import Platform
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
-from locklens.hashes import h1_of_digests, is_known_scheme
+from locklens.hashes import HashedPackage, is_known_scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.limits import LIMITS
@@ -71,12 +71,12 @@ class _Contents(Struct, frozen=True):
 
     Attributes:
         hashes: Those that can be compared with locked ones.
-        h1: Of the unpacked files.
+        shown: Those of the unpacked files.
         files: The SHA-256 of each, by name.
     """
 
     hashes: frozenset[str]
-    h1: str
+    shown: str
     files: Mapping[bytes, str]
 
 
@@ -250,8 +250,8 @@ class _Verifying:
         verdicts = [verdict_of(place, contents.hashes, group) for group in groups]
         for verdict in (PackageVerdict.DIFFERS, PackageVerdict.MATCHES):
             if verdict in verdicts:
-                return VerifiedPackage(place, verdict, contents.h1, contents.hashes)
-        return VerifiedPackage(place, PackageVerdict.UNLOCKED, contents.h1, contents.hashes, reason=NOT_COMPARABLE)
+                return VerifiedPackage(place, verdict, contents.shown, contents.hashes)
+        return VerifiedPackage(place, PackageVerdict.UNLOCKED, contents.shown, contents.hashes, reason=NOT_COMPARABLE)
 
     def _contents(self, place: PackagePlace) -> _Contents:
         cancel = self._session.cancel
@@ -259,8 +259,8 @@ class _Verifying:
         if not place.is_folder:
             return _of_zip(read_stored_package(place.path, cancel))
         digests = file_digests(place.path, limit=LIMITS, cancel=cancel)
-        h1 = h1_of_digests(digests)
-        return _Contents(frozenset({h1}), h1, dict(digests))
+        hashes = HashedPackage.of_files_alone(digests).of_files
+        return _Contents(hashes, " ".join(sorted(hashes)), dict(digests))
 
     def _signed(
         self, place: PackagePlace, tool: str, others: Sequence[VerifiedPackage]
@@ -319,8 +319,8 @@ def _build(place: PackagePlace) -> _Build:
 
 def _of_zip(package: Passed) -> _Contents:
     files = {name: digest.hex() for name, digest in package.digests.items()}
-    h1 = h1_of_digests(files.items())
-    return _Contents(frozenset({package.zh, package.archive_h1, h1} - {""}), h1, files)
+    hashes = HashedPackage.of_files_alone(files.items()).of_files
+    return _Contents(package.archive_hashes | hashes, " ".join(sorted(hashes)), files)
 
 
 def _differences(signed: Mapping[bytes, str], found: Mapping[bytes, str]) -> tuple[FileDifference, ...]:

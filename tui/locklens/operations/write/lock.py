@@ -218,9 +218,11 @@ class _Locking:
             if change.old is None or change.new is None or change.old.version != change.new.version:
                 yield change
                 continue
-            h1s = self._source.locker(root.tool).h1s(change.address, change.new.version)
+            fetched = self._source.locker(root.tool).package_hashes(change.address, change.new.version)
             fresh = [
-                platform for platform in self._platforms if platform in h1s and h1s[platform] not in change.old.hashes
+                platform
+                for platform in self._platforms
+                if platform in fetched and fetched[platform].isdisjoint(change.old.hashes)
             ]
             yield replace(change, platforms=tuple(fresh))
 

@@ -121,7 +121,8 @@ def _hash(release: _Release, platform: Platform, context: InstallContext) -> Non
         return
     signed = context.authenticator.words(vouched)
     context.tell(PackageHashed(name, release.version, platform, signed, was_remembered=False))
-    release.of_h1.setdefault(package.h1, platform)
+    for text in package.of_files:
+        release.of_h1.setdefault(text, platform)
 
 
 def _unknown(entry: LockEntry, release: _Release) -> frozenset[str]:

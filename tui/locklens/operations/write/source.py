@@ -44,8 +44,8 @@ class EntryLocker(Protocol):
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
         """Return the new entry for each request, or the error."""
 
-    def h1s(self, address: ProviderAddress, version: Version) -> Mapping[Platform, str]:
-        """Return the `h1` of the packages that this run fetched; no registry is asked."""
+    def package_hashes(self, address: ProviderAddress, version: Version) -> Mapping[Platform, frozenset[str]]:
+        """Return the hashes of the files of each package that this run fetched; no registry is asked."""
 
 
 class ProviderSource(Protocol):
