@@ -160,13 +160,13 @@ def test_nothing_is_explained_that_is_not_listed(old: set[str], new: set[str]) -
 def test_folders_are_proven_by_packages_that_were_hashed() -> None:
     linux, mac = h1(DEMO, "1.4.2", "linux_amd64"), h1(DEMO, "1.4.2", "darwin_arm64")
     forged = h1(DEMO, "1.4.2", "linux_amd64", "forged")
-    one = {zh(DEMO, "1.4.2", "linux_amd64"): linux}
+    one = {zh(DEMO, "1.4.2", "linux_amd64"): frozenset({linux})}
     found = judge_folders((linux, mac, forged, "h1:cut", FIRST[0]), (*FIRST, MANIFEST), one, reported=(mac,))
     assert (found.proven, found.reported, found.unproven, found.foreign) == tuple(
         map(frozenset, ({linux}, {mac}, {forged}, ()))
     )
     assert found.to_hash == set(FIRST) - set(one)
-    every = {zh(DEMO, "1.4.2", name): h1(DEMO, "1.4.2", name) for name in PLATFORMS}
+    every = {zh(DEMO, "1.4.2", name): frozenset({h1(DEMO, "1.4.2", name)}) for name in PLATFORMS}
     found = judge_folders((linux, forged), FIRST, every)
     assert (found.proven, found.unproven, found.foreign, found.to_hash) == tuple(
         map(frozenset, ({linux}, (), {forged}, ()))
@@ -175,7 +175,7 @@ def test_folders_are_proven_by_packages_that_were_hashed() -> None:
 
 def test_a_package_that_nobody_signed_proves_nothing() -> None:
     linux = h1(DEMO, "1.4.2", "linux_amd64")
-    found = judge_folders((linux,), (), {zh(DEMO, "1.4.2", "linux_amd64"): linux})
+    found = judge_folders((linux,), (), {zh(DEMO, "1.4.2", "linux_amd64"): frozenset({linux})})
     assert (found.proven, found.unproven, found.foreign) == tuple(map(frozenset, ((), {linux}, ())))
     assert judge_folders((), FIRST, {}).to_hash == frozenset()
 

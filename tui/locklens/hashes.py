@@ -17,8 +17,11 @@ from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Self
+
+    HashedFiles = Mapping[str, frozenset[str]]
+    """The hashes of the files of each package that was hashed here, by the `zh` of its zip file."""
 
 
 class Scheme(StrEnum):
@@ -186,6 +189,11 @@ class HashedPackage(Struct, frozen=True):
     def hashes(self) -> frozenset[str]:
         """Every hash of it that a lock file may have."""
         return self.of_files | {self.zh} if self.zh else self.of_files
+
+
+def hashes_of_hashed(zhs: Iterable[str], hashed: HashedFiles) -> frozenset[str]:
+    """The hashes of the files of those packages that were hashed here."""
+    return frozenset[str]().union(*(hashed[zh] for zh in zhs if zh in hashed))
 
 
 def h1_of_digests(digests: Iterable[tuple[bytes, str]]) -> str:

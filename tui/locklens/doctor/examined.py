@@ -181,7 +181,8 @@ class Examined(Struct, frozen=True, dict=True):
         if self.case is None:
             return {}
         reported = {str(platform): h1 for h1, platform in self.case.new.reported.items()}
-        hashed = {platform: self.case.hashed[zh] for platform, zh in self.platforms.items() if zh in self.case.hashed}
+        known = self.case.hashed
+        hashed = {platform: min(known[zh]) for platform, zh in self.platforms.items() if known.get(zh)}
         given = {one.platform: one.h1 for one in self.packages if one.platform and one.h1 and one.zh in self.listed}
         return {**reported, **given, **hashed}
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.hashes import HashedFiles
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import PackageMetadata, SignedChecksums
     from locklens.trust.authentication import Enforcement
@@ -111,13 +112,11 @@ class AuthenticatedRelease(Struct, frozen=True):
         """The `h1` of each platform's package that the registry's word is enough for."""
         return self.reported.h1s if self.is_believed else {}
 
-    def held_against(
-        self, known: Mapping[str, str], address: ProviderAddress, version: Version
-    ) -> AuthenticatedRelease:
+    def held_against(self, known: HashedFiles, address: ProviderAddress, version: Version) -> AuthenticatedRelease:
         """The same without reported `h1` that packages which were hashed before do not have.
 
         Args:
-            known: The `h1` of packages that were hashed before, by their `zh`.
+            known: The hashes of packages that were hashed before.
             address: The provider.
             version: The release's.
         """
@@ -125,7 +124,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         wrong = [
             platform
             for platform, h1 in self.reported.h1s.items()
-            if any(known.get(zh, h1) != h1 for zh in listed.get(platform, ()))
+            if any(h1 not in known.get(zh, {h1}) for zh in listed.get(platform, ()))
         ]
         if not wrong:
             return self

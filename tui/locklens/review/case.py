@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from locklens.dialect import Dialect
+    from locklens.hashes import HashedFiles
     from locklens.lockfile.model import LockEntry
     from locklens.releases.facts import LookupFailure, MirroredHash
     from locklens.review.model import Change
@@ -53,7 +54,7 @@ class Case(Struct, frozen=True, dict=True):
         before: Facts about the previous version, if this one was republished.
         listing: The versions that the registry lists.
         elsewhere: Facts about this version in the other tool's registry.
-        hashed: The `h1` of packages that were hashed here, by `zh`.
+        hashed: The hashes of packages that were hashed here.
         mirrored: The hashes that the mirrors of the CLI configuration have of the new version.
     """
 
@@ -64,7 +65,7 @@ class Case(Struct, frozen=True, dict=True):
     old: ReleaseFacts | None = None
     before: ReleaseFacts | None = None
     elsewhere: ReleaseFacts | None = None
-    hashed: Mapping[str, str] = {}
+    hashed: HashedFiles = {}
     mirrored: Mapping[str, MirroredHash] = {}
 
     @property
@@ -143,19 +144,19 @@ class Case(Struct, frozen=True, dict=True):
         return self.new.trouble
 
 
-def vouched_for(release: ReleaseFacts, hashed: Mapping[str, str]) -> Mapping[str, HashOrigin]:
-    """Return who vouches for each hash of a release, but for an `h1` that the registry reports and no package has.
+def vouched_for(release: ReleaseFacts, hashed: HashedFiles) -> Mapping[str, HashOrigin]:
+    """Return who vouches for each hash of a release, but for one that the registry reports and no package has.
 
     Args:
         release: The facts about it.
-        hashed: The `h1` of each package that was hashed here, by its `zh`.
+        hashed: The hashes of each package that was hashed here.
     """
     found = {platform: hashed[zh] for zh, platform in release.platforms.items() if zh in hashed}
-    wrong = {h1 for h1, platform in release.reported.items() if found.get(platform, h1) != h1}
+    wrong = {text for text, platform in release.reported.items() if text not in found.get(platform, {text})}
     return {text: origin for text, origin in release.vouchers.items() if text not in wrong}
 
 
-def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: Mapping[str, str]) -> Case:
+def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: HashedFiles) -> Case:
     """Return a change with the facts about it; all its `questions` are answered, and it is no removal."""
     new, listing_id = known[new_id(change, tool)], ListingId(tool.name, change.address)
     listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
@@ -237,14 +238,14 @@ def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest,
 def settled_case(
     subject: FactSubject,
     known: Mapping[FactRequest, Fact],
-    hashed: Callable[[Iterable[str]], Mapping[str, str]],
+    hashed: Callable[[Iterable[str]], HashedFiles],
 ) -> Case | None:
     """Return a change with the facts about it; None for a removed provider, which has none.
 
     Args:
         subject: All questions about it are answered.
         known: The answers.
-        hashed: Looks up the `h1` of packages that were hashed here, by `zh`.
+        hashed: Looks up the hashes of packages that were hashed here.
     """
     if subject.change.new is None:
         return None

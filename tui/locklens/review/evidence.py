@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.hashes import is_of_signed_scheme, registry_manifests
+from locklens.hashes import hashes_of_hashed, is_of_signed_scheme, registry_manifests
 from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, unasked
 from locklens.review.case import (
     case_of,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.dialect import Dialect
+    from locklens.hashes import HashedFiles
     from locklens.releases.facts import LookupFailure
     from locklens.review.case import Case
     from locklens.review.model import Change
@@ -111,7 +112,7 @@ def locked_before(case: Case) -> LockedHashes | None:
     return _locked(_facts(plain, case, release, was_locked=True), release, case.hashed)
 
 
-def _locked(facts: tuple[HashFact, ...], release: ReleaseFacts, hashed: Mapping[str, str]) -> LockedHashes:
+def _locked(facts: tuple[HashFact, ...], release: ReleaseFacts, hashed: HashedFiles) -> LockedHashes:
     platforms = release.platforms
     if not platforms:
         return LockedHashes(facts)
@@ -128,15 +129,15 @@ def _facts(
     if release is None:
         return facts
     platforms = release.platforms
-    by_h1 = dict(release.reported) | {
-        case.hashed[zh]: platform for zh, platform in platforms.items() if zh in case.hashed
-    }
-    proven = {case.hashed[zh] for zh in platforms if zh in case.hashed}
+    of_files = dict(release.reported)
+    for zh, build in platforms.items():
+        of_files |= dict.fromkeys(case.hashed.get(zh, ()), build)
+    proven = hashes_of_hashed(platforms, case.hashed)
     vouchers = vouched_for(release, case.hashed)
     traced = []
     for fact in facts:
         text = fact.hash
-        platform = platforms.get(text) or by_h1.get(text)
+        platform = platforms.get(text) or of_files.get(text)
         if text in proven:
             proof = Proof.COMPUTED
         elif text in vouchers:

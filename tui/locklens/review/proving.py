@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import hashes_of_files, is_well_formed
+from locklens.hashes import hashes_of_files, hashes_of_hashed, is_well_formed
 from locklens.review.case import case_of, vouched_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.addresses import Platform
+    from locklens.hashes import HashedFiles
     from locklens.releases.facts import Fact, FactRequest, ReleaseId
     from locklens.review.case import FactSubject
 
@@ -42,7 +43,7 @@ class ProvingTarget(Struct, frozen=True):
 
 
 def targets(
-    subjects: Iterable[FactSubject], known: Mapping[FactRequest, Fact], hashed: Mapping[str, str], *, everything: bool
+    subjects: Iterable[FactSubject], known: Mapping[FactRequest, Fact], hashed: HashedFiles, *, everything: bool
 ) -> tuple[ProvingTarget, ...]:
     """Return the releases with hashes to prove, each once.
 
@@ -60,16 +61,14 @@ def targets(
         case = case_of(subject.change, subject.tool, known, hashed)
         hashes = case.entry.hashes if everything else case.first_said
         folders = hashes_of_files(filter(is_well_formed, hashes))
-        proven = {hashed[zh] for zh in case.new.packages if zh in hashed} | vouched_for(case.new, hashed).keys()
+        proven = hashes_of_hashed(case.new.packages, hashed) | vouched_for(case.new, hashed).keys()
         if folders - proven and case.new.packages - hashed.keys():
             unproven.setdefault(case.new.id, set()).update(folders - proven)
             packages[case.new.id] = _in_order(case.new.platforms, case.new.sizes, hashed)
     return tuple(ProvingTarget(release, frozenset(hashes), packages[release]) for release, hashes in unproven.items())
 
 
-def _in_order(
-    platforms: Mapping[str, Platform], sizes: Mapping[str, int], hashed: Mapping[str, str]
-) -> tuple[Package, ...]:
+def _in_order(platforms: Mapping[str, Platform], sizes: Mapping[str, int], hashed: HashedFiles) -> tuple[Package, ...]:
     """Return the packages not hashed yet, likeliest platforms first."""
     packages = [Package(platform, zh, sizes.get(zh)) for zh, platform in platforms.items() if zh not in hashed]
     ranks = {name: rank for rank, name in enumerate(_LIKELY)}

@@ -194,18 +194,18 @@ class Cache:
             row = self._database.run(lambda file: cachefile.package_of_row(file, zh)) if zh.isascii() else None
         return None if row is None else HashedPackage(*row)
 
-    def hashes(self, zhs: Iterable[str]) -> dict[str, str]:
-        """Return the `h1` of each package that was hashed before, by its `zh`."""
+    def hashes(self, zhs: Iterable[str]) -> dict[str, frozenset[str]]:
+        """Return the hashes of the files of each package that was hashed before, by its `zh`."""
         wanted = [zh for zh in dict.fromkeys(zhs) if zh.isascii()]
         with self._lock:
             found = self._database.run(lambda file: cachefile.hashes(file, wanted)) if wanted else {}
-            return found | {zh: self._packages[zh].h1 for zh in wanted if zh in self._packages}
+            return found | {zh: self._packages[zh].of_files for zh in wanted if zh in self._packages}
 
     def keep_package(self, package: HashedPackage) -> None:
         """Cache the hashes of a package without expiry, since its bytes are named by their hash."""
         with self._lock:
             self._packages[package.zh] = package
-            self._has_grown(len(package.zh + package.h1))
+            self._has_grown(sum(map(len, package.hashes)))
 
     def flush(self) -> None:
         """Write what is still to be written."""

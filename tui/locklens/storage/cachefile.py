@@ -91,13 +91,14 @@ def package_of_row(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
     return found
 
 
-def hashes(file: sqlite3.Connection, zhs: Sequence[str]) -> dict[str, str]:
-    """Return the h1 of each package that is known, by its zh."""
-    found: dict[str, str] = {}
+def hashes(file: sqlite3.Connection, zhs: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the hashes of the files of each package that is known, by its zh."""
+    found: dict[str, frozenset[str]] = {}
     for start in range(0, len(zhs), _AT_ONCE):
         some = zhs[start : start + _AT_ONCE]
         marks = ",".join("?" * len(some))
-        found.update(file.execute(f"SELECT zh, h1 FROM packages WHERE zh IN ({marks})", some))  # noqa: S608
+        rows = file.execute(f"SELECT zh, h1 FROM packages WHERE zh IN ({marks})", some)  # noqa: S608
+        found.update((zh, frozenset(of_files)) for zh, *of_files in rows)
     return found
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from locklens.hashes import hashes_of_files, is_well_formed, packages_of
+from locklens.hashes import hashes_of_files, hashes_of_hashed, is_well_formed, packages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from locklens.hashes import HashedFiles
     from locklens.trust.checksums import Checksums
     from locklens.trust.model import SigningKey
 
@@ -214,7 +215,7 @@ def _shortened(name: str) -> str:
 def judge_folders(
     added: Iterable[str],
     packages: Iterable[str],
-    hashed: Mapping[str, str],
+    hashed: HashedFiles,
     *,
     reported: Iterable[str] = (),
 ) -> FolderHashes:
@@ -223,12 +224,12 @@ def judge_folders(
     Args:
         added: Hashes that were not locked for the version before, of any scheme.
         packages: The `zh` of every package of this release, signed, manifests left out; empty if unknown.
-        hashed: The `h1` of each package that was hashed here, now or before, by its `zh`.
+        hashed: The hashes of each package that was hashed here, now or before.
         reported: Hashes that the registry reports beside a `zh` that is vouched for.
     """
     wanted = hashes_of_files(filter(is_well_formed, added))
     signed = packages_of(packages)
-    proven = wanted & {hashed[zh] for zh in signed if zh in hashed}
+    proven = wanted & hashes_of_hashed(signed, hashed)
     said = (wanted - proven) & frozenset(reported)
     open_ones = wanted - proven - said
     to_hash = frozenset(zh for zh in signed if zh not in hashed)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
+    from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.operations.review.request import ReviewRequest
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from locklens.review.case import Case, FactSubject
     from locklens.review.inquiry import FactCollector
 
-    _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
+    _Hashed = Callable[[Iterable[str]], HashedFiles]
 
 
 BATCH_SECONDS = 0.1

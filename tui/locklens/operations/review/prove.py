@@ -192,13 +192,13 @@ class Proving:
                 return
             label = _label(target, package)
             try:
-                unproven.discard(self._hash(target, package, label))
+                unproven -= self._hash(target, package, label)
             except LockLensError as error:
                 self._session.note(f"{label} was not hashed: {error}")
                 self._events.put(PackageDone(label, 0, str(error)))
 
-    def _hash(self, target: ProvingTarget, package: Package, label: str) -> str:
-        """Download one package, cache its hashes if it is the signed one, and return its `h1`."""
+    def _hash(self, target: ProvingTarget, package: Package, label: str) -> frozenset[str]:
+        """Download one package, cache its hashes if it is the signed one, and return those of its files."""
         from locklens.errors import PackageError
         from locklens.packages.hashing import hash_package
         from locklens.packages.limits import Limits
@@ -219,7 +219,7 @@ class Proving:
             raise PackageError(f"the package is not the signed one: expected {package.zh}, got {hashed.zh}")
         self._session.cache.keep_package(hashed)
         self._events.put(PackageDone(label, hashed.size))
-        return hashed.h1
+        return hashed.of_files
 
 
 def _label(target: ProvingTarget, package: Package) -> str:

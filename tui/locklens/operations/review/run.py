@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.dialect import Dialect
+    from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison, Side
     from locklens.operations.review.events import ReviewEvent
     from locklens.operations.review.request import ReviewRequest
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Finding
     from locklens.review.rules.agreement import LockedPackages
 
-    _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
+    _Hashed = Callable[[Iterable[str]], HashedFiles]
 
 
 def review(

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from locklens.addresses import Platform
+    from locklens.hashes import HashedFiles
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
     from locklens.releases.facts import ReleaseFacts
     from locklens.versions import Version
 
 
 class KnownRelease(Struct, frozen=True):
-    """The facts of one release, and the `h1` of its packages that were hashed here, by `zh`."""
+    """The facts of one release, and the hashes of its packages that were hashed here."""
 
     facts: ReleaseFacts
-    hashed: Mapping[str, str]
+    hashed: HashedFiles
 
 
 def is_refused(facts: ReleaseFacts | None) -> bool:
@@ -115,12 +116,13 @@ def platforms_to_lock(
     """Return the required platforms, and those that an entry has an `h1` for; arguments as of the estimate."""
     locked = hashes_of_files(offer.entry.hashes) if offer.entry is not None else frozenset[str]()
     release = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
-    of_h1: dict[str, Platform] = {}
+    known_ones: dict[str, Platform] = {}
     if release is not None:
-        of_zh = release.facts.platforms
-        of_h1 = dict(release.facts.reported) | {h1: of_zh[zh] for zh, h1 in release.hashed.items() if zh in of_zh}
-    platforms = frozenset(of_h1[h1] for h1 in locked if h1 in of_h1) | frozenset(required)
-    return LockedPlatforms(platforms or frozenset({here}), len(locked - of_h1.keys()))
+        known_ones |= release.facts.reported
+        for zh, platform in release.facts.platforms.items():
+            known_ones |= dict.fromkeys(release.hashed.get(zh, ()), platform)
+    platforms = frozenset(known_ones[text] for text in locked if text in known_ones) | frozenset(required)
+    return LockedPlatforms(platforms or frozenset({here}), len(locked - known_ones.keys()))
 
 
 def release_id(offer: UpgradeCandidates, version: Version) -> ReleaseId:

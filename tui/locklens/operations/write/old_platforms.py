@@ -80,8 +80,9 @@ def _look_up(release: _Release, context: InstallContext, here: Platform) -> None
         return
     listed = vouched.checksums.packages(release.address.type, str(release.version))
     release.of_zh = {zh: platform for platform, zhs in listed.items() for zh in zhs}
-    known = context.session.cache.hashes(release.of_zh)
-    release.of_h1 = {h1: release.of_zh[zh] for zh, h1 in known.items()} | dict(metadata.reported_h1s)
+    for zh, of_files in context.session.cache.hashes(release.of_zh).items():
+        release.of_h1 |= dict.fromkeys(of_files, release.of_zh[zh])
+    release.of_h1 |= metadata.reported_h1s
 
 
 def _some_platform(release: _Release, context: InstallContext, here: Platform) -> Platform:
