@@ -176,9 +176,17 @@ class HashedPackage(Struct, frozen=True):
     files: int
 
     @classmethod
-    def of_files_alone(cls, digests: Iterable[tuple[bytes, str]]) -> Self:
-        """Hash an unpacked package, whose zip file is not known; arguments and errors as of `h1_of_digests`."""
-        return cls("", h1_of_digests(digests), 0, 0, 0)
+    def of_digests(
+        cls,
+        digests: Iterable[tuple[bytes, str]],
+        zh: str = "",
+        *,
+        size: int = 0,
+        unpacked_size: int = 0,
+        files: int = 0,
+    ) -> Self:
+        """Hash a package by every scheme; `digests` and errors as of `h1_of_digests`, `zh` "" where only files are."""
+        return cls(zh, h1_of_digests(digests), size, unpacked_size, files)
 
     @property
     def of_files(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, NetworkReason, PackagePath
-from locklens.hashes import is_of_zip, packages_of
+from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import counted
 from locklens.trust.authentication import Refusal
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
-_EMPTY_FILE = "zh:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+_EMPTY_FILE = zh_of("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
 
 
 def republished(x: Examined) -> Cause | None:

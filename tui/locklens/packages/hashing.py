@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.hashes import HashedPackage, h1_of_digests
+from locklens.hashes import HashedPackage
 from locklens.packages.archive import read_directory
 from locklens.packages.arriving import Arriving
 from locklens.packages.contents import Digest, SeekableContents
@@ -70,14 +70,17 @@ class Passed(Struct, frozen=True):
         named |= {
             entry.name: digest.hex() for (_, entry), digest in zip(self.layout.opened, self.contents, strict=True)
         }
-        of_files = HashedPackage.of_files_alone((entry.name, named[entry.name]) for entry in self.entries)
+        of_files = HashedPackage.of_digests((entry.name, named[entry.name]) for entry in self.entries)
         return of_files.of_files | {self.zh}
 
     @property
     def hashed(self) -> HashedPackage:
         """The facts about the package."""
-        h1 = h1_of_digests((path, digest.hex()) for path, digest in self.digests.items())
-        return HashedPackage(self.zh, h1, self.size, self.layout.size, len(self.layout.files))
+        digests = ((path, digest.hex()) for path, digest in self.digests.items())
+        layout = self.layout
+        return HashedPackage.of_digests(
+            digests, self.zh, size=self.size, unpacked_size=layout.size, files=len(layout.files)
+        )
 
 
 def hash_package(

@@ -38,7 +38,7 @@ def h1_of_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None 
 
 def hashed_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None = None) -> HashedPackage:
     """Compute every hash of an unpacked package; arguments and errors as of `file_digests`."""
-    return HashedPackage.of_files_alone(file_digests(folder, limit=limit, cancel=cancel))
+    return HashedPackage.of_digests(file_digests(folder, limit=limit, cancel=cancel))
 
 
 def file_digests(

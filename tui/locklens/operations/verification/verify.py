@@ -259,7 +259,7 @@ class _Verifying:
         if not place.is_folder:
             return _of_zip(read_stored_package(place.path, cancel))
         digests = file_digests(place.path, limit=LIMITS, cancel=cancel)
-        hashes = HashedPackage.of_files_alone(digests).of_files
+        hashes = HashedPackage.of_digests(digests).of_files
         return _Contents(hashes, " ".join(sorted(hashes)), dict(digests))
 
     def _signed(
@@ -319,7 +319,7 @@ def _build(place: PackagePlace) -> _Build:
 
 def _of_zip(package: Passed) -> _Contents:
     files = {name: digest.hex() for name, digest in package.digests.items()}
-    hashes = HashedPackage.of_files_alone(files.items()).of_files
+    hashes = HashedPackage.of_digests(files.items()).of_files
     return _Contents(package.archive_hashes | hashes, " ".join(sorted(hashes)), files)
 
 
