@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import json
+import re
 import warnings
 import zipfile
 from importlib.resources import files
@@ -105,3 +106,20 @@ def test_a_scheme_is_its_prefix() -> None:
     assert [hashes.digest_of(text) for text in texts] == ["a=", "b", "c", "", "d"]
     assert hashes.zh_of("ab" * 32) == "zh:" + "ab" * 32
     assert json.dumps(hashes.Scheme.ZH) == '"zh"'
+
+
+def test_a_package_names_every_hash_of_it_that_a_lock_file_may_have() -> None:
+    digests = [(b"a", "0" * 64)]
+    folder = hashes.HashedPackage.of_digests(digests)
+    assert folder.of_files == folder.hashes == {hashes.h1_of_digests(digests)}
+    archive = hashes.HashedPackage.of_digests(digests, hashes.zh_of("1" * 64), size=5)
+    assert archive.hashes == {hashes.zh_of("1" * 64), *folder.of_files}
+    assert all(scheme in {hashes.scheme_of(text) for text in archive.hashes} for scheme in hashes.Scheme)
+    known = {archive.zh: archive.of_files}
+    assert hashes.hashes_of_hashed([archive.zh, hashes.zh_of("2" * 64)], known) == archive.of_files
+
+
+def test_hashes_are_found_in_other_text() -> None:
+    found = [hashes.zh_of("ab" * 32), hashes.h1_of_digests([(b"a", "0" * 64)])]
+    text = f"expected {found[0]}, got {found[1]}; zh:cut h1:short="
+    assert re.findall(hashes.pattern_of_hashes(), text) == found
