@@ -123,3 +123,13 @@ def test_hashes_are_found_in_other_text() -> None:
     found = [hashes.zh_of("ab" * 32), hashes.h1_of_digests([(b"a", "0" * 64)])]
     text = f"expected {found[0]}, got {found[1]}; zh:cut h1:short="
     assert re.findall(hashes.pattern_of_hashes(), text) == found
+
+
+def test_reported_hashes_make_a_package_only_where_they_are_of_its_files_and_one_of_each_scheme() -> None:
+    zh, h1, other = hashes.zh_of("1" * 64), *(hashes.h1_of_digests([(b"a", digit * 64)]) for digit in "01")
+    known = hashes.HashedPackage.of_hashes(zh, [zh, h1])
+    assert known is not None
+    assert known.hashes == {zh, h1}
+    assert hashes.HashedPackage.of_hashes(zh, [zh]) is None
+    assert not hashes.has_rivals({zh, h1})
+    assert hashes.has_rivals({zh, h1, other})

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Self
 
     HashedFiles = Mapping[str, frozenset[str]]
@@ -87,6 +87,11 @@ def hashes_of_files(hashes: Iterable[str]) -> frozenset[str]:
 def hashes_of_zips(hashes: Iterable[str]) -> frozenset[str]:
     """The hashes that are digests of zip files."""
     return frozenset(text for text in hashes if text.startswith(_OF_ZIP))
+
+
+def has_rivals(hashes: Collection[str]) -> bool:
+    """True if several of the hashes, which are different ones, have one scheme."""
+    return len(set(map(scheme_of, hashes))) < len(hashes)
 
 
 def digest_of(text: str) -> str:
@@ -187,6 +192,12 @@ class HashedPackage(Struct, frozen=True):
     ) -> Self:
         """Hash a package by every scheme; `digests` and errors as of `h1_of_digests`, `zh` "" where only files are."""
         return cls(zh, h1_of_digests(digests), size, unpacked_size, files)
+
+    @classmethod
+    def of_hashes(cls, zh: str, of_files: Iterable[str]) -> Self | None:
+        """Return a package of which only hashes are known; None where a scheme of files has none among them."""
+        h1 = next((text for text in of_files if text.startswith(Scheme.H1.prefix)), None)
+        return cls(zh, h1, 0, 0, 0) if h1 is not None else None
 
     @property
     def of_files(self) -> frozenset[str]:

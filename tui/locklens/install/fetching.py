@@ -74,7 +74,7 @@ def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedR
         # gpg reads the keys meanwhile. For a package that was hashed before, the signature was verified too.
         context.authenticator.prepare(metadata)
     release = context.authenticator.admit(metadata, context.source(metadata.address).checksums(metadata))
-    if not release.reported.h1s:
+    if not release.reported.of_files:
         return release
     known = context.session.cache.hashes(release.checksums.hashes)
     return release.held_against(known, metadata.address, metadata.version)
@@ -99,7 +99,7 @@ class FetchedPackage(Struct, frozen=True):
 
     Attributes:
         package: Its hashes; of an unpacked package of a mirror, which has no zip file, `zh` is "".
-        recorded: Those of its hashes that are for the lock file beside the `h1` and the release's.
+        recorded: Those of its hashes that are for the lock file beside those of its files and the release's.
     """
 
     package: HashedPackage
@@ -109,9 +109,9 @@ class FetchedPackage(Struct, frozen=True):
 def remembered_package(
     context: InstallContext, zh: str, platform: Platform, release: AuthenticatedRelease
 ) -> HashedPackage | None:
-    """Return a package that was hashed before; None where there is none, or its registry reports another `h1` of it.
+    """Return a package that was hashed before; None where there is none, or its registry reports another hash of it.
 
-    In that case the package decides: its zip file may have the `h1`, which is not kept.
+    In that case the package decides: its zip file may have that hash, which is not kept.
     """
     known = context.session.cache.package(zh)
     return known if known is not None and release.reported.agrees(platform, known) else None
@@ -119,8 +119,7 @@ def remembered_package(
 
 def reported_package(zh: str, platform: Platform, release: AuthenticatedRelease) -> HashedPackage | None:
     """Return a package as a believed registry reports it, without sizes; None where that is not enough."""
-    h1 = release.believed.get(platform)
-    return HashedPackage(zh, h1, 0, 0, 0) if h1 is not None else None
+    return HashedPackage.of_hashes(zh, release.believed.get(platform, ()))
 
 
 def hashed(context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease) -> FetchedPackage:

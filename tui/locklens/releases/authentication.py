@@ -105,15 +105,15 @@ class AuthenticatedRelease(Struct, frozen=True):
     @property
     def recorded(self) -> frozenset[str]:
         """All hashes for the lock file that are known without the package."""
-        return self.hashes.union(self.believed.values())
+        return self.hashes.union(*self.believed.values())
 
     @property
-    def believed(self) -> Mapping[Platform, str]:
-        """The `h1` of each platform's package that the registry's word is enough for."""
-        return self.reported.h1s if self.is_believed else {}
+    def believed(self) -> Mapping[Platform, frozenset[str]]:
+        """The hashes of the files of each platform's package that the registry's word is enough for."""
+        return self.reported.of_files if self.is_believed else {}
 
     def held_against(self, known: HashedFiles, address: ProviderAddress, version: Version) -> AuthenticatedRelease:
-        """The same without reported `h1` that packages which were hashed before do not have.
+        """The same without reported hashes that packages which were hashed before do not have.
 
         Args:
             known: The hashes of packages that were hashed before.
@@ -123,8 +123,8 @@ class AuthenticatedRelease(Struct, frozen=True):
         listed = self.checksums.packages(address.type, str(version))
         wrong = [
             platform
-            for platform, h1 in self.reported.h1s.items()
-            if any(h1 not in known.get(zh, {h1}) for zh in listed.get(platform, ()))
+            for platform, of_files in self.reported.of_files.items()
+            if not all(of_files <= known.get(zh, of_files) for zh in listed.get(platform, ()))
         ]
         if not wrong:
             return self

@@ -2,7 +2,7 @@
 
 OpenTofu checks the entry of the package that it fetches, in this order (`registryPackageAuthentication` of
 internal/getproviders/package_authentication.go), and takes those of other platforms as they come. Here every entry has
-to agree with SHA256SUMS, and an `h1` counts for a package only beside its `zh`.
+to agree with SHA256SUMS, and a hash of files counts for a package only beside its `zh`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from locklens.addresses import display_host
 from locklens.errors import TrustError
-from locklens.hashes import hashes_of_files, hashes_of_zips, is_well_formed
+from locklens.hashes import has_rivals, hashes_of_files, hashes_of_zips, is_well_formed
 from locklens.text import counted, listing, shortened
 
 if TYPE_CHECKING:
@@ -36,20 +36,20 @@ class ReportedHashes(Struct, frozen=True):
 
     Attributes:
         own: The entry of the package that was asked about; None where the registry reports nothing.
-        h1s: The `h1` of each platform's package whose reported `zh` is listed.
+        of_files: The hashes of the files of each platform's package whose reported `zh` is listed.
         passed_over: Platforms whose entry says nothing that could be compared, in order.
     """
 
     own: PlatformPackage | None = None
-    h1s: Mapping[Platform, str] = field(default_factory=dict)
+    of_files: Mapping[Platform, frozenset[str]] = field(default_factory=dict)
     passed_over: tuple[Platform, ...] = ()
 
     def agrees(self, platform: Platform, known: HashedPackage) -> bool:
-        """True if a platform's package that was hashed before has the reported `h1`, or none is reported.
+        """True if a platform's package that was hashed before has the reported hashes, or none is reported.
 
-        The `h1` of the zip file, which a registry may report as well, is not kept: then only the package can tell.
+        Those of the zip file, which a registry may report as well, are not kept: then only the package can tell.
         """
-        return platform not in self.passed_over and self.h1s.get(platform, known.h1) == known.h1
+        return platform not in self.passed_over and self.of_files.get(platform, frozenset()) <= known.of_files
 
     @property
     def warning(self) -> str:
@@ -58,8 +58,8 @@ class ReportedHashes(Struct, frozen=True):
 
     def without(self, platforms: Collection[Platform]) -> ReportedHashes:
         """The same with platforms whose packages decide, not the registry."""
-        h1s = {platform: h1 for platform, h1 in self.h1s.items() if platform not in platforms}
-        return ReportedHashes(self.own, h1s, tuple(sorted({*self.passed_over, *platforms})))
+        of_files = {platform: found for platform, found in self.of_files.items() if platform not in platforms}
+        return ReportedHashes(self.own, of_files, tuple(sorted({*self.passed_over, *platforms})))
 
 
 def left_out(platforms: Iterable[Platform], why: str) -> str:
@@ -79,7 +79,7 @@ def read_reported(metadata: PackageMetadata, checksums: Checksums) -> ReportedHa
     own = _own(metadata)
     listed = checksums.packages(metadata.address.type, str(metadata.version))
     named = {metadata.zh, *(zh for zhs in listed.values() for zh in zhs)}
-    h1s: dict[Platform, str] = {}
+    of_files: dict[Platform, frozenset[str]] = {}
     passed_over: list[Platform] = []
     for one in metadata.packages:
         if one.platform == metadata.platform:
@@ -93,11 +93,11 @@ def read_reported(metadata: PackageMetadata, checksums: Checksums) -> ReportedHa
             raise _contradiction(metadata, one.platform, min(wrong), f"lists {min(expected)}")
         if wrong & named:
             raise _contradiction(metadata, one.platform, min(wrong & named), "lists that for another platform")
-        if wrong or not zhs or len(found) > 1 or not all(map(is_well_formed, found)):
+        if wrong or not zhs or has_rivals(found) or not all(map(is_well_formed, found)):
             passed_over.append(one.platform)
         elif found:
-            h1s[one.platform] = min(found)
-    return ReportedHashes(own, h1s, tuple(sorted(passed_over)))
+            of_files[one.platform] = found
+    return ReportedHashes(own, of_files, tuple(sorted(passed_over)))
 
 
 def check_reported(metadata: PackageMetadata, own: PlatformPackage | None, size: int, found: Iterable[str]) -> None:

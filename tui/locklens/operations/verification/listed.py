@@ -46,13 +46,13 @@ def listed_package(
         return None
     except LockLensError as error:
         return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=error.sentence)
-    h1 = min(hashes_of_files(found), default="")
+    shown = min(hashes_of_files(found), default="")
     verdicts = {verdict_of(place, found, group) for group in groups}
     for verdict, reason in (
         (PackageVerdict.DIFFERS, "no hash that the mirror lists is locked"),
         (PackageVerdict.MATCHES, ""),
     ):
         if verdict in verdicts:
-            return VerifiedPackage(place, verdict, h1, found, reason=reason)
+            return VerifiedPackage(place, verdict, shown, found, reason=reason)
     words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
-    return VerifiedPackage(place, PackageVerdict.UNLOCKED, h1, found, reason=words)
+    return VerifiedPackage(place, PackageVerdict.UNLOCKED, shown, found, reason=words)

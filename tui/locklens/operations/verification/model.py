@@ -91,7 +91,7 @@ class VerifiedPackage(Struct, frozen=True):
     """A package, compared with the lock files.
 
     Attributes:
-        h1: Its hash; "" where none was computed.
+        shown: The hashes of its files; "" where none was computed.
         hashes: Those that can be compared with locked ones; for a package of a network mirror the listed ones.
         files: What differs from the signed package, as far as that could be had.
         reason: Of the verdict, or why the files could not be compared; "" for none.
@@ -99,7 +99,7 @@ class VerifiedPackage(Struct, frozen=True):
 
     place: PackagePlace
     verdict: PackageVerdict
-    h1: str = ""
+    shown: str = ""
     hashes: frozenset[str] = frozenset()
     files: tuple[FileDifference, ...] = ()
     reason: str = ""

@@ -57,7 +57,7 @@ def _package(package: VerifiedPackage) -> VerifyJson:
         "platform": str(place.platform),
         "where": str(place.where),
         "path": place.shown,
-        "h1": package.h1 or None,
+        "h1": package.shown or None,
         "verdict": str(package.verdict),
         "reason": package.reason or None,
         "files": [{"name": one.name, "state": str(one.state)} for one in package.files],
@@ -95,8 +95,8 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
             name = f"{place.address} {place.version} {place.platform}"
             lines.append(f"{package.verdict:10}  {place.where:12}  {visible(name)}  {visible(place.shown)}")
             lines += [f"            {visible(package.reason)}"] if package.reason else []
-            if package.verdict is PackageVerdict.DIFFERS and package.h1:
-                lines.append(f"            {package.h1} is not locked")
+            if package.verdict is PackageVerdict.DIFFERS and package.shown:
+                lines.append(f"            {package.shown} is not locked")
             lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
     counts = _counts(found)
     checked = len(found.packages) - counts[PackageVerdict.UNLOCKED]

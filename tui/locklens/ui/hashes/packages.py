@@ -84,8 +84,8 @@ def _package(package: VerifiedPackage) -> Iterator[Line]:
     if package.verdict is PackageVerdict.MATCHES:
         return
     yield line("    ", Span(place.shown, Role.PLACE), hanging=_HANGING, copied=copied)
-    if package.verdict is PackageVerdict.DIFFERS and package.h1:
-        yield line("    ", Span(f"{package.h1} is not locked", Role.DIM), hanging=_HANGING, copied=package.h1)
+    if package.verdict is PackageVerdict.DIFFERS and package.shown:
+        yield line("    ", Span(f"{package.shown} is not locked", Role.DIM), hanging=_HANGING, copied=package.shown)
     for one in package.files[:_MOST_FILES]:
         yield line(f"    {one.state:<8} {one.name}", hanging=13, copied=one.name)
     if len(package.files) > _MOST_FILES:
