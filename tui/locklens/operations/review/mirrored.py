@@ -12,7 +12,7 @@ from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import is_known_scheme
 from locklens.packages.hashing import hash_package
-from locklens.packages.installed import h1_of_folder
+from locklens.packages.installed import hashed_folder
 from locklens.packages.limits import Limits
 from locklens.releases.facts import MirroredHash, MirroredHashes, MirrorId
 from locklens.sources.filesystem_mirror import FilesystemMirror
@@ -69,17 +69,17 @@ def _hashes(
                 yield text, MirroredHash(str(mirror), package.platform)
 
 
-def _of_package(session: ReleaseSession, mirror: FilesystemMirror, package: MirroredPackage) -> tuple[str, ...]:
-    """Return the hashes of a package; () with a note if it cannot be read."""
+def _of_package(session: ReleaseSession, mirror: FilesystemMirror, package: MirroredPackage) -> frozenset[str]:
+    """Return the hashes of a package; none with a note if it cannot be read."""
     try:
         if package.is_folder:
-            return (h1_of_folder(package.path, limit=Limits(), cancel=session.cancel),)
+            return hashed_folder(package.path, limit=Limits(), cancel=session.cancel).of_files
         metadata = mirror.package(package.address, package.version, package.platform)
         with mirror.open_package(metadata) as transfer:
             hashed = hash_package(transfer.chunks, limit=Limits(), cancel=session.cancel)
     except (LockLensError, OSError, ValueError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else str(error)
         session.note(f"the mirror's package {package.path} was not hashed: {reason}")
-        return ()
+        return frozenset()
     session.cache.keep_package(hashed)
-    return hashed.zh, hashed.h1
+    return hashed.hashes
