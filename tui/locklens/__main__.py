@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 _GARBAGE = 50_000
 """Objects between two garbage collections: a run has little garbage, and loading modules alone makes thousands."""
 
+_INTERRUPTED = 130
+"""As of `cli.output`, which may not be loaded yet."""
+
 
 def run() -> NoReturn:
     """Run the program with the process's arguments, and end the process with its exit status."""
     gc.set_threshold(_GARBAGE)
-    from locklens.cli.main import main
+    try:
+        from locklens.cli.main import main
 
-    status = main(sys.argv[1:], _open_ui)
+        status = main(sys.argv[1:], _open_ui)
+    except KeyboardInterrupt:  # While modules are loaded, or the second one, while the first is reported.
+        status = _INTERRUPTED
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, AttributeError):  # None if the caller closed it.
             stream.flush()

@@ -111,12 +111,15 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
 def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
     from importlib import import_module
 
-    if command in _RECOVERS:
-        _recover(getattr(options, "root", []))
-    module, _, name = _RUN[command].partition(":")
-    run = getattr(import_module(f"locklens.cli.{module}"), name)
-    status: int = run(options, open_ui) if command in _HAS_SCREEN else run(options)
-    return status
+    from locklens.cli.interrupts import interruptible
+
+    with interruptible():
+        if command in _RECOVERS:
+            _recover(getattr(options, "root", []))
+        module, _, name = _RUN[command].partition(":")
+        run = getattr(import_module(f"locklens.cli.{module}"), name)
+        status: int = run(options, open_ui) if command in _HAS_SCREEN else run(options)
+        return status
 
 
 def _recover(roots: Sequence[str]) -> None:
