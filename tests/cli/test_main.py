@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -333,6 +334,33 @@ def test_a_closed_terminal_leaves_no_folder_of_the_demo(tmp_path: Path, number: 
         serving.send_signal(number)
         assert serving.wait(LIMIT) == 128 + number
     assert not list(tmp_path.glob("locklens-demo-*"))
+
+
+def test_the_demo_serves_metadata_files(tmp_path: Path) -> None:
+    file = tmp_path / "providers/a/acme/demo.json"
+    file.parent.mkdir(parents=True)
+    names = {"filename": "x.zip", "download_url": "https://example.com/x.zip", "shasum": "ab" * 32}
+    target = {"os": "linux", "arch": "amd64", **names, "h1": "h1:x", "size": 7}
+    file.write_text(json.dumps({"versions": [{"version": "1.0.0", "targets": [target]}]}))
+    command = [sys.executable, "-m", "locklens", "demo", "--serve", "--metadata", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as serving:
+        assert serving.stdout is not None
+        url = serving.stdout.readline().split(" until ")[0].rpartition(" ")[2]
+        try:
+            where = f"{url}/registry.opentofu.org/v1/providers/acme/demo/1.0.0/download/linux/amd64"
+            with urllib.request.urlopen(where, timeout=LIMIT) as answer:
+                found = json.load(answer)
+        finally:
+            serving.terminate()
+    assert found["download_url"] == names["download_url"]
+    assert found["packages"] == {"linux_amd64": {"hashes": ["zh:" + "ab" * 32, "h1:x"], "package_size": 7}}
+
+
+def test_metadata_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
+    status, _, err = run("demo", "--serve", "--metadata", str(tmp_path))
+    assert status == 2
+    assert str(tmp_path) in err
+    assert "clone of the registry" in err
 
 
 def test_the_check_of_lk018_is_one_that_works(run: Run) -> None:

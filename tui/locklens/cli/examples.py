@@ -100,6 +100,7 @@ EXAMPLES = {
     "demo": (
         ("locklens demo", "open the sample"),
         ("locklens demo --serve --port 8443", "only its registry, for any tool"),
+        ("locklens demo --serve --metadata registry", "a clone of the OpenTofu registry, as backfill completed it"),
         ("locklens demo --incident republished", "what doctor says of a failed init"),
     ),
     "cache": (("locklens cache info", "place, size and contents"),),

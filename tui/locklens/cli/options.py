@@ -129,6 +129,8 @@ def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> ar
         metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
         help="fault to inject, such as slow:sums=acme/demo (default: the sample's own)",
     )
+    words = "metadata files in the OpenTofu registry's layout to serve as that registry (default: none)"
+    add("--metadata", metavar="DIR", help=words)
     words = "diagnose a sample incident, named by its cause, such as h1-missing (default: none)"
     add("--incident", metavar="CAUSE", help=words)
     _add_reading_options(parser, ("tui", *formats_of("review")))
@@ -136,8 +138,8 @@ def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> ar
     refuse_operands(command, operands)
     if options.incident and options.serve:
         raise UsageError("--incident and --serve cannot be used together")
-    if not options.serve and (options.port or options.delay or options.fault):
-        raise UsageError("--port, --delay and --fault require --serve")
+    if not options.serve and (options.port or options.delay or options.fault or options.metadata):
+        raise UsageError("--port, --delay, --fault and --metadata require --serve")
     _refuse_output_of_screen(options)
     return options
 

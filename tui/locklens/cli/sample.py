@@ -15,6 +15,7 @@ from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, put
 from locklens.cli.reading import asking_of, request_of, show
 from locklens.demo.faults import Faults, parse_rule
+from locklens.demo.metadata import MetadataFolder
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES, environment, serving_lines, write_cli_configuration
 from locklens.errors import ConfigurationError
@@ -115,7 +116,10 @@ def _serve(options: Namespace) -> int:
         rules = tuple(map(parse_rule, options.fault)) if options.fault else SAMPLE_RULES
     except ValueError as error:
         raise UsageError(f"--fault: {error}") from error
-    registry = DemoRegistry(faults=Faults(rules), delay=options.delay / 1000)
+    metadata = _metadata(Path(options.metadata)) if options.metadata else None
+    if metadata is not None and not options.fault:
+        rules = ()  # The sample's own OpenTofu registry fails.
+    registry = DemoRegistry(faults=Faults(rules), delay=options.delay / 1000, metadata=metadata)
     with _ended_by_signals(), tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
         try:
             registry.start(options.port)
@@ -130,3 +134,12 @@ def _serve(options: Namespace) -> int:
         finally:
             registry.stop()
     return DONE
+
+
+def _metadata(folder: Path) -> MetadataFolder:
+    try:
+        return MetadataFolder(folder)
+    except OSError as error:
+        words = "no metadata file providers/N/NAMESPACE/TYPE.json"
+        hint = "name the folder of a clone of the registry"
+        raise ConfigurationError(words, path=str(folder), hint=hint) from error

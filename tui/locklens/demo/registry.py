@@ -7,6 +7,7 @@ The faults are defined in `locklens.demo.faults` and carried out in `locklens.de
 
 from __future__ import annotations
 
+import json
 import threading
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +19,7 @@ from msgspec import Struct
 from locklens.demo.answers import ServedAnswer, send
 from locklens.demo.asked import RequestedPath, read_path
 from locklens.demo.faults import Fault, Faults, Step
+from locklens.demo.metadata import METADATA_HOST
 from locklens.demo.packages import MANIFEST_JSON, file_name
 from locklens.demo.published import (
     Published,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping, Sequence
     from types import TracebackType
+
+    from locklens.demo.metadata import MetadataFolder
 
 _PROTOCOL = (Step.VERSIONS, Step.DOWNLOAD)
 """Requests that carry credentials; the files themselves are public."""
@@ -69,6 +73,7 @@ class DemoRegistry:
         tells_packages: True if OpenTofu's registry reports the hashes of every platform's package.
         packages: The `packages` of a release, by provider and version: any JSON, instead of what it would report, and
             on any host.
+        metadata: Metadata files that answer for their providers in OpenTofu's registry; None for none.
     """
 
     def __init__(
@@ -82,6 +87,7 @@ class DemoRegistry:
         warnings: Mapping[str, Sequence[str]] | None = None,
         tells_packages: bool = True,
         packages: Mapping[tuple[str, str], object] | None = None,
+        metadata: MetadataFolder | None = None,
     ) -> None:
         """Prepare the server without starting it.
 
@@ -95,6 +101,7 @@ class DemoRegistry:
             warnings: Warnings beside a provider's versions, by provider.
             tells_packages: True if OpenTofu's registry reports the hashes of every platform's package.
             packages: As of the attribute.
+            metadata: As of the attribute.
         """
         self._offers = {
             provider: {offer.version: offer for offer in _offers(provider, offered)}
@@ -106,6 +113,7 @@ class DemoRegistry:
         self.warnings = warnings or {}
         self.tells_packages = tells_packages
         self.packages = dict(packages or {})
+        self.metadata = metadata
         self._tls = tls
         self.stopping = threading.Event()
         self._requests: list[Request] = []
@@ -163,7 +171,8 @@ class DemoRegistry:
     @property
     def hosts(self) -> tuple[str, ...]:
         """The registries that it serves."""
-        return tuple(sorted({provider.partition("/")[0] for provider in self._offers}))
+        listed = {provider.partition("/")[0] for provider in self._offers}
+        return tuple(sorted(listed if self.metadata is None else {*listed, METADATA_HOST}))
 
     def service_url(self, host: str) -> str:
         """The base URL of `providers.v1` for one of the hosts."""
@@ -201,6 +210,8 @@ class DemoRegistry:
         token = self.tokens.get(asked.host)
         if token and asked.step in _PROTOCOL and request.authorization != f"Bearer {token}":
             return ServedAnswer(401, b'{"errors":["Unauthorized"]}', "application/json"), fault
+        if self.metadata is not None and asked.provider in self.metadata.providers and asked.step in _PROTOCOL:
+            return _answer_of_metadata(self.metadata, asked), fault
         if asked.step is Step.VERSIONS:
             return self._versions(asked.provider), fault
         if asked.step is Step.DATES:
@@ -291,6 +302,16 @@ class DemoRegistry:
 def _offers(provider: str, offered: Sequence[str | SampleListing]) -> list[SampleListing]:
     days = sample_days(provider, (version for version in offered if isinstance(version, str)))
     return [item if isinstance(item, SampleListing) else SampleListing(item, days=days[item]) for item in offered]
+
+
+def _answer_of_metadata(metadata: MetadataFolder, asked: RequestedPath) -> ServedAnswer:
+    try:
+        if asked.step is Step.VERSIONS:
+            return ServedAnswer.of_json(metadata.versions(asked.provider))
+        found = metadata.download(asked.provider, asked.version, asked.detail)
+    except (OSError, ValueError) as error:
+        return ServedAnswer(500, json.dumps({"errors": [str(error)]}).encode(), "application/json")
+    return ServedAnswer.not_found() if found is None else ServedAnswer.of_json(found)
 
 
 def _file(release: Published, name: str) -> ServedAnswer:
