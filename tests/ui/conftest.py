@@ -374,6 +374,7 @@ class ServingSource(LockLens):
     fail_on: str = "block"
     is_offline: bool = False
     tool: Dialect | None = None
+    _folder: Path | None = None
     opened: list[ServedReview] = field(default_factory=list)
     others: dict[Reads, ServingSource] = field(default_factory=dict)
     asked_views: list[tuple[Reads, Path | None]] = field(default_factory=list)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from operations.test_prune_restore_format import entry, lock
 from operations.test_stage import LOCK, git, put, repository
 from textual.command import CommandPalette
@@ -13,8 +14,9 @@ from ui.conftest import Driver, Running, until
 
 from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
-from locklens.operations.locklens import LockLens
+from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
+from locklens.ui.doctor.screen import DoctorScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
 if TYPE_CHECKING:
@@ -104,3 +106,17 @@ async def test_the_work_tree_can_be_written(running: Running, top: Path) -> None
             assert locked(await shown(on, key)) == {"4.0.0"}
             assert "read only" not in on.text
             assert {"U", "L"} & set(on.lines[-1].split())
+
+
+async def test_views_opened_before_the_review_are_of_the_folder_that_was_named(
+    tmp_path: Path, top: Path, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = repository(tmp_path / "elsewhere", {f"b/{LOCK}": lock(entry("aws", "9.0.0"))})
+    monkeypatch.chdir(elsewhere)
+    source = LockLens(replace(source_of(top, Base()).request, folder=top))
+    assert source.for_view(Reads.LOCKED, None).folder == top
+    async with running(source.for_view(Reads.CANDIDATES, None), size=(140, 40)) as on:
+        assert locked(await shown(on, "3")) == {"4.0.0"}
+        doctor = await shown(on, "6")
+        assert isinstance(doctor, DoctorScreen)
+        assert doctor._request.folder == top

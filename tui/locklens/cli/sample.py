@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, put
 from locklens.cli.reading import asking_of, request_of, show
@@ -55,6 +57,7 @@ def run_demo(options: Namespace, open_ui: OpenUi) -> int:
         asking = asking_of(options, environ, folder / "cache.sqlite3")
         try:
             request = request_of(options, partial(open_git, top), asking, Base())
+            request = replace(request, folder=top)
             return show(request, options, "review", open_ui)
         finally:
             with suppress(OSError):

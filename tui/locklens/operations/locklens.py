@@ -58,7 +58,7 @@ class LockLens:
     Args:
         request: The sides to compare, the tool, and the network settings.
         reads_only: True to review files alone, so that only the other methods ask registries.
-        folder: The folder to work in; None for the current one.
+        folder: The folder to work in; None for the request's.
     """
 
     def __init__(self, request: ReviewRequest, *, reads_only: bool = False, folder: Path | None = None) -> None:
@@ -77,6 +77,13 @@ class LockLens:
         return self.request.tool
 
     @property
+    def folder(self) -> Path:
+        """The folder to work in."""
+        from pathlib import Path
+
+        return self._folder or self.request.folder or Path.cwd()
+
+    @property
     def is_offline(self) -> bool:
         """True if registries may not be asked."""
         return self.request.asking is None or self.request.asking.is_offline
@@ -86,16 +93,15 @@ class LockLens:
 
         Args:
             reads: The providers that the view reads.
-            folder: In the repository; None for the current one.
+            folder: In the repository; None for this one's.
         """
         from functools import partial
-        from pathlib import Path
 
         from msgspec.structs import replace
 
         from locklens.operations.compare_repository import open_base, open_locked
 
-        base, where, opened = self.request.base, folder or Path.cwd(), self.request.open
+        base, where, opened = self.request.base, folder or self.folder, self.request.open
         if base is not None:
             opened = partial(open_base if reads is Reads.CHANGES else open_locked, where, base=base)
         is_whole = reads is not Reads.CHANGES
@@ -114,19 +120,17 @@ class LockLens:
         """Return the revisions that can be compared, without pull requests.
 
         Args:
-            folder: In the repository; None for the current one.
+            folder: In the repository; None for this one's.
 
         Raises:
             LockLensError: Two files are compared, or git failed.
         """
-        from pathlib import Path
-
         from locklens.errors import LockLensError
         from locklens.project.git import Repository
 
         if self.request.base is None:
             raise LockLensError("two files are compared, which have no other revisions")
-        with Repository.discover(folder or Path.cwd()) as repository:
+        with Repository.discover(folder or self.folder) as repository:
             return repository.revisions()
 
     # Reading
@@ -261,14 +265,12 @@ class LockLens:
             LockLensError: The folder or the policy cannot be read.
             RunCancelledError: `cancel` was set.
         """
-        from pathlib import Path
-
         from locklens.operations.health.request import HealthRequest, health_base
         from locklens.operations.health.scan import scan_health
 
         asking = self.request.asking
         request = HealthRequest(
-            self._folder or Path.cwd(),
+            self.folder,
             tool=self.request.tool,
             test_directory=self.request.test_directory,
             asking=asking.fresher(is_fresh) if asking is not None else None,

@@ -27,6 +27,7 @@ class ReviewRequest(Struct, frozen=True):
         prove: The `h1` hashes to prove by downloads.
         policy: A file that replaces the base's policy.
         base: The named sides of the run. None where two files are compared: every screen compares those.
+        folder: Where the comparison is opened; None for the current folder.
         is_survey: True if the subject is all that is locked: unchanged providers are judged like changed ones.
     """
 
@@ -39,4 +40,5 @@ class ReviewRequest(Struct, frozen=True):
     prove: Literal["none", "changed", "all"] = "none"
     policy: Path | None = None
     base: Base | None = None
+    folder: Path | None = None
     is_survey: bool = False

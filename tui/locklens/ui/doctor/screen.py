@@ -68,7 +68,9 @@ class DoctorScreen(TwoPaneScreen):
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self._request = DoctorRequest(None, Path.cwd(), os.environ, tool=source.tool)
+        asking = source.request.asking
+        environ = asking.environ if asking is not None else os.environ
+        self._request = DoctorRequest(None, _folder_at(source.folder), environ, tool=source.tool)
         self._diagnosis: Diagnosis | None = None
         self._problem: LockLensError | None = None
         self._top_named: Path | None = None
@@ -233,7 +235,7 @@ class DoctorScreen(TwoPaneScreen):
     def examine(self, examined: ExaminedProvider, top: Path | None) -> None:
         """Examine a provider of a root without a log, with what led here as the starting point."""
         self._top_named = top
-        folder = _folder_at(self.top or top)
+        folder = _folder_at(self.top or top or self.source.folder)
         root = os.path.relpath(Path(os.path.realpath(top or folder), examined.root), os.path.realpath(folder))
         known = DoctorRequest(None, folder, self._request.environ, tool=self.source.tool)
         roots, provider = (root.replace(os.sep, "/"),), examined.provider
@@ -259,7 +261,7 @@ class DoctorScreen(TwoPaneScreen):
         self._start()
 
     def _start(self) -> None:
-        self._request = replace(self._request, folder=_folder_at(self.top or self._top_named))
+        self._request = replace(self._request, folder=_folder_at(self.top or self._top_named or self.source.folder))
         self._run += 1
         self._is_working = True
         self._work(self._run, self._request)
@@ -304,10 +306,10 @@ class DoctorScreen(TwoPaneScreen):
             self.say("report copied, without tokens and home folders")
 
 
-def _folder_at(top: Path | None) -> Path:
+def _folder_at(top: Path) -> Path:
     """Return the current folder; where it is outside of the files under review, their top."""
     here = Path.cwd()
-    return here if top is None or is_within(os.path.realpath(top), os.path.realpath(here)) else top
+    return here if is_within(os.path.realpath(top), os.path.realpath(here)) else top
 
 
 def _read_end(path: Path) -> bytes:

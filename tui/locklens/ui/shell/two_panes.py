@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -29,6 +28,7 @@ from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
     from typing import Any
 
     from textual.app import ComposeResult
@@ -353,7 +353,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def action_undo(self) -> None:
         """List the applied writes; the highlighted one is undone, or redone, in a Preview."""
-        folder = self.top or Path.cwd()
+        folder = self.top or self.source.folder
         try:
             writes = applied_writes(folder)
         except LockLensError as error:
