@@ -48,8 +48,10 @@ class LockLensError(Exception):
     def name_place(self, where: str, hint: str) -> None:
         """Name the file or URL, unless the message does, and the next step, unless there is one."""
         if where not in self.message:
-            self.message = f"{self.message} ({where})"
-            self.args = (self.message,)
+            message = f"{self.message} ({where})"
+            # In this order: another thread that raises the same error passes over what the message names already.
+            self.args = (message,)
+            self.message = message
         self.hint = self.hint or hint
 
     @property
