@@ -375,6 +375,7 @@ class ServingSource(LockLens):
     is_offline: bool = False
     tool: Dialect | None = None
     _folder: Path | None = None
+    request: ReviewRequest = field(default_factory=lambda: ReviewRequest(lambda: None))  # type: ignore[arg-type, return-value]
     opened: list[ServedReview] = field(default_factory=list)
     others: dict[Reads, ServingSource] = field(default_factory=dict)
     asked_views: list[tuple[Reads, Path | None]] = field(default_factory=list)

@@ -544,7 +544,7 @@ async def test_every_action_of_the_table_exists(samples: Samples, running: Runni
 
 
 async def test_the_mouse(samples: Samples, running: Running) -> None:
-    async with running(samples.full()) as on:
+    async with running(samples.full(), size=(160, 40)) as on:
         await on.pilot.click("#changes", offset=(20, 2))
         assert on.current.node.title == "acme/netbox"
         await on.pilot.click("#changes", offset=(4, 2))
