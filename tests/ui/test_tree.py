@@ -9,6 +9,7 @@ from locklens.review.model import Evidence, LockStatus, LookupAnswer, Severity
 from locklens.review.reports.lines import FilePlace
 from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.detail import detail_lines
+from locklens.ui.review.diff import no_diff_words, raw_diff_lines
 from locklens.ui.review.filter import parse_filter
 from locklens.ui.review.row_target import node_place
 from locklens.ui.review.rows import Mark, Setting, is_reviewed, mark_of, rows
@@ -131,6 +132,8 @@ def test_a_finding_about_the_policy_has_a_row_in_every_grouping(samples: Samples
         assert (node.severity, node.root, node_place(node)) == (Severity.WARN, None, FilePlace("locklens.toml", 3))
         assert "locklens.toml differs" in "\n".join(line.text for line in detail_lines(node, review))
         assert detail_lines(section, review)
+        assert raw_diff_lines(node) == ()
+        assert no_diff_words(node) == "raw diff: the finding is about locklens.toml, not a lock file; e opens it"
         assert not is_reviewed(node, ())
         assert is_reviewed(node, node.mark_ids)
     reviewed = reviewed_words(review, frozenset(node.mark_ids), changes=False)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.policy import POLICY_FILE
 from locklens.ui.review.tree import Node, NodeKind, RootChange
 from locklens.ui.text.diff import _bytes, _diff, file_diff_lines
 
 if TYPE_CHECKING:
     from locklens.review.reports.lines import Line
+
+
+def no_diff_words(node: Node | None) -> str:
+    """The reason why a row has no diff, and what to do instead."""
+    if node is not None and node.finding is not None and node.root is None:
+        return f"raw diff: the finding is about {POLICY_FILE}, not a lock file; e opens it"
+    return "no difference in the lock file here"
 
 
 def raw_diff_lines(node: Node) -> tuple[Line, ...]:

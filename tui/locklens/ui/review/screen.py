@@ -20,7 +20,7 @@ from locklens.ui.review.actions import acceptable, accepting, formatting, lockin
 from locklens.ui.review.bars import StatusFacts, review_facts, review_head, review_status
 from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.detail import detail_lines
-from locklens.ui.review.diff import raw_diff_lines
+from locklens.ui.review.diff import no_diff_words, raw_diff_lines
 from locklens.ui.review.filter import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.review.help import review_help
 from locklens.ui.review.keys import REVIEW_KEYS
@@ -429,7 +429,7 @@ class ReviewScreen(RowActionsScreen):
         """Show the raw diff."""
         lines = raw_diff_lines(self.node) if self.node is not None else ()
         if not lines:
-            self.say("no difference in the lock file here")
+            self.say(no_diff_words(self.node))
             return
         self.app.push_screen(TextDialog("Raw diff of the lock file", lines, closing="d"))
 
