@@ -64,7 +64,7 @@ class HealthList(RowList[HealthRow]):
             bar = "#" * max(1, round(_BAR * roots / self._most))
             tail = f" {bar:<{_BAR}}{roots:>{_COUNT}} {versions:<13}"
             return [*lead, Span(fitted_end(row.title, max(0, width - _LEAD - len(tail)))), Span(tail, Role.DIM)]
-        fold = " " if row.depth or not row.children else "v" if row.is_open else ">"
+        fold = " " if row.depth or not row.children else "▾" if row.is_open else "▸"
         unknown = f"{row.unknown:>5} ? " if row.unknown else " " * _UNKNOWN
         room = max(0, width - _LEAD - _FOLD - 2 * row.depth - _SEVERITY - _COUNT - _UNKNOWN)
         name = fitted_end(row.title, room - 1) if row.depth else fitted(row.title, room - 1)
