@@ -21,7 +21,7 @@ from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.doctor.model import CauseId
+from locklens.doctor.model import CauseId, Remedy, RemedyWrite, TrustCost
 from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
@@ -31,6 +31,7 @@ from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor.paste import PasteDialog
+from locklens.ui.doctor.rows import fix_titles
 from locklens.ui.doctor.screen import DoctorScreen
 from locklens.ui.preview.screen import PreviewScreen
 
@@ -154,10 +155,19 @@ async def test_the_copied_report_does_nothing_at_a_prompt(opened: Opening, tmp_p
 
 async def test_a_root_is_examined_without_a_log(opened: Opening) -> None:
     async with opened("constraint-conflict") as on:
-        await on.press("x")
+        await on.press("i")
         await on.diagnosed()
         assert on.titles[0] == "yes the locked version does not satisfy the constraints"
         assert "CONFIRMED" in on.lines[0]
+
+
+def test_fixes_of_one_title_are_told_apart_by_their_provider() -> None:
+    def remedy(title: str, provider: str) -> Remedy:
+        write = RemedyWrite("upgrade", provider, ("live",))
+        return Remedy("upgrade", title, 1, TrustCost.NONE, None, f"locklens upgrade {provider}", write=write)
+
+    fixes = (remedy("Upgrade it", "acme/demo"), remedy("Lock it", "acme/one"), remedy("Upgrade it", "acme/other"))
+    assert fix_titles(fixes) == ("acme/demo: Upgrade it", "Lock it", "acme/other: Upgrade it")
 
 
 async def test_the_context_can_be_corrected(opened: Opening) -> None:

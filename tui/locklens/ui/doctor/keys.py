@@ -21,7 +21,7 @@ DOCTOR_KEYS = KeyTable(
             (
                 Key("p", "p", "paste", "paste log: of the failed run; a paste without p works too", "paste log"),
                 Key("f", "f", "file", "log from file: name the file of a log", "file"),
-                Key("x", "x", "examine", "examine root: without a log", "examine"),
+                Key("i", "i", "examine", "diagnose root: that of the current folder, without a log", "diagnose"),
                 Key(
                     "v",
                     "v",
@@ -44,6 +44,6 @@ DOCTOR_KEYS = KeyTable(
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere(),
     ),
-    ("?", "q ctrl+c", "p", "f", "enter", "v", "e", "y", "x", "r", "tab", ":", "j k"),
+    ("?", "q ctrl+c", "p", "f", "enter", "v", "e", "y", "i", "r", "tab", ":", "j k"),
     ("?", "esc", "j k", "y", "v", "tab", "r", "q ctrl+c", ":"),
 )

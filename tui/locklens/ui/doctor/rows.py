@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,6 +12,8 @@ from locklens.doctor.report_words import cause_title
 from locklens.review.reports.lines import Role, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from locklens.doctor.model import Cause, Diagnosis, Remedy
 
 _VERDICTS = {
@@ -48,12 +51,23 @@ def doctor_rows(diagnosis: Diagnosis, narrowed: str = "") -> tuple[DoctorRow, ..
     held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
     rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
     fixes = tuple(
-        DoctorRow(f"{remedy.id} {remedy.command}", Span("fix", _TRUST[remedy.trust]), Span(remedy.title), remedy=remedy)
-        for remedy in diagnosis.remedies
+        DoctorRow(f"{remedy.id} {remedy.command}", Span("fix", _TRUST[remedy.trust]), Span(title), remedy=remedy)
+        for remedy, title in zip(diagnosis.remedies, fix_titles(diagnosis.remedies), strict=True)
     )
     rows = (*map(_cause_row, held), *fixes, *map(_cause_row, rest))
     words = narrowed.lower().split()
     return tuple(row for row in rows if all(word in f"{row.key} {row.title.text}".lower() for word in words))
+
+
+def fix_titles(remedies: Sequence[Remedy]) -> tuple[str, ...]:
+    """Return the titles of fixes; those that several have begin with the provider, which a narrow list must not cut."""
+    shared = Counter(remedy.title for remedy in remedies)
+    return tuple(
+        f"{remedy.write.provider}: {remedy.title}"
+        if remedy.write is not None and shared[remedy.title] > 1
+        else remedy.title
+        for remedy in remedies
+    )
 
 
 def _cause_row(cause: Cause) -> DoctorRow:

@@ -218,7 +218,7 @@ class DoctorScreen(TwoPaneScreen):
     def action_prove(self) -> None:
         """Ask for the downloads that tell causes apart, and test them again."""
         if self._diagnosis is None or not self._diagnosis.is_recognised or self._is_working:
-            self.say("verify: no diagnosis yet; p pastes a log, x examines the root")
+            self.say("verify: no diagnosis yet; p pastes a log, i diagnoses the root")
             return
         dialog = DoctorProveDialog(self.source, self._request)
 
@@ -251,7 +251,7 @@ class DoctorScreen(TwoPaneScreen):
     def action_reload(self) -> None:
         """Diagnose again."""
         if self._diagnosis is None and self._problem is None:
-            self.say("no log yet: p pastes one, f names a file, x examines the root")
+            self.say("no log yet: p pastes one, f names a file, i diagnoses the root")
         else:
             self._start()
 
