@@ -8,8 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.review.model import Evidence
+from locklens.ui.review.bars import StatusFacts, review_status
 from locklens.ui.review.sorting import Sort, sorted_outline
 from locklens.ui.review.tree import Grouping, outline
+from locklens.ui.shell.bars import Reading
 
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples
@@ -68,3 +70,13 @@ async def test_the_key_keeps_the_cursor_and_is_said(samples: Samples, running: R
         assert on.titles[0] == "infra/prod/network"
         await on.press("s", "s")
         assert "no release date is known" in on.lines[-2]
+
+
+def test_a_narrow_status_line_leaves_the_order_out_before_it_cuts_a_word(samples: Samples) -> None:
+    facts = StatusFacts(samples.full(), frozenset(), Reading(), Grouping.SEVERITY, "aws", "block", sort=Sort.AGE)
+    *_, short, shortest = ("".join(piece.text for piece in each.left) for each in review_status(facts))
+    assert "by severity" in short
+    assert "sorted by age" in short
+    assert "severity" not in shortest
+    assert "sorted" not in shortest
+    assert "filtered" in shortest

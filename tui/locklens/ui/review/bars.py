@@ -108,8 +108,9 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
         return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
     if facts.review is not None:
         more = joined_parts([*parts, Piece(f"hashes verified {verified_words(facts.review)}", Role.DIM)])
-        short = joined_parts([part for number, part in enumerate(parts) if number != 1])
-        return tuple(BarLayout((Piece(" "), *pieces)) for pieces in (more, standing, short))
+        kept = [part for number, part in enumerate(parts) if number != 1]
+        short, shortest = joined_parts(kept), joined_parts([part for part in kept if part.role is not Role.DIM])
+        return tuple(BarLayout((Piece(" "), *pieces)) for pieces in (more, standing, short, shortest))
     return (BarLayout((Piece(" "), *standing)),)
 
 
