@@ -342,6 +342,7 @@ def test_detail_of_other_rows() -> None:
     assert [line.place for line in refused if line.place] == [FilePlace("b/lock", 3)]
     silent = text(upgrade_lines(found["acme/silent"], of))
     assert "UNKNOWN      it is down" in silent
+    assert "NEWER" not in silent, "which versions are newer is not known"
     assert "wait" in silent
     orphan = offer("1.0.0:90 1.1.0:40", root="a")
     assert "not required by this root: prune removes it" in text(

@@ -11,6 +11,7 @@ from locklens.addresses import Platform
 from locklens.operations.upgrades.blockers import Blocker, BlockerKind, blockers
 from locklens.operations.upgrades.candidates import edits_in_short
 from locklens.operations.upgrades.download_estimate import is_refused, platforms_to_lock
+from locklens.operations.upgrades.recommend import Eligibility
 from locklens.operations.upgrades.selection import sorted_versions
 from locklens.operations.upgrades.warnings import upgrade_warnings
 from locklens.project.clifiles import this_platform
@@ -128,7 +129,8 @@ def held_version_lines(
         place = FilePlace(blocker.file, blocker.line or 1) if blocker.file else None
         words = f"{HELD_BACK} {blocker.text}{f' ({place})' if place is not None else ''}"
         yield labelled("NEWER" if not (shown or young or number) else "", Span(words, Role.WARN), place=place)
-    if recommendation.held_by and not shown and not young and not others:
+    is_held = recommendation.held_by and recommendation.state is not Eligibility.UNKNOWN
+    if is_held and not shown and not young and not others:
         yield labelled("NEWER", Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN))
 
 
