@@ -53,7 +53,7 @@ def test_what_init_installed_is_as_locked(monkeypatch: pytest.MonkeyPatch, capfd
         assert (status, verdicts(found)) == (0, [("installed", "matches")])
         assert found["packages"][0]["h1"] in (place.work / ".terraform.lock.hcl").read_text()
         assert run("verify") == 0
-        assert capfd.readouterr().out == "1 package verified: 1 as locked\n"
+        assert capfd.readouterr().out == "1 package compared: 1 as locked\n"
         assert place.steps() == []
 
 
@@ -72,10 +72,14 @@ def test_files_that_are_not_as_signed_are_named(monkeypatch: pytest.MonkeyPatch,
         ]
         capfd.readouterr()
         assert run("verify") == 1
-        text = capfd.readouterr().out
+        text, hint = capfd.readouterr()
         assert "\x1b" not in text
         assert f"changed   {PROGRAM}" in text
-        assert "1 package verified: 1 not as locked" in text
+        command = "locklens doctor --provider registry.terraform.io/acme/demo"
+        assert hint.splitlines()[-1] == f"hint: {command} names the cause, and how to replace the package"
+        assert run(*command.split()[1:]) == 1
+        assert "plugin-corrupted" in capfd.readouterr().out
+        assert "1 package compared: 1 not as locked" in text
 
 
 def test_offline_asks_nobody_and_compares_with_a_mirror(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
@@ -139,7 +143,7 @@ def test_a_package_is_read_once_however_many_links_lead_to_it(monkeypatch: pytes
             shutil.copy(place.work / name, place.work / "beside" / name)
         command = [sys.executable, "-c", COUNTING, PROGRAM, "verify", "--all", "--offline", "--", ".", "beside"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert "3 packages verified: 3 as locked" in done.stdout
+        assert "3 packages compared: 3 as locked" in done.stdout
         assert done.stdout.splitlines()[-1] == "0 1"
 
 

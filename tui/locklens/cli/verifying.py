@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.output import DONE, FINDINGS, deliver, tell
 from locklens.dialect import DIALECTS
 from locklens.operations.reports import render_report
+from locklens.operations.verification.model import PackageVerdict
 from locklens.operations.verification.verify import verify
 from locklens.operations.write.diagnostics import RootOptions
 from locklens.releases.settings import NetworkSettings
@@ -16,6 +18,9 @@ from locklens.storage.cache import Cache
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
+
+    from locklens.operations.verification.model import PackageVerification
 
 
 def run_verify(options: Namespace) -> int:
@@ -31,4 +36,15 @@ def run_verify(options: Namespace) -> int:
     if options.verbose:
         tell(found.log)
     deliver(render_report("verify", options.format, found, lists_all=options.all), options.output)
+    if options.format == "text":
+        tell(_next_step(found))
     return FINDINGS if found.has_failed else DONE
+
+
+def _next_step(found: PackageVerification) -> Iterator[str]:
+    """Return the command for the first package that differs; it examines one provider of one root."""
+    first = next((one.place for one in found.packages if one.verdict is PackageVerdict.DIFFERS), None)
+    if first is not None:
+        root = f" -- {shlex.quote(first.root)}" if first.root not in {None, "", "."} else ""
+        name = shlex.quote(str(first.address))
+        yield f"hint: locklens doctor --provider {name}{root} names the cause, and how to replace the package"

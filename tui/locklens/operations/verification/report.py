@@ -102,7 +102,7 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
     checked = len(found.packages) - counts[PackageVerdict.UNLOCKED]
     parts = [f"{counts[verdict]} {_WORDS[verdict]}" for verdict in _WORDS if counts[verdict]]
     unlocked = f"; {counts[PackageVerdict.UNLOCKED]} not locked" if counts[PackageVerdict.UNLOCKED] else ""
-    lines.append(f"{counted(checked, 'package')} verified: {', '.join(parts) or 'none'}{unlocked}")
+    lines.append(f"{counted(checked, 'package')} compared: {', '.join(parts) or 'none'}{unlocked}")
     return page(lines)
 
 
