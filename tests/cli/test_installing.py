@@ -58,13 +58,16 @@ def test_both_spellings_do_the_same(place: Place, run: Run) -> None:
 def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) -> None:
     status, out, err = run("lock", "--check", "--platform", "linux_amd64")
     assert (status, out) == (1, ".terraform.lock.hcl: would change\n")
-    assert err.splitlines()[-1] == (
+    last, hint = err.splitlines()[-2:]
+    assert last == (
         "- Obtained acme/demo checksums for linux_amd64; "
         "This provider and its checksums for this platform would be added to the lock file"
     )
+    assert hint == "hint: without --check the same command writes it; with --dry-run it prints the difference"
     assert not place.lock_file.exists()
     run("lock", "--platform", "linux_amd64")
-    assert run("lock", "--check", "--platform", "linux_amd64")[:2] == (0, ".terraform.lock.hcl: is complete\n")
+    status, out, err = run("lock", "--check", "--platform", "linux_amd64")
+    assert (status, out, "hint:" in err) == (0, ".terraform.lock.hcl: is complete\n", False)
 
 
 @pytest.mark.parametrize("words", [("init",), ("lock",)])

@@ -134,7 +134,13 @@ def _conclude(options: Namespace, plan: Plan, progress: InstallProgress | JsonPr
             statuses.append(FINDINGS if outcome.has_failed or has_changes else DONE)
     if options.dry_run and not options.json:
         tell([NOT_WRITTEN])
+    if options.check and not options.json and any(_would_change(outcome) for outcome in plan.results.values()):
+        tell(["hint: without --check the same command writes it; with --dry-run it prints the difference"])
     return _exit_status(statuses)
+
+
+def _would_change(outcome: RootResult | LockLensError) -> bool:
+    return not isinstance(outcome, LockLensError) and not outcome.has_failed and outcome.would_change
 
 
 def _exit_status(statuses: Sequence[int]) -> int:
