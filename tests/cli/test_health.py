@@ -280,3 +280,12 @@ def test_a_terragrunt_unit_without_a_lock_file_is_no_root(run: Run, top: Path) -
     (top / "other").mkdir()
     (top / "other/terragrunt.hcl").write_text('terraform {\n  source = "tfr:///a/b/c?version=1.0.0"\n}\n')
     assert [root["path"] for root in document(run, "--offline", status=0)["roots"]] == ["unit"]
+
+
+def test_a_folder_without_roots_is_not_passed_over(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    words = "nothing was checked: no lock file or configuration of a root in or below"
+    status, out, _ = run(str(tmp_path / "empty"))
+    assert (status, f"note: {words} {tmp_path / 'empty'}\n" in out) == (0, True)
+    (tmp_path / "empty" / LOCK).write_bytes(lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4")))
+    assert words not in run(str(tmp_path / "empty"))[1]

@@ -87,6 +87,12 @@ class _Scan(Struct):
     roots: list[ReadRoot]
     groups: list[EntryGroup]
 
+    def notes(self) -> tuple[str, ...]:
+        """Return that nothing was checked where there is no root: the folder may be another one than was meant."""
+        if self.roots:
+            return ()
+        return (f"nothing was checked: no lock file or configuration of a root in or below {self.request.name}",)
+
     def health(self, answers: HealthAnswers | None) -> Health:
         """Return what follows from the files and the answers; None for no answers yet."""
         effective, roots = self.effective, self.roots
@@ -105,7 +111,7 @@ class _Scan(Struct):
             head=side,
             roots=judged,
             lock_files=sum(root.new.exists for root in judged),
-            notes=(*effective.notes, *(answers.notes if answers is not None else ())),
+            notes=(*self.notes(), *effective.notes, *(answers.notes if answers is not None else ())),
             policy=effective.policy,
             policy_side=effective.side,
             base_hosts=_hosts(self.request, effective),
