@@ -103,6 +103,15 @@ def test_as_text(made: Any, run: Run) -> None:
     assert max(len(line) for line in out.splitlines() if "$ " not in line) <= 110
 
 
+def test_a_log_of_another_version_than_the_locked_one_is_named(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["00-h1-missing"])
+    log = folder / "ci.log"
+    words = "the log is of registry.terraform.io/acme/demo 1.3.9, and 1.4.2 is locked in live/prod"
+    assert words not in " ".join(run("-C", str(folder), "doctor", "ci.log")[1].split())
+    log.write_text(log.read_text().replace("1.4.2", "1.3.9"))
+    assert words in " ".join(run("-C", str(folder), "doctor", "ci.log")[1].split())
+
+
 def test_the_fixes_work(made: Any, run: Run) -> None:
     folder = made(INCIDENTS["00-h1-missing"])
     _, out, _ = run("-C", str(folder), "doctor", "--prove", "changed", "--format", "json", "ci.log")

@@ -135,7 +135,8 @@ def hand_edit(x: Examined) -> Cause | None:
             return Cause(CauseId.HAND_EDIT, _YES, words, as_of=x.as_of)
     layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"
     if x.is_known and not x.stale:
-        words = f"{layout}, and all {counted(len(x.packed), 'locked zh', 'locked zh')} are of {x.entry.version}"
+        hashes = f"all {len(x.packed)} locked zh are of {x.entry.version}" if x.packed else "no zh is locked"
+        words = f"{layout}, and {hashes}"
         return Cause(CauseId.HAND_EDIT, _NO, words, as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else "the commit that wrote these hashes, or its author"
     return Cause(CauseId.HAND_EDIT, _UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from locklens.doctor.examined import Examined
     from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor.subjects import DoctorSubject
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
 
 MOST_SUBJECTS = 40
@@ -85,6 +86,17 @@ def _read(request: DoctorRequest) -> ReadLog:
     return read_log(start.message.encode()) if start is not None and start.message else ReadLog(())
 
 
+def _other_version(subject: DoctorSubject) -> str:
+    """Return a note on a log of another version than the locked one: of another root or commit; "" for none."""
+    error, entry = subject.error, subject.entry
+    if error is None or entry is None or error.version in {None, "", str(entry.version)}:
+        return ""
+    return (
+        f"the log is of {subject.address} {error.version}, and {entry.version} is locked in {subject.root.path or '.'}:"
+        " name the root of the failing run with -- ROOT, or check its commit out"
+    )
+
+
 def _diagnosed(
     request: DoctorRequest,
     read: ReadLog,
@@ -98,6 +110,7 @@ def _diagnosed(
     if len(subjects) > MOST_SUBJECTS:
         notes.append(f"only the first {MOST_SUBJECTS} of {len(subjects)} providers are examined")
         subjects = subjects[:MOST_SUBJECTS]
+    notes += dict.fromkeys(filter(None, map(_other_version, subjects)))
     examiner = Examiner(request, read, checkout, finder, cancel)
     found = examiner.examined(subjects)
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
