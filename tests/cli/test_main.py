@@ -11,9 +11,11 @@ import sys
 import urllib.request
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import httpx
 import jsonschema
 import pytest
 from real_material import meta, real_cases
@@ -361,6 +363,19 @@ def test_metadata_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
     assert status == 2
     assert str(tmp_path) in err
     assert "clone of the registry" in err
+
+
+@pytest.mark.parametrize(("words", "status"), [((), 500), (("--fault", "none"), 404)])
+def test_the_demo_registry_names_its_faults_and_can_do_without(words: tuple[str, ...], status: int) -> None:
+    command = [sys.executable, "-m", "locklens", "demo", "--serve", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as serving:
+        assert serving.stdout is not None
+        shown = list(takewhile(lambda line: "CHECKPOINT_DISABLE" not in line, serving.stdout))
+        url = shown[0].split()[5]
+        assert ("  500 registry.opentofu.org\n" in shown) is (status == 500)
+        answer = httpx.get(f"{url}/registry.opentofu.org/v1/providers/acme/demo/versions")
+        serving.terminate()
+    assert answer.status_code == status
 
 
 def test_the_check_of_lk018_is_one_that_works(run: Run) -> None:

@@ -127,7 +127,7 @@ def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> ar
         "--fault",
         action="append",
         metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
-        help="fault to inject, such as slow:sums=acme/demo (default: the sample's own)",
+        help="fault to inject, such as slow:sums=acme/demo, or none (default: the sample's own)",
     )
     words = "metadata files in the OpenTofu registry's layout to serve as that registry (default: none)"
     add("--metadata", metavar="DIR", help=words)

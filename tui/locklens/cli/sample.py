@@ -116,12 +116,12 @@ def _ended_by_signals() -> Iterator[None]:
 def _serve(options: Namespace) -> int:
     """Serve the sample registry until it is interrupted."""
     try:
-        rules = tuple(map(parse_rule, options.fault)) if options.fault else SAMPLE_RULES
+        rules = tuple(parse_rule(fault) for fault in options.fault or () if fault != "none")
     except ValueError as error:
         raise UsageError(f"--fault: {error}") from error
     metadata = _metadata(Path(options.metadata)) if options.metadata else None
-    if metadata is not None and not options.fault:
-        rules = ()  # The sample's own OpenTofu registry fails.
+    if not options.fault and metadata is None:
+        rules = SAMPLE_RULES  # Of metadata files there is an OpenTofu registry that answers.
     registry = DemoRegistry(faults=Faults(rules), delay=options.delay / 1000, metadata=metadata)
     with _ended_by_signals(), tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
         try:
@@ -130,7 +130,8 @@ def _serve(options: Namespace) -> int:
             words = f"port {options.port} cannot be used: {error}"
             raise ConfigurationError(words, hint="name another --port") from error
         try:
-            put(page(serving_lines(registry, write_cli_configuration(registry, Path(folder)))))
+            configuration = write_cli_configuration(registry, Path(folder))
+            put(page(serving_lines(registry, configuration, has_sample_faults=not options.fault)))
             threading.Event().wait()
         except KeyboardInterrupt:
             pass  # The usual end.

@@ -53,10 +53,13 @@ def environment(configuration: Path) -> dict[str, str]:
     return {"TF_CLI_CONFIG_FILE": str(configuration), "CHECKPOINT_DISABLE": "1"}
 
 
-def serving_lines(registry: DemoRegistry, configuration: Path) -> list[str]:
+def serving_lines(registry: DemoRegistry, configuration: Path, *, has_sample_faults: bool = False) -> list[str]:
     """Return the start message: the registry's address, and the settings for other tools."""
     lines = [f"The demo registry listens at {registry.url} until it is stopped. It serves:"]
     lines += [f"  {host}" for host in registry.hosts]
+    if has_sample_faults:
+        lines += ["", "With the faults of the sample (--fault FAULT replaces them, --fault none removes them):"]
+        lines += [f"  {' '.join(filter(None, (rule.fault, rule.provider, rule.version)))}" for rule in SAMPLE_RULES]
     lines += ["", "In another terminal:"]
     lines += [f"  export {name}={shell_word(value)}" for name, value in environment(configuration).items()]
     return lines
