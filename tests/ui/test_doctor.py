@@ -234,7 +234,7 @@ async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -
         assert on.titles[0].startswith("likely")
         await on.press("v")
         await until(on, lambda: "To download: 1 package" in on.text)
-        assert re.search(r"demo 1\.4\.2 [a-z]+_[a-z0-9]+", on.text)
+        await until(on, lambda: bool(re.search(r"demo 1\.4\.2 [a-z]+_[a-z0-9]+", on.text)))
         await on.press("escape")
         await until(on, lambda: "nothing was downloaded" in on.text)
         assert on.titles[0].startswith("likely")

@@ -311,8 +311,8 @@ async def test_moving(repository: Review, opened: Opened) -> None:
         assert "hashes  5 providers in 3 lock files" in on.lines[0]
         assert "21 hashes  2 unverified  1 not covered" in on.lines[0]
         assert "2 required platforms" in on.lines[-2]
-        for words in ("required platforms       linux_amd64    CI, prod", "direct, plugin-cache (h1 only)"):
-            assert words in on.text
+        words = ("required platforms       linux_amd64    CI, prod", "direct, plugin-cache (h1 only)")
+        await until(on, lambda: all(one in on.text for one in words))
         left = on.hashes.left
         for key, row in (
             ("j", 1), ("k", 0), ("G", 7), ("g", 0), ("right_square_bracket", 3), ("right_square_bracket", 6),

@@ -50,7 +50,7 @@ EXAMPLES = {
     ),
     "mirror": (
         ("locklens mirror -platform=linux_amd64 -platform=darwin_arm64 mirror", "two platforms"),
-        ("locklens mirror --all-roots --prune /srv/mirror", "what all roots require, and nothing else"),
+        ("locklens mirror --all-roots --prune -platform=linux_amd64 /srv/mirror", "no more than all roots require"),
     ),
     "verify": (
         ("locklens verify", "the packages of this root, of the plugin cache, and of mirrors"),
