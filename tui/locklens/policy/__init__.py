@@ -6,7 +6,16 @@ optional. The side of a comparison that the file is read from is the caller's ch
 
 from __future__ import annotations
 
-from locklens.policy.model import Acceptance, AcceptFrom, InstallPath, Pin, Policy, WantedPlatform, pin_for
+from locklens.policy.model import (
+    Acceptance,
+    AcceptFrom,
+    InstallPath,
+    Pin,
+    Policy,
+    WantedPlatform,
+    parts_of_pin_name,
+    pin_for,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,5 +55,6 @@ __all__ = [
     "Policy",
     "WantedPlatform",
     "parse",
+    "parts_of_pin_name",
     "pin_for",
 ]

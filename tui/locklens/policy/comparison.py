@@ -87,7 +87,7 @@ def with_proposed(base: Policy, head: Policy) -> Policy:
     """Return the base's policy with what the head accepts and pins, where the base permits that; else as it is."""
     if base.accept_from is not AcceptFrom.HEAD:
         return base
-    pins = {(pin.host, pin.namespace): pin for pin in (*base.trust, *proposed_pins(base, head))}
+    pins = {pin.scope: pin for pin in (*base.trust, *proposed_pins(base, head))}
     return replace(base, accept=(*proposed_acceptances(base, head), *base.accept), trust=tuple(pins.values()))
 
 

@@ -63,7 +63,9 @@ def with_pin(data: bytes, pin: Pin) -> bytes:
             else:
                 entry.pop(field, None)
 
-    return _edited(data, edit, lambda after: any(_is_same(one, pin) and one.keys == pin.keys for one in after.trust))
+    return _edited(
+        data, edit, lambda after: any(one.scope == pin.scope and one.keys == pin.keys for one in after.trust)
+    )
 
 
 def without_pin(data: bytes, pin: Pin) -> bytes:
@@ -75,16 +77,12 @@ def without_pin(data: bytes, pin: Pin) -> bytes:
         if not table:
             del document["trust"]
 
-    return _edited(data, edit, lambda after: not any(_is_same(one, pin) for one in after.trust))
-
-
-def _is_same(one: Pin, other: Pin) -> bool:
-    return (one.host, one.namespace) == (other.host, other.namespace)
+    return _edited(data, edit, lambda after: not any(one.scope == pin.scope for one in after.trust))
 
 
 def _spelled(table: Any, before: Policy, pin: Pin) -> str:
     """Return the key of a pin as the file spells it; its name for a new one."""
-    place = next((number for number, one in enumerate(before.trust) if _is_same(one, pin)), None)
+    place = next((number for number, one in enumerate(before.trust) if one.scope == pin.scope), None)
     return pin.name if place is None else str(list(table)[place])
 
 

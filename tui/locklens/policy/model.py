@@ -122,6 +122,11 @@ class Pin(Struct, frozen=True):
         """The name of its table: a namespace, or host and namespace."""
         return f"{self.host}/{self.namespace}" if self.host else self.namespace
 
+    @property
+    def scope(self) -> tuple[str, str]:
+        """Host and namespace: what it covers. A policy has one pin for each, and an edit replaces that one."""
+        return self.host, self.namespace
+
     def covers(self, address: ProviderAddress) -> bool:
         """True if the releases of a provider are under it, unless another pin names the host too."""
         return self.namespace == address.namespace and self.host in ("", address.host)
@@ -129,6 +134,12 @@ class Pin(Struct, frozen=True):
     def permits(self, fingerprint: str) -> bool:
         """True if a key may sign them; "" for none, which a pin never permits."""
         return fingerprint in self.keys
+
+
+def parts_of_pin_name(name: str) -> tuple[str | None, str]:
+    """Return host and namespace of a pin's name, as written; None for the host where the name has none."""
+    host, slash, namespace = name.rpartition("/")
+    return (host if slash else None), namespace
 
 
 def pin_for(pins: Iterable[Pin], address: ProviderAddress) -> Pin | None:

@@ -10,7 +10,7 @@ from locklens.addresses import display_host, read_host
 from locklens.dialect import TERRAFORM, AddressError
 from locklens.policy.document import AcceptTable, PolicyDocument, TrustTable
 from locklens.policy.marked import in_quotes, nearest_key
-from locklens.policy.model import Acceptance, AllowedProvider, Pin, SeverityName
+from locklens.policy.model import Acceptance, AllowedProvider, Pin, SeverityName, parts_of_pin_name
 from locklens.versions import Constraints, ConstraintSyntaxError
 
 if TYPE_CHECKING:
@@ -113,20 +113,20 @@ def read_trust(document: MarkedDocument) -> tuple[Pin, ...]:
     pins: dict[tuple[str, str], Pin] = {}
     for name, value in table.items():
         pin = _pin(document, name, value)
-        if (pin.host, pin.namespace) in pins:
+        if pin.scope in pins:
             document.refuse(f"{in_quotes(name)} is pinned twice", "trust", name)
-        pins[pin.host, pin.namespace] = pin
+        pins[pin.scope] = pin
     return tuple(pins.values())
 
 
 def _pin(document: MarkedDocument, name: str, value: object) -> Pin:
     where = ("trust", name)
-    host_text, slash, namespace = name.rpartition("/")
+    host_text, namespace = parts_of_pin_name(name)
     hint = 'write [trust."acme"] or [trust."registry.example.com/acme"]'
-    if (slash and not host_text) or "/" in host_text:
+    if host_text is not None and (not host_text or "/" in host_text):
         document.refuse(f"invalid namespace {in_quotes(name)}", *where, hint=hint)
     address = _address(document, f"{namespace}/x", name, *where, hint=hint)
-    host = _host(document, host_text, *where) if slash else ""
+    host = _host(document, host_text, *where) if host_text is not None else ""
     if isinstance(value, dict):
         document.refuse_unknown(value, TrustTable.__struct_fields__, *where)
         _refuse_key_ids(document, value.get("keys"), *where)

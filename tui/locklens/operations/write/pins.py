@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
-from locklens.policy import POLICY_FILE, Pin, parse
+from locklens.policy import POLICY_FILE, Pin, parse, parts_of_pin_name
 from locklens.project.tree import FileSystem
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def keys_of(signers: Collection[SignerUses], name: str) -> tuple[str, ...]:
     Raises:
         LockLensError: None of its releases has a known key.
     """
-    host, _, namespace = name.rpartition("/")
-    pin = Pin(namespace, host)
+    host, namespace = parts_of_pin_name(name)
+    pin = Pin(namespace, host or "")
     keys = [
         one.key.fingerprint
         for one in signers

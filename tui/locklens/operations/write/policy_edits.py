@@ -16,7 +16,7 @@ from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.plan.files import PlannedFile
 from locklens.operations.write.operation import no_progress
-from locklens.policy import POLICY_FILE, Acceptance, Pin, parse
+from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
 from locklens.project.tree import FileSystem
 from locklens.review.keys import signers
 from locklens.text import counted, listing, shell_words
@@ -257,9 +257,9 @@ def _namespace(name: str) -> tuple[str, str]:
     """Return namespace and host ("" for every host) in comparison form, as a policy reads the name of a table."""
     from locklens.addresses import normalise_namespace, read_host
 
-    host, slash, namespace = name.rpartition("/")
+    host, namespace = parts_of_pin_name(name)
     try:
-        return normalise_namespace(namespace), (read_host(host) if slash else "")
+        return normalise_namespace(namespace), (read_host(host) if host is not None else "")
     except ValueError as error:
         hint = "write a namespace such as acme, or registry.example.com/acme"
         raise ConfigurationError(f"invalid namespace {name!r}: {error}", hint=hint) from error
