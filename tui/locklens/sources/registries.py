@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, assert_never
 
 from msgspec.structs import replace
 
@@ -141,11 +141,20 @@ class Registries:
         Folders that the tool searches by itself are none of them: the first is below the working directory.
         """
         methods = self.config.installation.methods if self.config.installation is not None else ()
-        return [
-            self._folder(method.place) if method.kind is MethodKind.FILESYSTEM else self._network(method)
-            for method in methods
-            if method.kind in {MethodKind.FILESYSTEM, MethodKind.NETWORK} and method.accepts(address)
-        ]
+        found = (self._mirror_of(method) for method in methods if method.accepts(address))
+        return [mirror for mirror in found if mirror is not None]
+
+    def _mirror_of(self, method: InstallationMethod) -> NetworkMirror | FilesystemMirror | None:
+        """Return the mirror of a method; None where it names none that can be looked at."""
+        match method.kind:
+            case MethodKind.FILESYSTEM:
+                return self._folder(method.place)
+            case MethodKind.NETWORK:
+                return self._network(method)
+            case MethodKind.DIRECT | MethodKind.OCI:
+                return None
+            case _:
+                assert_never(method.kind)
 
     def _implied(self, root: Path) -> list[InstallationMethod]:
         """Return the methods without a block: a provider of any of the folders is not installed from its registry."""
@@ -160,11 +169,18 @@ class Registries:
 
     def _source_of(self, method: InstallationMethod) -> Callable[[ProviderAddress], Source]:
         """Return what has the source of each provider under a method."""
-        if method.kind is MethodKind.DIRECT:
-            return lambda address: self.registry(address.host, retries=method.retries)
-        if method.kind is MethodKind.OCI:
-            return _refuse_oci
-        source = self._folder(method.place) if method.kind is MethodKind.FILESYSTEM else self._network(method)
+        source: Source
+        match method.kind:
+            case MethodKind.DIRECT:
+                return lambda address: self.registry(address.host, retries=method.retries)
+            case MethodKind.OCI:
+                return _refuse_oci
+            case MethodKind.FILESYSTEM:
+                source = self._folder(method.place)
+            case MethodKind.NETWORK:
+                source = self._network(method)
+            case _:
+                assert_never(method.kind)
         return lambda _: source
 
     def _folder(self, place: str) -> FilesystemMirror:

@@ -6,7 +6,7 @@ They are in use on this machine, so they count for its platform alone: a pipelin
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
@@ -59,3 +59,5 @@ def _paths_of(method: InstallationMethod) -> Iterator[InstallPath]:
                 yield InstallPath.UNPACKED_MIRROR if found.is_folder else InstallPath.PACKED_MIRROR
         case MethodKind.DIRECT:
             pass
+        case _:
+            assert_never(method.kind)
