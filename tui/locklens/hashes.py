@@ -84,6 +84,11 @@ def hashes_of_files(hashes: Iterable[str]) -> frozenset[str]:
     return frozenset(text for text in hashes if text.startswith(_OF_FILES))
 
 
+def h1_in(hashes: Iterable[str]) -> str | None:
+    """The `h1` among the hashes of one package; None without one."""
+    return next((text for text in hashes if text.startswith(Scheme.H1.prefix)), None)
+
+
 def hashes_of_zips(hashes: Iterable[str]) -> frozenset[str]:
     """The hashes that are digests of zip files."""
     return frozenset(text for text in hashes if text.startswith(_OF_ZIP))
@@ -196,7 +201,7 @@ class HashedPackage(Struct, frozen=True):
     @classmethod
     def of_hashes(cls, zh: str, of_files: Iterable[str]) -> Self | None:
         """Return a package of which only hashes are known; None where a scheme of files has none among them."""
-        h1 = next((text for text in of_files if text.startswith(Scheme.H1.prefix)), None)
+        h1 = h1_in(of_files)
         return cls(zh, h1, 0, 0, 0) if h1 is not None else None
 
     @property

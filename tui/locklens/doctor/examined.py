@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import hashes_of_files, packages_of
+from locklens.hashes import hashes_of_files, hashes_of_zips, packages_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,8 +34,7 @@ class FoundPackage(Struct, frozen=True):
 
     Attributes:
         platform: OS_ARCH; "" for unknown.
-        h1: "" where it could not be hashed.
-        zh: Of a zip file; "" for a folder.
+        hashes: One of each scheme, of a folder those of its files; none where it could not be hashed.
         problem: The reason why it could not be hashed.
         differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
         is_of_root: True if it is installed in the examined root.
@@ -45,8 +44,7 @@ class FoundPackage(Struct, frozen=True):
 
     origin: PackageOrigin
     platform: str = ""
-    h1: str = ""
-    zh: str = ""
+    hashes: frozenset[str] = frozenset()
     problem: str = ""
     differing: tuple[str, ...] = ()
     is_of_root: bool = False
@@ -54,9 +52,19 @@ class FoundPackage(Struct, frozen=True):
     base: str = ""
 
     @property
-    def hashes(self) -> frozenset[str]:
-        """Its hashes."""
-        return frozenset(filter(None, (self.h1, self.zh)))
+    def zh(self) -> str:
+        """The hash of its zip file; "" for a folder."""
+        return min(hashes_of_zips(self.hashes), default="")
+
+    @property
+    def of_files(self) -> frozenset[str]:
+        """The hashes of its files; none where only a `zh` is known."""
+        return hashes_of_files(self.hashes)
+
+    @property
+    def shown_hash(self) -> str:
+        """The hash that sentences name: one of its files where it is known; "" where it could not be hashed."""
+        return min(self.of_files or self.hashes, default="")
 
 
 class PastEntry(Struct, frozen=True):
@@ -183,14 +191,16 @@ class Examined(Struct, frozen=True, dict=True):
         reported = {str(platform): h1 for h1, platform in self.case.new.reported.items()}
         known = self.case.hashed
         hashed = {platform: min(known[zh]) for platform, zh in self.platforms.items() if known.get(zh)}
-        given = {one.platform: one.h1 for one in self.packages if one.platform and one.h1 and one.zh in self.listed}
+        signed = (one for one in self.packages if one.platform and one.of_files and one.zh in self.listed)
+        given = {one.platform: one.shown_hash for one in signed}
         return {**reported, **given, **hashed}
 
     @cached_property
     def attributed(self) -> Mapping[str, str]:
         """The platform of each locked `h1`, as far as it is known."""
         known = {h1: platform for platform, h1 in self.expected.items() if h1 in self.unpacked}
-        on_disk = {one.h1: one.platform for one in self.packages if one.platform and one.h1 in self.unpacked}
+        named = (one for one in self.packages if one.platform)
+        on_disk = {text: one.platform for one in named for text in one.of_files & self.unpacked}
         return {**on_disk, **known}
 
     @property

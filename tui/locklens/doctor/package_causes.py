@@ -160,10 +160,10 @@ def _judged_copy(x: Examined, cause: CauseId, one: FoundPackage) -> Cause:
         return Cause(cause, _NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
     platform = one.platform or x.platform
     expected = x.expected.get(platform)
-    if (one.zh and one.zh in x.listed) or (expected is not None and one.h1 == expected):
-        words = f"{where} is the signed package ({_short(one.zh or one.h1)}): the lock file lacks its hash"
+    if (one.zh and one.zh in x.listed) or (expected is not None and expected in one.hashes):
+        words = f"{where} is the signed package ({_short(one.zh or one.shown_hash)}): the lock file lacks its hash"
         return Cause(cause, _NO, words, as_of=x.as_of)
-    shown = _short(one.h1 or one.zh)
+    shown = _short(one.shown_hash)
     files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
     if (one.zh and x.is_known) or expected is not None:
         signed = _short(expected or x.platforms.get(platform, ""))

@@ -182,7 +182,7 @@ class Examiner:
         locked, result = frozenset(entry.hashes), []
         for one in packages:
             twin = next((each for each in accepted if each.platform == one.platform), None)
-            if twin is None or one.zh or not one.h1 or one.hashes & locked or one.origin.path == "the given hash":
+            if twin is None or one.zh or not one.hashes or one.hashes & locked or one.origin.path == "the given hash":
                 result.append(one)
                 continue
             places = (self._request.folder / one.origin.path, self._request.folder / twin.origin.path)

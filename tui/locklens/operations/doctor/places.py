@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from locklens.doctor.examined import FoundPackage, PackageOrigin
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.hashes import forms_in_words, is_known_scheme, is_of_files, is_well_formed
+from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.packages.hashing import hash_package
-from locklens.packages.installed import h1_of_folder
+from locklens.packages.installed import hashed_folder
 from locklens.packages.limits import Limits
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
@@ -98,8 +98,7 @@ class PackageFinder:
             if not is_well_formed(text):
                 hint = forms_in_words()
                 raise ConfigurationError(f"--package {text[:60]}: not a hash", hint=hint)
-            h1, zh = (text, "") if is_of_files(text) else ("", text)
-            return FoundPackage(PackageOrigin("given", "the given hash"), platform, h1, zh)
+            return FoundPackage(PackageOrigin("given", "the given hash"), platform, frozenset({text}))
         place = self._folder / text
         if not place.exists():
             hint = "name a folder, a zip file, or a hash such as h1:..."
@@ -153,7 +152,7 @@ class PackageFinder:
         key = os.path.realpath(place)
         known = self._known.get(key)
         if known is not None:
-            return FoundPackage(origin, platform, known.h1, known.zh, known.problem)
+            return FoundPackage(origin, platform, known.hashes, known.problem)
         if self._left <= 0:
             self.is_cut = True
             return None
@@ -164,12 +163,12 @@ class PackageFinder:
     def _hashed(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage:
         try:
             if place.is_dir():
-                h1 = h1_of_folder(place, limit=Limits(), cancel=self._cancel)
-                return FoundPackage(origin, platform, h1)
+                of_folder = hashed_folder(place, limit=Limits(), cancel=self._cancel)
+                return FoundPackage(origin, platform, of_folder.hashes)
             with place.open("rb") as file:
                 chunks = iter(lambda: file.read(_BLOCK), b"")
                 hashed = hash_package(chunks, limit=Limits(), cancel=self._cancel)
-            return FoundPackage(origin, platform, hashed.h1, hashed.zh)
+            return FoundPackage(origin, platform, hashed.hashes)
         except OSError as error:
             return FoundPackage(origin, platform, problem=reason_of(error))
         except (LockLensError, ValueError) as error:

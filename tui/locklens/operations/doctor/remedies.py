@@ -272,7 +272,7 @@ def _replace_copy(one: Affected) -> Iterator[Remedy]:
     command = f"{shell_words(['mv', place, f'{place}.suspect'])} && {one.command_name} init"
     note = "DIR is its folder on the runner"
     if packed is not None:
-        note = f"its hash is {packed.h1 or packed.zh or 'not known'}: keep it for the investigation"
+        note = f"its hash is {packed.shown_hash or 'not known'}: keep it for the investigation"
     yield Remedy("replace-copy", title, len(one.roots), _NONE, None, command, note)
 
 
@@ -280,7 +280,7 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
     """Return the remedy that moves a folder aside, so that `init` fetches the package again."""
     shown, init = target.origin.path, f"{one.command_name} init"
     command = f"{shell_words(['mv', shown, f'{shown}.suspect'])} && {init}"
-    note = f"its hash is {target.h1 or 'not known'}: keep it for the investigation"
+    note = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
     size = one.size_of(one.examined.platform)
     write = one.write("replace", place=target.place, base=target.base, next_step=init)
     return Remedy(remedy, title, len(one.roots), _NONE, size, command, note, write)
@@ -301,7 +301,8 @@ def _reinstall(one: Affected) -> Iterator[Remedy]:
             shown = f"{x.root or '.'}/.terraform/providers/{place}".removeprefix("./")
             yield _replacement(one, f"{x.data}/{place}", x.data_base, shown, donor)
     if not targets:
-        note = f"what is there now ({own.h1}) is replaced: its hash and files stand above" if own and own.h1 else ""
+        there = own.shown_hash if own is not None else ""
+        note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
         yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
 
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from locklens.hashes import h1_in
 from locklens.operations.verification.model import FAILING, PackageVerdict
 from locklens.review.reports.envelope import run_facts
 from locklens.text import counted, json_text, page, visible
@@ -57,7 +58,7 @@ def _package(package: VerifiedPackage) -> VerifyJson:
         "platform": str(place.platform),
         "where": str(place.where),
         "path": place.shown,
-        "h1": package.shown or None,
+        "h1": h1_in(package.shown.split()),
         "verdict": str(package.verdict),
         "reason": package.reason or None,
         "files": [{"name": one.name, "state": str(one.state)} for one in package.files],
