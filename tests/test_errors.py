@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from locklens.errors import ConfigurationError, LockLensError, RunCancelledError
+from locklens.errors import ConfigurationError, LockLensError, RunCancelledError, UnauthorizedError
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,12 @@ def test_a_sentence_and_its_place(
 
 def test_a_run_that_was_stopped_is_no_failure() -> None:
     assert not issubclass(RunCancelledError, LockLensError)
+
+
+def test_a_twin_is_equal_and_has_its_own_attributes() -> None:
+    error = UnauthorizedError("refused", source="x", hint="log in", had_credentials=True)
+    twin = error.twin()
+    error.name_place("https://x/", "")
+    assert (str(twin), twin.hint, twin.had_credentials) == ("refused", "log in", True)
+    twin.name_place("https://x/", "")
+    assert str(twin) == str(error) == "refused (https://x/)"

@@ -571,7 +571,6 @@ def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("textual.app", "textual.pilot"):
         monkeypatch.setattr(f"{module}.wait_for_idle", all_handled)
     monkeypatch.setattr(Stylesheet, "_parse_rules", parsed_once)
-    monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1.0)  # `all_handled` paints what the last of the keys left
 
 
 class Driver:

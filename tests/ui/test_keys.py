@@ -39,7 +39,7 @@ async def test_the_first_screen(samples: Samples, running: Running) -> None:
         assert "infra/prod/network" in on.lines[2]
         assert "would exit 1 at --fail-on=block | 0 of 21 reviewed" in on.lines[-2]
         assert "? keys" in on.lines[-1]
-        assert "added hashes verified    0 of 64" in on.text
+        await until(on, lambda: "added hashes verified    0 of 64" in on.text)
 
 
 async def test_moving(samples: Samples, running: Running) -> None:

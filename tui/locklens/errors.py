@@ -24,6 +24,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Self
+
     Place = tuple[str, int | None]
 
 
@@ -48,11 +50,18 @@ class LockLensError(Exception):
     def name_place(self, where: str, hint: str) -> None:
         """Name the file or URL, unless the message does, and the next step, unless there is one."""
         if where not in self.message:
-            message = f"{self.message} ({where})"
-            # In this order: another thread that raises the same error passes over what the message names already.
-            self.args = (message,)
-            self.message = message
+            self.message = f"{self.message} ({where})"
+            self.args = (self.message,)
         self.hint = self.hint or hint
+
+    def twin(self) -> Self:
+        """Return an equal error with attributes of its own, for another thread to raise.
+
+        `copy.copy` does what was registered for exceptions, and tblib, which Dask loads, makes copies that share them.
+        """
+        made = type(self)(*self.args)
+        made.__dict__.update(self.__dict__)
+        return made
 
     @property
     def place(self) -> Place | None:

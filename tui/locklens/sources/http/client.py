@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
@@ -234,7 +233,7 @@ class Client:
                     raise RunCancelledError("the run was cancelled") from None
             except SourceError as error:
                 # Each asker raises its own: an exception that two threads raise mixes up their traces.
-                raise copy.copy(error) from error.__cause__
+                raise error.twin() from error.__cause__
 
     def _sender(self) -> Sender:
         """Create the sender on the first real request: the HTTP library takes 50 ms to load."""
