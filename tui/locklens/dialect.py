@@ -40,6 +40,11 @@ class Dialect(Struct, frozen=True):
         """First line of the lock files that the tool writes."""
         return f'# This file is maintained automatically by "{self.command} init".'
 
+    @property
+    def preamble(self) -> str:
+        """What stands before the entries of a lock file that the tool writes, to the last line's end."""
+        return f"{self.header}\n{MANUAL_EDITS_COMMENT}\n"
+
     def parse_source(self, text: str) -> ProviderAddress:
         """Read a provider source as this tool would, whether or not it is in normal form.
 

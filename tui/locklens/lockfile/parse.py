@@ -50,7 +50,7 @@ def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile
         )
         return LockFile(path, data, exists=True, writer=None, entries=(), problems=(problem,), is_complete=False)
     scanned = scan(data)
-    writer = dialect_of_header(data[:200].decode("utf-8", "replace"))
+    writer = dialect_of_header(data.partition(b"\n")[0].decode("utf-8", "replace"))
     rules = dialect or writer or (OPENTOFU if b'"registry.opentofu.org/' in data else TERRAFORM)
     if scanned is not None:
         return _judged(path, data, writer, list(map(from_scan, scanned)), rules)

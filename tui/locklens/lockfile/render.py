@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.dialect import MANUAL_EDITS_COMMENT, Dialect
 from locklens.nfc import nfc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry, LockFile
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
@@ -20,7 +20,7 @@ _LAST_BASIC_PLANE = 0xFFFF
 def render(entries: Iterable[LockEntry], dialect: Dialect) -> bytes:
     """Return the bytes that the tool would write: UTF-8, LF, providers and hashes in order, no duplicates."""
     blocks = [render_entry(entry) for entry in sorted(entries, key=lambda entry: entry.address.sort_key)]
-    return "\n".join((f"{dialect.header}\n{MANUAL_EDITS_COMMENT}\n", *blocks)).encode()
+    return "\n".join((dialect.preamble, *blocks)).encode()
 
 
 def render_entry(entry: LockEntry) -> str:
@@ -86,7 +86,7 @@ def deviations(lock: LockFile) -> tuple[str, ...]:
 def _layout(lock: LockFile) -> tuple[str, ...]:
     """The deviations left once order and encoding are normalized: comments, spacing."""
     text = lock.data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").decode("utf-8", "replace")
-    lines = text.split("\n")[2 if lock.writer else 0 :]
+    lines = text.split("\n")[lock.writer.preamble.count("\n") if lock.writer else 0 :]
     comments = {line for line in lines if line.lstrip().startswith(("#", "//", "/*"))}
     expected = {line for entry in lock.entries for line in render_entry(entry).split("\n")}
     found = ["comments"] if comments else []
