@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from locklens.policy.editing import with_acceptances, with_pin
+from locklens.policy import parse, parts_of_pin_name
+from locklens.policy.editing import with_acceptances, with_pin, without_pin
 from locklens.policy.model import Acceptance, Pin
 
 ACCEPTANCES = [
@@ -29,3 +30,13 @@ def test_each_decision_stands_apart_by_one_empty_line(text: bytes) -> None:
         before = data.split(head)
         for part in before[:-1]:
             assert part == b"" or (part.endswith(b"\n\n") and not part.endswith(b"\n\n\n")), data.decode()
+
+
+def test_a_pin_of_one_host_stands_beside_the_pin_of_every_host() -> None:
+    pins = Pin("acme", keys=("A" * 40,)), Pin("acme", "registry.example.com", ("B" * 40,))
+    data = b""
+    for pin in pins:
+        data = with_pin(data, pin)
+    assert {one.scope: one.keys for one in parse(data, "p").trust} == {one.scope: one.keys for one in pins}
+    assert [parts_of_pin_name(pin.name) for pin in pins] == [(None, "acme"), ("registry.example.com", "acme")]
+    assert [one.scope for one in parse(without_pin(data, pins[0]), "p").trust] == [pins[1].scope]
