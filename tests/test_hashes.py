@@ -119,6 +119,11 @@ def test_a_package_names_every_hash_of_it_that_a_lock_file_may_have() -> None:
     assert hashes.hashes_of_hashed([archive.zh, hashes.zh_of("2" * 64)], known) == archive.of_files
 
 
+def test_an_h1_is_found_beside_hashes_of_other_schemes() -> None:
+    assert hashes.h1_in(["h2:x", "zh:x", "h1:x"]) == "h1:x"
+    assert hashes.h1_in(["h2:x"]) is None
+
+
 def test_hashes_are_found_in_other_text() -> None:
     found = [hashes.zh_of("ab" * 32), hashes.h1_of_digests([(b"a", "0" * 64)])]
     text = f"expected {found[0]}, got {found[1]}; zh:cut h1:short="
