@@ -257,8 +257,8 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         await until(on, lambda: any(title.startswith("fix Put the copy in mirror") for title in on.titles))
         await on.press("j", "enter")
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes 1 folder" in on.text)
+        await until(on, lambda: "kept aside as" in on.text)
         assert {one.name: one.read_bytes() for one in place.iterdir()} == before
-        assert "kept aside as" in on.text
         await on.press("enter")
         await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "no     plugin-corrupted" in on.text)
         assert {one.name: one.read_bytes() for one in place.iterdir()} != before
