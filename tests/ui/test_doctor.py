@@ -52,12 +52,14 @@ class DoctorDriver(Driver):
         return [f"{row.state.text} {row.title.text}" for row in self.doctor.left.rows]
 
     async def paste(self, log: str) -> None:
+        before = self.doctor._run
         self.app.post_message(events.Paste(log))
+        await until(self, lambda: self.doctor._run > before)
         await self.diagnosed()
 
     async def diagnosed(self) -> None:
         await until(self, lambda: ("VERDICT" in self.text and "CONFIRMED" in self.text) or "LIKELY" in self.text)
-        await self.pilot.pause()
+        await until(self, lambda: not self.doctor._is_working)
 
 
 def evidence(on: DoctorDriver, cause: CauseId) -> str:
@@ -209,11 +211,11 @@ async def test_a_plan_that_failed_leads_to_doctor(opened: Opening) -> None:
         where = on.doctor.source.where(Path.cwd(), ["live/prod"])
         on.doctor.preview(Lock(where, (Platform.parse("windows_amd64"),)))
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "unknown issuer" in on.text)
-        assert "i diagnose" in on.lines[-1]
+        await until(on, lambda: "i diagnose" in on.lines[-1])
         await on.press("i")
         await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "STARTED FROM" in on.text)
-        assert "ERROR  unknown-issuer" in on.text
-        assert on.titles[0].startswith("yes the release is signed by another key"), on.titles
+        await until(on, lambda: "ERROR  unknown-issuer" in on.text)
+        await until(on, lambda: on.titles[0].startswith("yes the release is signed by another key"))
 
 
 async def test_a_plan_that_did_not_fail_offers_no_diagnosis(opened: Opening) -> None:
@@ -255,7 +257,10 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         await until(on, lambda: "mirror" in on.doctor._request.mirrors and not on.doctor._is_working)
         await on.paste(Path("ci.log").read_text("utf-8"))
         await until(on, lambda: any(title.startswith("fix Put the copy in mirror") for title in on.titles))
-        await on.press("j", "enter")
+        await until(on, lambda: not on.doctor._is_working and "fix    Put the copy" in on.text)
+        await on.press("j")
+        await until(on, lambda: "> fix" in on.text)
+        await on.press("enter")
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes 1 folder" in on.text)
         await until(on, lambda: "kept aside as" in on.text)
         assert {one.name: one.read_bytes() for one in place.iterdir()} == before

@@ -76,6 +76,7 @@ class DoctorScreen(TwoPaneScreen):
         self._top_named: Path | None = None
         self._run = 0
         self._is_working = False
+        self._is_again = False
 
     def make_list(self) -> DoctorList:
         """Return the list of causes and fixes."""
@@ -246,21 +247,23 @@ class DoctorScreen(TwoPaneScreen):
         """Read anew, and diagnose again what was diagnosed: a fix may have been applied."""
         super().reload(is_fresh=is_fresh)
         if self._diagnosis is not None:
-            self._start()
+            self._start(is_again=True)
 
     def action_reload(self) -> None:
         """Diagnose again."""
         if self._diagnosis is None and self._problem is None:
             self.say("no log yet: p pastes one, f names a file, i diagnoses the root")
         else:
-            self._start()
+            self._start(is_again=True)
 
     def _diagnose_log(self, log: bytes) -> None:
         request = replace(self._request, log=log[-(MOST_BYTES + 1) :])
         self._request = replace(request, roots=(), provider="", started_from=None)
         self._start()
 
-    def _start(self) -> None:
+    def _start(self, *, is_again: bool = False) -> None:
+        """Diagnose; the cursor keeps its row if the same is diagnosed again, else it goes to the first cause."""
+        self._is_again = is_again
         self._request = replace(self._request, folder=_folder_at(self.top or self._top_named or self.source.folder))
         self._run += 1
         self._is_working = True
@@ -285,7 +288,8 @@ class DoctorScreen(TwoPaneScreen):
             return
         self._is_working, self._diagnosis, self._problem = False, event.diagnosis, event.error
         self.refresh_list()
-        self.left.action_edge(0)
+        if not self._is_again:
+            self.left.action_edge(0)
 
     # Copying
 

@@ -238,7 +238,15 @@ class TwoPaneScreen(LockLensScreen[int]):
         lines = self.notice()
         self.set_class(bool(lines), "-notice")
         self.query_one("#notice", LineView).show_lines(lines)
-        if not lines and self.focused is None:
+        self.keep_focus()
+
+    def on_descendant_blur(self) -> None:
+        """Focus the list where a placeholder took the focus from it and is gone by now."""
+        self.call_later(self.keep_focus)
+
+    def keep_focus(self) -> None:
+        """Focus the list if nothing has the focus while it is shown."""
+        if self.is_open and self.focused is None and self.app.app_focus and not self.has_class("-notice"):
             self.left.focus()
 
     def refresh_bars(self) -> None:
