@@ -222,28 +222,9 @@ class LockLens:
             LockLensError: A folder cannot be read.
             RunCancelledError: `cancel` was set.
         """
-        from msgspec.structs import replace
+        from locklens.operations.verification.entries import verify_entries
 
-        from locklens.errors import LockLensError
-        from locklens.operations.verification.judging import packages_of_entry
-        from locklens.operations.verification.verify import verify
-        from locklens.operations.write.diagnostics import RootOptions
-
-        asking = self.request.asking
-        if asking is None:
-            raise LockLensError("the CLI configuration is not known, so neither are the plugin cache and the mirrors")
-        entries = {
-            (root.lock_file, change.address): (root.path, change.new)
-            for root in review.roots
-            for change in root.changes
-            if change.new is not None and (root.lock_file, change.address) in chosen
-        }
-        options = RootOptions(top, asking.environ, self.request.tool, self.request.test_directory)
-        only = {(path, address) for (_, address), (path, _) in entries.items()}
-        roots = sorted({path for path, _ in only})
-        asking = replace(asking, is_fresh=not asking.is_offline)
-        found = verify(roots, options, asking, only=only, downloads=False, on_progress=on_progress, cancel=cancel)
-        return {key: packages_of_entry(found, path, entry) for key, (path, entry) in entries.items()}
+        return verify_entries(review, top, chosen, self.request, on_progress=on_progress, cancel=cancel)
 
     def health(
         self,
