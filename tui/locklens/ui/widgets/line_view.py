@@ -119,12 +119,19 @@ class LineView(ScrollView, can_focus=True):
     def _stops(self) -> list[int]:
         return [index for index, line in enumerate(self._lines) if line.copied or line.place]
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint some rows; wrap first where the width is another one.
+
+        A view that a layout shows for the first time gets no `Resize` if its region was asked for just before.
+        """
+        if self.scrollable_content_region.width != self._wrapped_at:
+            self.call_next(self._wrap)
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Paint one row of the window."""
         row = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
-        if width != self._wrapped_at:
-            self.call_next(self._wrap)
         if not 0 <= row < len(self._painted):
             return Strip.blank(width, self.rich_style)
         index, spans = self._painted[row]

@@ -134,6 +134,12 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
             self._is_placed = bool(self._rows)
         self.refresh()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint some rows; share the width out first where it is another one: not every change comes as a `Resize`."""
+        if self.scrollable_content_region.width != self.virtual_size.width:
+            self.call_next(self._share_width)
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Paint one row of the window."""
         index = y + self.scroll_offset.y
