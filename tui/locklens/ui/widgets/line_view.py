@@ -54,6 +54,7 @@ class LineView(ScrollView, can_focus=True):
         self._painted: list[tuple[int, StyledPiece]] = []
         self._first_row: list[int] = []
         self._wrapped_at = -1
+        self._measured = (-1, 0)
         self._found = -1
 
     @property
@@ -80,6 +81,7 @@ class LineView(ScrollView, can_focus=True):
         self._lines = shown
         self._found = -1
         self._wrapped_at = -1
+        self._measured = (-1, 0)
         self._wrap()
         stops = self._stops()
         if keep_place and before is not None:
@@ -116,6 +118,15 @@ class LineView(ScrollView, can_focus=True):
         self.virtual_size = Size(width, len(self._painted))
         self.refresh(layout=self.styles.is_auto_height)
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the rows that the lines take at a width, also before they are wrapped to it."""
+        del container, viewport
+        if width == self._wrapped_at:
+            return len(self._painted)
+        if self._measured[0] != width:
+            self._measured = (width, sum(len(wrapped(line, width)) for line in self._lines) if width > 0 else 0)
+        return self._measured[1]
+
     def _stops(self) -> list[int]:
         return [index for index, line in enumerate(self._lines) if line.copied or line.place]
 
@@ -125,7 +136,7 @@ class LineView(ScrollView, can_focus=True):
         A view that a layout shows for the first time gets no `Resize` if its region was asked for just before.
         """
         if self.scrollable_content_region.width != self._wrapped_at:
-            self.call_next(self._wrap)
+            self._wrap()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:

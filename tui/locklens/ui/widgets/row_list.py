@@ -137,7 +137,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint some rows; share the width out first where it is another one: not every change comes as a `Resize`."""
         if self.scrollable_content_region.width != self.virtual_size.width:
-            self.call_next(self._share_width)
+            self._share_width()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
