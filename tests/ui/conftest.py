@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from effort import IS_FULL
 from msgspec.structs import replace
+from textual._compositor import Compositor
 from textual._context import active_app
 from textual.css.stylesheet import Stylesheet
 
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.message_pump import MessagePump
     from textual.pilot import Pilot
+    from textual.screen import Screen
 
     from locklens.dialect import Dialect
     from locklens.install.events import InstallEvent
@@ -547,6 +550,15 @@ async def all_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
         await asyncio.sleep(0 if turns < 2000 else 0.01)
 
 
+def paint_nothing(compositor: Compositor, full: bool = False, screen_stack: list[Screen] | None = None) -> None:
+    """Leaves out the frames of a terminal that nobody reads: a third of what the tests of screens would take.
+
+    `Driver.lines` paints what a test looks at.
+    """
+    del full, screen_stack
+    compositor._dirty_regions.clear()
+
+
 _PARSED: dict[Hashable, list[RuleSet]] = {}
 _parse_rules = Stylesheet._parse_rules
 
@@ -568,6 +580,8 @@ def parsed_once(
 
 @pytest.fixture(autouse=True)
 def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not IS_FULL:
+        monkeypatch.setattr(Compositor, "render_update", paint_nothing)
     for module in ("textual.app", "textual.pilot"):
         monkeypatch.setattr(f"{module}.wait_for_idle", all_handled)
     monkeypatch.setattr(Stylesheet, "_parse_rules", parsed_once)
