@@ -550,7 +550,7 @@ async def all_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
         await asyncio.sleep(0 if turns < 2000 else 0.01)
 
 
-def paint_nothing(compositor: Compositor, full: bool = False, screen_stack: list[Screen] | None = None) -> None:
+def paint_nothing(compositor: Compositor, full: bool = False, screen_stack: list[Screen[Any]] | None = None) -> None:
     """Leaves out the frames of a terminal that nobody reads: a third of what the tests of screens would take.
 
     `Driver.lines` paints what a test looks at.
