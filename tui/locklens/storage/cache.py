@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import threading
 import time
-import zlib
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -162,6 +160,8 @@ class Cache:
         """Cache an answer in place of the last one; one that is too large is not cached."""
         if len(answer.body) > MOST_BODY:
             return
+        import zlib
+
         packed = zlib.compress(answer.body)
         final_url = "" if answer.final_url == answer.url else answer.final_url.partition("?")[0]
         content_type = None if answer.content_type is None else answer.content_type[:_MOST_CONTENT_TYPE]
@@ -281,11 +281,15 @@ class Cache:
 
 
 def _digest(url: str) -> bytes:
+    from hashlib import sha256
+
     return sha256(url.encode("utf-8", "surrogatepass")).digest()
 
 
 def _unpacked(packed: bytes) -> bytes | None:
     """Decompress a body; None where its bytes are not those that were written."""
+    import zlib
+
     inflate = zlib.decompressobj()
     try:
         body = inflate.decompress(packed, MOST_BODY)

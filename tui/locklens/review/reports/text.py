@@ -3,44 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from locklens.hashes import count_by_scheme
-from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity
+from locklens.review.model import Change, Finding, LockStatus, Review, RootReview, Severity
 from locklens.review.reports import evidence, words
-from locklens.review.reports.evidence_lines import each_hash_lines, mirror_lines, why_unknown
-from locklens.review.reports.lines import line as report_line
-from locklens.review.reports.lines import plain_lines
-from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
-from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.text import Painted, counted, listing, page, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict
     from locklens.project.configuration import Configuration
-    from locklens.review.reports.lines import Line as ReportLine
     from locklens.text import Line, Printable
 
-_SAME_VERSION = {
-    ChangeKind.NEW_HASHES,
-    ChangeKind.REMOVED_HASHES,
-    ChangeKind.CHANGED_HASHES,
-    ChangeKind.REPLACED_HASHES,
-}
 _COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
-_REQUIREMENTS_SHOWN = 8
 ROOTS_SHOWN = 8
 """Names of the roots of one change, unless all are asked for."""
 _WIDTH = 120
-_INDENT = 8
-_LABEL = 13
 
 
 def render(review: Review, *, colour: bool = False, lists_roots: bool = False) -> Printable:
@@ -171,8 +153,10 @@ class _Printer:
             yield f"        moved from {change.moved_from}"
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
-        yield from _required_by(change, root)
-        yield from _evidence(change, self._review, self._unknown)
+        from locklens.review.reports.change_text import evidence_text, required_by_text
+
+        yield from required_by_text(change, root)
+        yield from evidence_text(change, self._review, self._unknown)
 
     def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[Line]:
         word = Painted(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
@@ -256,31 +240,6 @@ def _hash_counts(change: Change) -> str:
     if change.removed:
         parts.append(count_by_scheme((fact.hash for fact in change.removed), sign="-"))
     return ", ".join((*parts, f"{len(change.kept)} unchanged")) if parts else ""
-
-
-def _required_by(change: Change, root: RootReview) -> Iterator[str]:
-    if root.configuration is None or not root.configuration.has_files:
-        return
-    lines = [line for one in change.required_by[:_REQUIREMENTS_SHOWN] for line in requirement_lines(one)]
-    hidden = len(change.required_by) - _REQUIREMENTS_SHOWN
-    if hidden > 0:
-        lines.append(report_line(f"  {hidden} more places"))
-    printed = plain_lines(lines or [unrequired_line(change, root.configuration)], indent=" " * (_INDENT + _LABEL - 2))
-    for label, text in zip_longest(["REQUIRED BY"], printed, fillvalue=""):
-        yield f"{'':{_INDENT}}{label:{_LABEL}}{text[_INDENT + _LABEL :]}"
-
-
-def _evidence(change: Change, review: Review, shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
-    """The signers, the unknown facts that no finding reports, and each hash that differs in the same version."""
-    old, new = change.old_signer, change.new_signer
-    lines: list[ReportLine] = []
-    if change.new is not None and (old is not None or new is not None):
-        lines += signer_change_lines(old, new, unknown=why_unknown(change, review, is_asking=False))
-    lines += mirror_lines(change)
-    lines += evidence.unreported_problem_lines(change, shared)
-    if change.kind in _SAME_VERSION:
-        lines += each_hash_lines(replace(change, kept=()), is_asking=False, in_full=True)
-    yield from plain_lines(lines, indent=" " * _INDENT)
 
 
 def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:
