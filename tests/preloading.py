@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 
 import locklens
+from locklens import hcl
 
 _LIBRARIES = (
     "difflib", "email.utils", "encodings.cp437", "encodings.idna", "encodings.utf_8_sig", "gnupg", "httpx", "isal.igzip_lib",
@@ -16,7 +17,7 @@ _LIBRARIES = (
 
 
 def load() -> None:
-    """Loads every module but the terminal UI, and what is there to be loaded of the libraries."""
+    """Loads every module but the terminal UI, what is there to be loaded of the libraries, and the grammar."""
     for module in pkgutil.walk_packages(locklens.__path__, "locklens."):
         if not module.name.startswith(("locklens.ui", "locklens.__main__")):
             importlib.import_module(module.name)
@@ -25,5 +26,6 @@ def load() -> None:
             importlib.import_module(name)
         except ImportError:
             continue
+    hcl.parse(b"a = [b]\n", json=False, wanted=hcl.Wanted(None))  # the tables of the grammar are read at the first use
     gc.collect()
     gc.freeze()  # a collection in a child would write to, and so copy, every page
