@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from collecting import UNCOLLECTED
 from effort import IS_FULL, effort
 from hypothesis import settings
 from rewriting import rewrite_share
@@ -26,6 +27,7 @@ settings.load_profile("steady")
 # compile all of locklens, and each process of a run all of the tests: together a seventh of what the tests take.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.update(UNCOLLECTED)
 
 _IN_MEMORY = Path("/dev/shm")
 _ROOM = 2 * 1024**3

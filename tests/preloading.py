@@ -8,6 +8,7 @@ import pkgutil
 
 import locklens
 from locklens import hcl
+from locklens.versions import Constraints
 
 _LIBRARIES = (
     "difflib", "email.utils", "encodings.cp437", "encodings.idna", "encodings.utf_8_sig", "gnupg", "httpx", "isal.igzip_lib",
@@ -26,6 +27,7 @@ def load() -> None:
             importlib.import_module(name)
         except ImportError:
             continue
-    hcl.parse(b"a = [b]\n", json=False, wanted=hcl.Wanted(None))  # the tables of the grammar are read at the first use
+    hcl.parse(b"a = [b]\n", json=False, wanted=hcl.Wanted(None))  # the grammar's tables are read at the first use
+    Constraints.parse("~> 1.0")  # and patterns compiled
     gc.collect()
     gc.freeze()  # a collection in a child would write to, and so copy, every page

@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import unicodedata
+from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -156,14 +158,21 @@ def test_counts_sizes_lists_and_reasons() -> None:
 # Nothing can leave beside the edge
 
 
-def calls(name: str) -> set[str]:
-    """The modules in which something of that name is called."""
-    found = set()
+@cache
+def callers() -> dict[str, set[str]]:
+    """The modules in which something is called, by its name."""
+    found = defaultdict[str, set[str]](set)
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name:
-                found.add(str(path.relative_to(SOURCES)))
-    return found
+            match node:
+                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                    found[name].add(str(path.relative_to(SOURCES)))
+    return dict(found)
+
+
+def calls(name: str) -> set[str]:
+    """The modules in which something of that name is called."""
+    return callers().get(name, set())
 
 
 def test_only_the_text_module_makes_printable_text() -> None:

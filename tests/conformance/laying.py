@@ -16,6 +16,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import trustme
+from collecting import UNCOLLECTED
 from conformance.case import PLATFORMS, Archives, Case, Content, Entry, Files, Link, Lock, Packed, Tool, Unpacked
 from msgspec import Struct
 
@@ -154,6 +155,7 @@ def environment(case: Case, running: DemoRegistry, names: Names, home: Path) -> 
         "LC_ALL": "C.UTF-8",
         "TF_CLI_CONFIG_FILE": str(configuration),
         "CHECKPOINT_DISABLE": "1",
+        **UNCOLLECTED,
         "HTTPS_PROXY": "http://127.0.0.1:9",
         "NO_PROXY": "localhost,127.0.0.1",
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conformance.case import requires
+from conformance.forking import Locklens
 
 from locklens.addresses import Platform
 from locklens.demo.faults import FaultRule, Faults
@@ -104,6 +105,12 @@ class Place:
 
     def told(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
+
+
+@pytest.fixture(scope="session")
+def locklens() -> Iterator[Locklens]:
+    with Locklens() as running:
+        yield running
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,6 @@ _MOMENTS = effort(12, 200)
 """How often each command is killed."""
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
-
-
-@pytest.fixture(scope="module")
-def locklens() -> Iterator[Locklens]:
-    with Locklens() as running:
-        yield running
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,15 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from conformance.case import HERE, TOOLS, Tool, requires
-from conformance.running import is_here
+from conformance.forking import Locklens
+from conformance.running import Invocation, Run, is_here, process
 from effort import effort
 from install.conftest import HOST, Place
 from msgspec.structs import replace
@@ -32,26 +34,27 @@ from locklens.versions import Version
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 
 
+def all_at_once(runs: Sequence[Run], roots: Sequence[Path], environment: dict[str, str]) -> list[str]:
+    """Has each tool, in a process of its own, initialize its root; what those say that fail."""
+    with ThreadPoolExecutor(len(runs)) as pool:
+        ended = pool.map(lambda run, root: run(Invocation(("init", "-no-color"), root, environment)), runs, roots)
+        return [one.output for one in ended if one.status != 0]
+
+
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
-def test_many_processes_fill_one_cache(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_processes_fill_one_cache(tool: Tool, locklens: Locklens, monkeypatch: pytest.MonkeyPatch) -> None:
     case = replace(CASE, files={})
-    ours = [sys.executable, "-m", "locklens", "init", "--tool", tool.name]
-    theirs = [tool.command, "init", "-no-color"]
-    commands = [ours, ours, ours, *([theirs] if is_here(tool) else [])]
+    ours, theirs = locklens.of(tool), process(tool.command)
+    runs = [ours, ours, ours, *([theirs] if is_here(tool) else [])]
     with bench(tool, monkeypatch, case) as place:
         place.configure('plugin_cache_dir = "@WORK@/cache"\n'.replace("@WORK@", str(place.work)))
         (place.work / "cache").mkdir()
         place.registry.delay = 0.1
-        roots = [place.work / f"root{number}" for number in range(len(commands))]
+        roots = [place.work / f"root{number}" for number in range(len(runs))]
         for root in roots:
             root.mkdir()
             (root / "main.tf").write_text(requires(("acme/demo", "1.0.0")))
-        running = [
-            subprocess.Popen(command, cwd=root, env=place.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            for command, root in zip(commands, roots, strict=True)
-        ]
-        said = [process.communicate(timeout=100)[0].decode() for process in running]
-        assert [process.returncode for process in running] == [0] * len(commands), said
+        assert all_at_once(runs, roots, place.environ) == []
         package = Path(tool.host, "acme/demo/1.0.0", HERE)
         assert h1_of_folder(place.work / "cache" / package, limit=LIMITS) == h1(f"{tool.host}/acme/demo", "1.0.0", HERE)
         for root in roots:
@@ -67,13 +70,12 @@ OURS, THEIRS = "locklens", "the real tool"
 
 @pytest.mark.parametrize("pair", [(OURS, OURS), (OURS, THEIRS), (THEIRS, OURS)], ids=" and ".join)
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
-def test_two_at_once_again_and_again(tool: Tool, pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_at_once_again_and_again(
+    tool: Tool, pair: tuple[str, str], locklens: Locklens, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if THEIRS in pair and not is_here(tool):
         pytest.skip(f"{tool.command} {tool.version} is not on PATH")
-    commands = {
-        OURS: [sys.executable, "-m", "locklens", "init", "--tool", tool.name],
-        THEIRS: [tool.command, "init", "-no-color"],
-    }
+    runs = {OURS: locklens.of(tool), THEIRS: process(tool.command)}
     packages = {
         Path(tool.host, source, "1.0.0", HERE): h1(f"{tool.host}/{source}", "1.0.0", HERE)
         for source in ("acme/demo", "hashicorp/random")
@@ -84,16 +86,11 @@ def test_two_at_once_again_and_again(tool: Tool, pair: tuple[str, str], monkeypa
         cache = place.work / "cache"
         for _ in range(effort(2, 20)):
             cache.mkdir()
-            running = []
-            for number, who in enumerate(pair):
-                root = place.work / f"root{number}"
+            roots = [place.work / f"root{number}" for number in range(len(pair))]
+            for root in roots:
                 root.mkdir()
                 (root / "main.tf").write_text(requires(("acme/demo", "1.0.0"), ("hashicorp/random", "1.0.0")))
-                out = subprocess.PIPE
-                running.append(subprocess.Popen(commands[who], cwd=root, env=place.environ, stdout=out, stderr=out))
-            said = [process.communicate(timeout=100) for process in running]
-            assert [process.returncode for process in running] == [0, 0], said
-            roots = [place.work / f"root{number}" for number in range(len(pair))]
+            assert all_at_once([runs[who] for who in pair], roots, place.environ) == []
             for package, expected in packages.items():
                 assert h1_of_folder(cache / package, limit=LIMITS) == expected
                 for root in roots:

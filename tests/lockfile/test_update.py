@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from collecting import UNCOLLECTED
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -266,7 +267,7 @@ class Root:
         assert terraform is not None
         result = subprocess.run(
             [terraform, *arguments, "-no-color"], cwd=self.folder, capture_output=True, text=True, check=False, timeout=120,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.folder.parent), **self._environment},
+            env={**UNCOLLECTED, "PATH": os.environ["PATH"], "HOME": str(self.folder.parent), **self._environment},
         )  # fmt: skip
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from collecting import UNCOLLECTED
 from packages.odd import ACCEPTED, REFUSED
 from packages.zips import unpacked
 
@@ -43,7 +44,7 @@ class Terraform:
     def run(self, *arguments: str) -> str:
         """Runs a command and returns what it says; it may fail."""
         assert terraform is not None
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "CHECKPOINT_DISABLE": "1"}
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "CHECKPOINT_DISABLE": "1", **UNCOLLECTED}
         environ["TF_CLI_CONFIG_FILE"] = str(self.folder / "cli.tfrc")
         command = [terraform, f"-chdir={self.root}", *arguments, "-no-color"]
         result = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=120)

@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from collecting import UNCOLLECTED
 from loopback import serving
 from msgspec import Struct
 
@@ -103,7 +104,7 @@ def told_by_terraform(root: Path, cases: list[Case], *options: str) -> dict[str,
         assert terraform is not None
         result = subprocess.run(
             [terraform, "init", "-no-color", *options], cwd=root, capture_output=True, text=True, check=False, timeout=120,
-            env={"PATH": os.environ["PATH"], "HOME": str(root), "CHECKPOINT_DISABLE": "1", "TF_CLI_CONFIG_FILE": str(cli)},
+            env={**UNCOLLECTED, "PATH": os.environ["PATH"], "HOME": str(root), "CHECKPOINT_DISABLE": "1", "TF_CLI_CONFIG_FILE": str(cli)},
         )  # fmt: skip
     text = " ".join(result.stderr.split())
     told = {}

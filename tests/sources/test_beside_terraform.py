@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from collecting import UNCOLLECTED
 from loopback import Server
 from sources.asking import package
 
@@ -43,7 +44,7 @@ def told_by_terraform(folder: Path, environ: dict[str, str], host: str = X.host)
     assert terraform is not None
     command = [terraform, f"-chdir={root}", "init", "-no-color"]
     result = subprocess.run(
-        command, env={"PATH": os.environ["PATH"], "HOME": str(folder), "CHECKPOINT_DISABLE": "1", **environ},
+        command, env={"PATH": os.environ["PATH"], "HOME": str(folder), "CHECKPOINT_DISABLE": "1", **UNCOLLECTED, **environ},
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     return " ".join((result.stdout + result.stderr).replace("│", " ").split())
