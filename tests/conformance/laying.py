@@ -161,7 +161,10 @@ def environment(case: Case, running: DemoRegistry, names: Names, home: Path) -> 
     }
     if case.tls or names.mirror_port:
         _authority()[0].cert_pem.write_to_path(str(certificate))
-        found["SSL_CERT_FILE"] = str(certificate)
+        found |= {
+            "SSL_CERT_FILE": str(certificate),
+            "SSL_CERT_DIR": str(scratch),
+        }  # nor has the system's store to be read
     return found | {name: names.put_in(value) for name, value in case.environment.items()}
 
 

@@ -67,6 +67,7 @@ def test_real_changes_taken_one_after_the_other_end_in_the_new_file(case: Path, 
     old, new = (path.read_bytes() if path.exists() else b"" for path in (case / "old.lock.hcl", case / "new.lock.hcl"))
     if parse(old, "old").problems or parse(new, "new").problems:
         return
+    keeps_form = old[:40] == new[:40] and all(is_canonical(parse(side, "side")) for side in (old, new))
     at, taken = old, set[ProviderAddress]()
     remaining = data.draw(st.permutations(sorted(said(old) | said(new))))
     while remaining:
@@ -75,8 +76,7 @@ def test_real_changes_taken_one_after_the_other_end_in_the_new_file(case: Path, 
         remaining = remaining[number:]
         at = graft(at, new, taken, dialect=TERRAFORM)
         assert said(at) == expected(old, new, taken)
-        if is_canonical(parse(old, "old")) and is_canonical(parse(new, "new")) and old[:40] == new[:40]:
-            assert is_canonical(parse(at, "at"))
+        assert is_canonical(parse(at, "at")) or not keeps_form
     assert graft(at, new, taken, dialect=TERRAFORM) == new
     assert at == new or not taken
 

@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from msgspec.structs import replace
+from schemas import validate
 from selection.making import offers
 
 from locklens.addresses import ProviderAddress
@@ -78,7 +78,7 @@ def asked(folder: Path, provider: str, *roots: str, offered: Any = None, tool: D
 
 def document(result: Why) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(why_json.render(result))
-    jsonschema.validate(found, why_json.why_schema(), cls=jsonschema.Draft202012Validator)
+    validate(found, why_json.why_schema)
     return found
 
 

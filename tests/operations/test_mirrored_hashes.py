@@ -8,12 +8,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from conformance.case import HERE, TERRAFORM, Files, Unpacked, requires
 from conformance.laying import lay
 from msgspec.structs import replace
 from operations.benches import CASE, bench, run
+from schemas import validate
 
 from locklens.review.reports.json import review_schema
 
@@ -27,7 +27,7 @@ def reviewed(capfd: Capture, *words: str) -> dict[str, Any]:
     capfd.readouterr()
     run("review", "--no-cache", "--format", "json", *words)
     document = json.loads(capfd.readouterr().out)
-    jsonschema.validate(document, review_schema())
+    validate(document, review_schema)
     change: dict[str, Any] = document["roots"][0]["changes"][0]
     return change
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-import jsonschema
 import pytest
+from schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.published import SampleListing
@@ -57,7 +57,7 @@ def commit(git: Git, folder: Path, **files: bytes) -> None:
 
 def judged(folder: Path, given: Path | None = None, **options: str) -> Review:
     found = review(ReviewRequest(partial(open_git, folder, **options), policy=given))  # type: ignore[arg-type]
-    jsonschema.validate(json_report.document(found), json_report.review_schema())
+    validate(json_report.document(found), json_report.review_schema)
     return found
 
 
@@ -248,7 +248,7 @@ def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:
     cached = f'install_paths = ["direct", "plugin-cache"]\n[platforms]\n{first} = "CI"\n{second} = ""\n'
     found = desk.review(cached, OLD, OLD, prove="all")
     document = hashes_json.document(found)
-    jsonschema.validate(document, hashes_json.hashes_schema(), cls=jsonschema.Draft202012Validator)
+    validate(document, hashes_json.hashes_schema)
     assert document["policy"] == {
         "platforms": [{"platform": str(first), "why": "CI"}, {"platform": str(second), "why": ""}],
         "install_paths": ["direct", "plugin-cache"],

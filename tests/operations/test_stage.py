@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-import jsonschema
 import pytest
 from effort import effort
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from operations.test_prune_restore_format import entry, lock
 from real_material import real_cases
+from schemas import validate
 
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.lockfile.parse import parse
@@ -471,7 +471,7 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     shown = str(text.render(found))
     assert "has merge conflicts in the index: stage 2 (ours) and stage 3 (theirs)" in shown
     assert "stage 2 (ours): 5.0.0 with 1 hash (line 4); stage 3 (theirs): 2.0.0 with 1 hash" in shown
-    jsonschema.validate(json_report.document(found), json_report.review_schema())
+    validate(json_report.document(found), json_report.review_schema)
     diff = [line.text for line in raw_diff_lines(outline(found, Grouping.ROOT)[0])]
     assert diff[0] == f"--- ours/{LOCK}"
     assert '+  version = "2.0.0"' in diff

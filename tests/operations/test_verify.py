@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from conformance.case import HERE, TERRAFORM, Files, Unpacked, requires
 from conformance.laying import lay
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
+from schemas import validate
 
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.operations.verification.report import verify_schema
@@ -31,7 +31,7 @@ def verified(capfd: Capture, *words: str) -> tuple[int, dict[str, Any]]:
     capfd.readouterr()
     status = run("verify", "--format", "json", *words)
     found = json.loads(capfd.readouterr().out)
-    jsonschema.validate(found, verify_schema())
+    validate(found, verify_schema)
     return status, found
 
 

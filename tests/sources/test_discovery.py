@@ -21,7 +21,7 @@ DOCUMENT = "/.well-known/terraform.json"
 
 @pytest.fixture
 def environ(authority_file: Path) -> dict[str, str]:
-    return {"SSL_CERT_FILE": str(authority_file)}
+    return {"SSL_CERT_FILE": str(authority_file), "SSL_CERT_DIR": "/nowhere"}
 
 
 def host(server: Server) -> str:

@@ -67,6 +67,7 @@ def mirrored(folder: Path, authority: trustme.CA, context: ssl.SSLContext) -> It
             "HOME": str(folder),
             "TF_CLI_CONFIG_FILE": str(folder / "cli.tfrc"),
             "SSL_CERT_FILE": str(write_authority(authority, folder / "ca.pem")),
+            "SSL_CERT_DIR": "/nowhere",
             "TF_REGISTRY_DISCOVERY_RETRY": "1",
         }
         with Registries(TERRAFORM, environ, pause=lambda _: None) as registries:
