@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
-from conformance.case import LOCK_FILE, TOOLS, Case, Lock, Tool
+from conformance.case import LOCK_FILE, TERRAFORM, TOOLS, Case, Lock, Tool
+from conformance.forking import Locklens
 from conformance.generated import generated
 from conformance.laying import Names, lay
-from conformance.outcome import Outcome, Status
+from conformance.outcome import Outcome, Status, differences
 from conformance.running import is_here, process, run_cases
 from effort import effort
 
@@ -18,7 +20,8 @@ from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 from locklens.versions import Constraints, Version, newest_matching
 
-NUMBER = effort(25, 400)
+NUMBER = effort(30, 400)
+CASES = [generated(seed) for seed in range(NUMBER)]
 
 
 def selected(case: Case, tool: Tool, work: Path) -> dict[str, str] | None:
@@ -54,14 +57,19 @@ def locked_by(outcome: Outcome) -> dict[str, str]:
     return {str(entry.address): str(entry.version) for entry in entries}
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
-def test_the_real_tools_select_what_we_would(tool: Tool, tmp_path: Path) -> None:
+@cache
+def done_by(tool: Tool) -> dict[str, tuple[Outcome, ...]]:
+    """What each case leads to with a tool, which is run once for all tests."""
     if not is_here(tool):
         pytest.skip(f"needs {tool.command} {tool.version} on PATH")
-    cases = [generated(seed) for seed in range(NUMBER)]
-    found = run_cases(cases, tool, process(tool.command))
+    return run_cases(CASES, tool, process(tool.command))
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_the_real_tools_select_what_we_would(tool: Tool, tmp_path: Path) -> None:
+    found = done_by(tool)
     compared = 0
-    for number, case in enumerate(cases):
+    for number, case in enumerate(CASES):
         (tmp_path / str(number)).mkdir()
         expected, outcome = selected(case, tool, tmp_path / str(number)), found[case.key][0]
         refused = "doesn't match any of the checksums previously recorded" in outcome.phrases
@@ -74,3 +82,15 @@ def test_the_real_tools_select_what_we_would(tool: Tool, tmp_path: Path) -> None
             assert {address: kept[address] for address in expected} == expected, case
             assert "lock" in case.turns[0].words or set(kept) == set(expected), case
     assert compared > NUMBER // 2
+
+
+def test_locklens_does_what_terraform_does(locklens: Locklens) -> None:
+    expected = done_by(TERRAFORM)
+    found = run_cases(CASES, TERRAFORM, locklens.of(TERRAFORM))
+    told = []
+    for case in CASES:
+        for turn, one, other in zip(case.turns, expected[case.key], found[case.key], strict=True):
+            is_strict = "-lockfile=readonly" in turn.words and other.lock == one.lock and other.status is Status.FAILED
+            parts = ("lock", "installed") if is_strict else ("status", "lock", "installed")
+            told += differences(one, other, parts)
+    assert told == []

@@ -8,19 +8,14 @@ from __future__ import annotations
 import platform
 import sys
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from conformance import golden
-from conformance.case import TERRAFORM, TOOLS, Case, Deviation, Theme, Tool
+from conformance.case import TOOLS, Case, Deviation, Theme, Tool
 from conformance.cases import CASES
 from conformance.forking import Locklens
-from conformance.generated import generated
-from conformance.outcome import Status, differences
-from conformance.running import is_here, process, run_cases
+from conformance.running import run_cases
 from effort import effort
-
-_GENERATED = effort(30, 400)
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="the golden files were recorded on linux_amd64"
@@ -41,12 +36,6 @@ DEVIATING = {
     },
 }  # fmt: skip
 """In how many cases locklens does otherwise, by reason."""
-
-
-@pytest.fixture(scope="module")
-def locklens() -> Iterator[Locklens]:
-    with Locklens() as running:
-        yield running
 
 
 def sampled(tool: Tool, theme: Theme) -> list[Case]:
@@ -78,18 +67,3 @@ def test_a_sample_has_every_case() -> None:
     for theme in Theme:
         wanted = {case.key for case in CASES if case.theme is theme and not case.deviation}
         assert {case.key for tool in TOOLS.values() for case in sampled(tool, theme)} == wanted
-
-
-def test_it_does_what_terraform_does_with_cases_that_nobody_thought_of(locklens: Locklens) -> None:
-    if not is_here(TERRAFORM):
-        pytest.skip("needs terraform on PATH")
-    chosen = [generated(seed) for seed in range(_GENERATED)]
-    expected = run_cases(chosen, TERRAFORM, process("terraform"))
-    found = run_cases(chosen, TERRAFORM, locklens.of(TERRAFORM))
-    told = []
-    for case in chosen:
-        for turn, one, other in zip(case.turns, expected[case.key], found[case.key], strict=True):
-            is_strict = "-lockfile=readonly" in turn.words and other.lock == one.lock and other.status is Status.FAILED
-            parts = ("lock", "installed") if is_strict else ("status", "lock", "installed")
-            told += differences(one, other, parts)
-    assert told == []
