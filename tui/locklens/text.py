@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 def visible(text: str) -> str:
     """Return text with an escape for every character that is not printable, line feeds among them."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
         return text
     return "".join(
         character if character.isprintable() and character not in _UNSEEN else _escape(character) for character in text

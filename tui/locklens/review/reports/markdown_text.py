@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.findings import bounded
@@ -35,6 +36,7 @@ def code(text: str, limit: int = _LONGEST) -> str:
     return f"{fence}{room}{shown or '-'}{room}{fence}"
 
 
+@lru_cache(maxsize=1024)
 def _tame(character: str) -> str:
     if character.isascii():
         return character
