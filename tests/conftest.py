@@ -51,7 +51,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background job ignores interrupts, and so would the programs that tests interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-_AUTHORITIES = ("SSL_CERT_DIR", "SSL_CERT_FILE")
+_SETTINGS = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "NO_COLOR", "TF_DATA_DIR", "TF_WORKSPACE", "SSL_CERT_DIR", "SSL_CERT_FILE",
+)  # fmt: skip
+"""Variables that change what the program does; the last two often name hundreds of certificates, which every client reads."""
 _NUMBERS = itertools.count()
 _YOUNG = 50_000
 """Objects that are made before the collector looks at them; with its own 700, it takes a third of a screen's test."""
@@ -93,15 +96,7 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(home))
     monkeypatch.setenv("GIT_TEMPLATE_DIR", "")  # its thirteen sample hooks are most of what a new repository costs
-    for name in (
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "NO_COLOR",
-        "TF_DATA_DIR",
-        "TF_WORKSPACE",
-        *_AUTHORITIES,
-    ):
+    for name in _SETTINGS:
         monkeypatch.delenv(name, raising=False)
     yield
     os.chdir(folder)
