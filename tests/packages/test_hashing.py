@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from effort import effort
 from loopback import serving
 from packages.odd import ACCEPTED, PROVIDER, REFUSED, TEXT
 from packages.zips import BINARY, DESCRIPTORS, STORED, Item, build
@@ -260,7 +261,7 @@ def test_cancelled_while_little_becomes_much(where: str, monkeypatch: pytest.Mon
     """One piece of a package inflates to a thousand times its bytes: the run is looked at between blocks, not pieces."""
     is_unread = where != "while it arrives"
     first = Item(b"a", b"a", 12) if is_unread else Item(b"a", b"a")
-    data = build([first, Item(BINARY, bytes(64 << 20))])
+    data = build([first, Item(BINARY, bytes(effort(24, 64) << 20))])
     cancel, blocks = threading.Event(), 0
     if where == "in the directory":
         monkeypatch.setattr(
