@@ -213,17 +213,18 @@ def read_versions(answer: Response) -> RegistryVersions:
 
 def _platforms(item: Fields, known: dict[tuple[str, str], Platform]) -> tuple[Platform, ...]:
     """Return the platforms of a version, () where they are malformed or, with those `known`, too many different."""
+    found: list[Platform] = []
     try:
-        entries = item.objects("platforms", _MAX_PLATFORMS)
-        named = [(entry.text("os", _MAX_WORD), entry.text("arch", _MAX_WORD)) for entry in entries]
-        for pair in named:
+        for entry in item.objects("platforms", _MAX_PLATFORMS):
+            pair = entry.text("os", _MAX_WORD), entry.text("arch", _MAX_WORD)
             if pair not in known:
                 if len(known) >= _MAX_PLATFORMS:
                     return ()
                 known[pair] = Platform.parse("_".join(pair))
-        return tuple(known[pair] for pair in named)
+            found.append(known[pair])
     except ValueError:
         return ()
+    return tuple(found)
 
 
 def _version(text: str, what: str) -> Version:
