@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
+from schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults
@@ -73,7 +73,7 @@ class Repository:
         told = self._capsys.readouterr()
         assert told.out, told.err
         document: dict[str, Any] = json.loads(told.out)
-        jsonschema.validate(document, json_report.review_schema())
+        validate(document, json_report.review_schema)
         return status, document
 
 

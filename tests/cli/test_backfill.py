@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import jsonschema
 import pytest
 from backfilling import PLATFORMS, Registry, h1_of
 from loopback import Handler, Server, serving
 from packages.zips import Item, build
+from schemas import validate
 from waiting import LIMIT, until
 
 from locklens.cli.main import main
@@ -51,7 +51,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 def report(out: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(out)
-    jsonschema.validate(found, backfill_schema(), cls=jsonschema.Draft202012Validator)
+    validate(found, backfill_schema)
     return found
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from msgspec.structs import replace
+from schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
@@ -73,7 +73,7 @@ def test_the_right_cause_comes_first(name: str, made: Any, run: Run) -> None:
     folder = made(incident)
     status, out, err = run("-C", str(folder), "doctor", *incident.options, "--format", "json", "ci.log")
     document = json.loads(out)
-    jsonschema.validate(document, doctor_schema())
+    validate(document, doctor_schema)
     assert status == 0, out
     assert all(line.startswith(("to prove", "to download", "demo ")) for line in err.splitlines()), err
     causes = {cause["id"]: cause for cause in document["causes"]}
@@ -179,7 +179,7 @@ def test_without_a_log_the_root_is_examined(made: Any, run: Run) -> None:
     assert "No cause for an error was found. [OK]" in out
     status, out, _ = run("-C", root, "doctor", "--platform", "windows_amd64", "--prove", "changed", "--format", "json")
     document = json.loads(out)
-    jsonschema.validate(document, doctor_schema())
+    validate(document, doctor_schema)
     assert (status, document["errors"], document["causes"][0]["id"]) == (1, [], "platform-missing")
 
 
@@ -226,7 +226,7 @@ def test_nothing_recognised(made: Any, run: Run, monkeypatch: pytest.MonkeyPatch
     assert (status, out) == (1, "nothing recognised\n")
     status, out, err = run("-C", str(folder), "doctor", "--format", "json", "other.log")
     document = json.loads(out)
-    jsonschema.validate(document, doctor_schema())
+    validate(document, doctor_schema)
     assert (status, document["errors"], document["causes"]) == (1, [], [])
     assert "nothing recognised" in err
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\x00\xff\xfe" * 1000)))

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
+from schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.cases import requires, sample_entry
@@ -54,8 +54,7 @@ def document(run: Run, *words: str, status: int = 1) -> dict[str, Any]:
     found, out, _ = run("--format", "json", *words)
     assert found == status
     value: dict[str, Any] = json.loads(out)
-    jsonschema.Draft202012Validator.check_schema(health_schema())
-    jsonschema.validate(value, health_schema(), cls=jsonschema.Draft202012Validator)
+    validate(value, health_schema)
     return value
 
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import httpx
 import jsonschema
 import pytest
 from real_material import meta, real_cases
+from schemas import validate
 from waiting import LIMIT
 
 from locklens.cli.main import main
@@ -75,14 +75,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@cache
-def validator() -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(review_schema())
-
-
 def checked(text: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(text)
-    validator().validate(document)
+    validate(document, review_schema)
     return document
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import pytest
+from schemas import validate
 
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
@@ -75,8 +75,7 @@ def document(upgrade: Run, *words: str) -> dict[str, Any]:
     is_ignored = "--ignore-cooldown" in words
     assert err == ("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n" if is_ignored else "")
     found: dict[str, Any] = json.loads(out)
-    jsonschema.Draft202012Validator.check_schema(candidates_schema())
-    jsonschema.validate(found, candidates_schema(), cls=jsonschema.Draft202012Validator)
+    validate(found, candidates_schema)
     return found
 
 
@@ -147,7 +146,7 @@ def test_the_cooldown_counts_in_why(run: Run, top: Path) -> None:
     status, out, _ = run("why", "other", "--no-cache", "--format", "json", "--", "a")
     assert status == 0
     found = json.loads(out)
-    jsonschema.validate(found, why_schema(), cls=jsonschema.Draft202012Validator)
+    validate(found, why_schema)
     registry = found["roots"][0]["registry"]
     assert (registry["upgrade"]["version"], registry["recommended"]) == ("1.1.0", "1.0.0")
     assert registry["newer"][0]["held_by"][0]["reason"] == "cooldown"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import pytest
+from schemas import validate
 
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
@@ -90,7 +90,7 @@ def test_the_recorded_constraints_bound_an_upgrade(run: Run, top: Path) -> None:
 def test_the_list_recommends_within_the_recorded_constraints(run: Run, top: Path) -> None:
     _, out, _ = run("upgrade", "--list", "--format", "json", "--root", "live", "--no-cache")
     document: Any = json.loads(out)
-    jsonschema.validate(document, candidates_schema())
+    validate(document, candidates_schema)
     candidate = document["candidates"][0]
     assert (candidate["in_range"], candidate["recommended"], candidate["safe"]) == ("1.1.0", "1.1.0", True)
     assert reason(top) in candidate["recorded"]
@@ -103,7 +103,7 @@ def test_the_list_recommends_within_the_recorded_constraints(run: Run, top: Path
 def test_why_names_the_reason(run: Run, top: Path) -> None:
     status, out, _ = run("why", "demo", "--format", "json", "--no-cache")
     document: Any = json.loads(out)
-    jsonschema.validate(document, why_json.why_schema())
+    validate(document, why_json.why_schema)
     root = document["roots"][0]
     assert (status, root["required_by"], root["registry"]["upgrade"]["version"]) == (0, [], "1.1.0")
     assert root["configuration"]["complete"] is False

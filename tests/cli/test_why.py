@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import jsonschema
 import pytest
+from schemas import validate
 
 from locklens.cli.main import main
 from locklens.review.reports.why_json import why_schema
@@ -80,8 +80,7 @@ def test_as_text(run: Run, root: Path) -> None:
 def test_as_json(run: Run, root: Path) -> None:
     status, out, err = run("why", "-format=json", "aws", "--", "root/")
     document = json.loads(out)
-    jsonschema.Draft202012Validator.check_schema(why_schema())
-    jsonschema.validate(document, why_schema(), cls=jsonschema.Draft202012Validator)
+    validate(document, why_schema)
     assert (status, err) == (0, "")
     assert (document["roots"][0]["path"], document["roots"][0]["registry"]) == ("root", None)
 
