@@ -7,10 +7,12 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import trustme
 from loopback import server_context, write_authority
+from repositories import copy_of
 from ui.conftest import Driver, until
 
 from locklens.cli.main import main
@@ -34,26 +36,35 @@ OF_THE_BASE = 'cooldown = 77\n\n[platforms]\nlinux_amd64 = "of the base"\n'
 OF_THE_CHANGE = '[platforms]\nsolaris_amd64 = "of the change"\n'
 
 
-class Place:
-    """A repository with the branch `main` and a stranger's branch `pr`, which is checked out.
+class Registries(NamedTuple):
+    """The registry that is asked, and a stranger's, which nothing but a branch names."""
 
-    The stranger's lock file moves a provider to a registry that nothing but the branch names.
-    """
-
-    def __init__(self, top: Path, home: DemoRegistry, stranger: DemoRegistry) -> None:
-        self.top = top
-        self.home = home
-        self.stranger = stranger
-        top.mkdir()
-        self.git("init", "-q", "-b", "main")
-        self.commit(HOME, OF_THE_BASE)
-        self.git("checkout", "-q", "-b", "pr")
-        self.commit(self.host, OF_THE_CHANGE)
+    home: DemoRegistry
+    stranger: DemoRegistry
+    authority: trustme.CA
 
     @property
     def host(self) -> str:
         """Where the stranger's registry is."""
         return f"localhost:{self.stranger.port}"
+
+    def lay_branches(self, top: Path) -> None:
+        """Makes the branch `main`, and a stranger's branch `pr` that moves a provider to the stranger's registry."""
+        place = Place(top, self)
+        place.git("init", "-q", "-b", "main")
+        place.commit(HOME, OF_THE_BASE)
+        place.git("checkout", "-q", "-b", "pr")
+        place.commit(self.host, OF_THE_CHANGE)
+
+
+class Place:
+    """A repository with the branches of `Registries`, of which the stranger's is checked out."""
+
+    def __init__(self, top: Path, registries: Registries) -> None:
+        self.top = top
+        self.host = registries.host
+        self._stranger = registries.stranger
+        self._before = len(self._stranger.requests)
 
     def git(self, *words: str) -> None:
         command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
@@ -72,27 +83,32 @@ class Place:
     @property
     def asked(self) -> list[str]:
         """What the stranger's registry was asked."""
-        return [request.path for request in self.stranger.requests]
+        return [request.path for request in self._stranger.requests[self._before :]]
 
 
 def offers(provider: str) -> Mapping[str, list[str | SampleListing]]:
     return {provider: [SampleListing("1.0.0", days=300), SampleListing("1.1.0", days=30)]}
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+@pytest.fixture(scope="module")
+def registries() -> Iterator[Registries]:
     authority = trustme.CA()
-    monkeypatch.setenv("SSL_CERT_FILE", str(write_authority(authority, tmp_path / "ca.pem")))
     context = server_context(authority, "localhost")
     with (
         DemoRegistry(offers(f"{HOME}/acme/demo")) as home,
-        DemoRegistry(offers("localhost/acme/demo"), tls=context) as other,
+        DemoRegistry(offers("localhost/acme/demo"), tls=context) as stranger,
     ):
-        for name, value in environment(write_cli_configuration(home, tmp_path)).items():
-            monkeypatch.setenv(name, value)
-        found = Place(tmp_path / "top", home, other)
-        monkeypatch.chdir(found.top)
-        yield found
+        yield Registries(home, stranger, authority)
+
+
+@pytest.fixture
+def place(registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("SSL_CERT_FILE", str(write_authority(registries.authority, tmp_path / "ca.pem")))
+    for name, value in environment(write_cli_configuration(registries.home, tmp_path)).items():
+        monkeypatch.setenv(name, value)
+    found = Place(copy_of(registries.lay_branches, tmp_path / "top"), registries)
+    monkeypatch.chdir(found.top)
+    return found
 
 
 def nothing_opens(request: ReviewRequest, view: str) -> int:
