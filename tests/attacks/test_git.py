@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conformance.forking import Locklens
+from conformance.forking import shared
 from effort import effort
 from repositories import copy_of
 from waiting import LIMIT
@@ -23,7 +23,7 @@ from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gitprocess import MAX_ENTRIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 LOCK = ".terraform.lock.hcl"
 ZH = ["zh:" + digit * 64 for digit in "0123"]
@@ -71,17 +71,8 @@ def commit(folder: Path, files: dict[str, str]) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-LOCKLENS = Locklens()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _running() -> Iterator[None]:
-    with LOCKLENS:
-        yield
-
-
 def locklens(folder: Path, *words: str, timeout: int = 120) -> tuple[int, str, str]:
-    done = LOCKLENS.finish(words, folder, os.environ, limit=timeout)
+    done = shared().finish(words, folder, os.environ, limit=timeout)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout, done.stderr
 

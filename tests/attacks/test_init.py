@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 from conformance.case import TERRAFORM as TOOL
-from conformance.forking import Locklens
+from conformance.forking import shared
 from conformance.running import is_here
 from install.conftest import HOST, Place
 from packages.zips import BINARY, STORED, Item, build
@@ -64,22 +64,13 @@ def place(tmp_path: Path) -> Iterator[Place]:
         yield found
 
 
-LOCKLENS = Locklens()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _running() -> Iterator[None]:
-    with LOCKLENS:
-        yield
-
-
 def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "locklens", *words]
 
 
 def run(place: Place, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Runs locklens in the root, in a process of its own."""
-    return LOCKLENS.finish(words, place.root, {**place.environ, **environ}, limit=60)
+    return shared().finish(words, place.root, {**place.environ, **environ}, limit=60)
 
 
 def everything(folder: Path) -> dict[str, object]:

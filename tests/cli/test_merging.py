@@ -6,11 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conformance.forking import Locklens
+from conformance.forking import shared
 from repositories import copy_of
 
 from locklens.demo.registry import DemoRegistry
@@ -55,15 +54,6 @@ def lock(*entries: LockEntry) -> bytes:
     return render(entries, TERRAFORM)
 
 
-LOCKLENS = Locklens()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _running() -> Iterator[None]:
-    with LOCKLENS:
-        yield
-
-
 class Clone:
     """A repository whose git finds this environment's `locklens`."""
 
@@ -93,7 +83,7 @@ class Clone:
         return result.stdout
 
     def locklens(self, *arguments: str, status: int = 0) -> str:
-        result = LOCKLENS.finish(arguments, self.top, self.environment)
+        result = shared().finish(arguments, self.top, self.environment)
         assert result.returncode == status, result.stdout + result.stderr
         return result.stdout + result.stderr
 

@@ -7,12 +7,11 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
-from conformance.forking import Locklens
+from conformance.forking import shared
 from repositories import copy_of
 
 from locklens.errors import RepositoryError
@@ -47,17 +46,8 @@ def commit(folder: Path, files: dict[str, str]) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-LOCKLENS = Locklens()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _running() -> Iterator[None]:
-    with LOCKLENS:
-        yield
-
-
 def locklens(folder: Path, *words: str) -> tuple[int, str, str]:
-    done = LOCKLENS.finish(words, folder, os.environ)
+    done = shared().finish(words, folder, os.environ)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout, done.stderr
 

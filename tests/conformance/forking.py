@@ -5,6 +5,7 @@ Loading takes longer than most commands. What a command leaves in memory goes wi
 
 from __future__ import annotations
 
+import atexit
 import faulthandler
 import json
 import os
@@ -16,6 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,6 +26,7 @@ from conformance.case import Tool
 from conformance.running import Finished, Invocation, Run
 from preloading import load
 
+_TESTS = Path(__file__).parent.parent
 _FORKS = hasattr(os, "fork")
 """Without it, a command that is run to its end is a program that loads everything itself."""
 
@@ -37,7 +40,7 @@ class Locklens:
         self._lock = threading.Lock()
         self._server = subprocess.Popen(
             [sys.executable, "-m", "conformance.forking"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+            cwd=_TESTS, env={**os.environ, "PYTHONPATH": str(_TESTS)},
         )  # fmt: skip
         return self
 
@@ -93,6 +96,14 @@ class Locklens:
         with self._lock:
             self._server.stdin.write(line + "\n")
             self._server.stdin.flush()
+
+
+@cache
+def shared() -> Locklens:
+    """Returns the one that all modules of this process may use, and which ends with it: to load takes a second."""
+    running = Locklens().__enter__()
+    atexit.register(running.__exit__, None, None, None)
+    return running
 
 
 def _serve() -> None:
