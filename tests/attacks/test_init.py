@@ -18,6 +18,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -450,11 +451,17 @@ def test_interrupted_while_a_registry_takes_its_time(
     assert place.lock_file.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["init", "lock"])
-def test_interrupted_while_a_package_inflates(place: Place, served: Callable[[bytes], None], name: str) -> None:
+@cache
+def endless_package() -> bytes:
+    """A package that arrives at once and takes seconds to inflate."""
     noise = Item(b"noise", random.Random(3).randbytes(24 << 20), STORED)
     packed, said = zeros(1 << 30)
-    served(build([noise, Item(BINARY, packed, STORED, local=said, central=said)]))
+    return build([noise, Item(BINARY, packed, STORED, local=said, central=said)])
+
+
+@pytest.mark.parametrize("name", ["init", "lock"])
+def test_interrupted_while_a_package_inflates(place: Place, served: Callable[[bytes], None], name: str) -> None:
+    served(endless_package())
     running = Running(place, *COMMANDS[name])
     running.has_asked(Step.PACKAGE)
     running.interrupted()
