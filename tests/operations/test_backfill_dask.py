@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from waiting import LIMIT, until
 
 from locklens.errors import ConfigurationError, UnavailableError
-from locklens.operations.backfill import dask_crew
 from locklens.operations.backfill.model import BackfillEvent, BackfillRequest, FetchSettings, PackageMeasured
 from locklens.operations.backfill.run import backfill
 
@@ -123,7 +122,7 @@ def nthreads(address: str) -> dict[str, int]:
 def test_a_scheduler_that_does_not_answer(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     registry = Registry(tmp_path / "registry", server)
     registry.provider("acme/demo")
-    monkeypatch.setattr(dask_crew, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("locklens.operations.backfill.dask_crew.CONNECT_SECONDS", 0.2)
     request = BackfillRequest((registry.folder,), scheduler="tcp://127.0.0.1:1", fetching=LOOPBACK)
     with pytest.raises(UnavailableError, match=r"the Dask scheduler tcp://127\.0\.0\.1:1 does not answer"):
         backfill(request)
@@ -133,6 +132,8 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path, server: Server, monkey
 
 
 def test_the_rates_of_a_host_are_shared_by_the_workers() -> None:
+    from locklens.operations.backfill import dask_crew  # Dask's own modules take half a second in every process
+
     whole = FetchSettings(8, 3e6, 1.5)
     assert dask_crew._share_of(whole, 3) == FetchSettings(2, 1e6, 0.5)
     assert dask_crew._share_of(whole, 12).per_host == 1
