@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from conformance.forking import Locklens
+from conformance.forking import Locklens, shared
 
 
 @pytest.fixture(scope="session")
-def locklens() -> Iterator[Locklens]:
-    with Locklens() as running:
-        yield running
+def locklens() -> Locklens:
+    return shared()

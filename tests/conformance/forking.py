@@ -9,6 +9,7 @@ import atexit
 import faulthandler
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -107,25 +108,47 @@ def shared() -> Locklens:
 
 
 def _serve() -> None:
+    """Starts a command for each line, and says how each ended; one process for all, because every fork costs."""
     load()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries them by itself
-    for line in sys.stdin:
-        if os.fork() == 0:
-            _mind(json.loads(line))
+    ended, ending = os.pipe()
+    os.set_blocking(ending, False)
+    signal.set_wakeup_fd(ending)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    running: dict[int, dict[str, Any]] = {}
+    asked = b""
+    while True:
+        limits = [wanted["until"] for wanted in running.values() if wanted["until"] is not None]
+        patience = max(0.0, min(limits) - time.monotonic()) if limits else None
+        ready, _, _ = select.select([sys.stdin, ended], [], [], patience)
+        if sys.stdin in ready:
+            more = os.read(sys.stdin.fileno(), 65536)
+            if not more:
+                return
+            *lines, asked = (asked + more).split(b"\n")
+            for line in lines:
+                wanted = json.loads(line)
+                wanted["until"] = None if wanted["seconds"] is None else time.monotonic() + wanted["seconds"]
+                child = os.fork()
+                if child == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    _work(wanted)
+                running[child] = wanted
+        if ended in ready:
+            os.read(ended, 65536)
+        _bury(running)
 
 
-def _mind(wanted: dict[str, Any]) -> None:
-    """Waits for a command, and says how it ended, whatever that was."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    child = os.fork()
-    if child == 0:
-        _work(wanted)
-    if wanted["seconds"] is not None:
-        time.sleep(wanted["seconds"])
-        os.kill(child, signal.SIGKILL)
-    _, ended = os.waitpid(child, 0)
-    Path(wanted["done"]).write_text(str(os.waitstatus_to_exitcode(ended)))
-    os._exit(0)
+def _bury(running: dict[int, dict[str, Any]]) -> None:
+    """Kills the commands whose time is over, and says how those ended that did."""
+    for child, wanted in list(running.items()):
+        if wanted["until"] is not None and time.monotonic() >= wanted["until"]:
+            os.kill(child, signal.SIGKILL)
+            wanted["until"] = None
+        gone, status = os.waitpid(child, os.WNOHANG)
+        if gone:
+            del running[child]
+            Path(wanted["done"]).write_text(str(os.waitstatus_to_exitcode(status)))
 
 
 def _work(wanted: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conformance.case import requires
-from conformance.forking import Locklens
+from conformance.forking import Locklens, shared
 
 from locklens.addresses import Platform
 from locklens.demo.faults import FaultRule, Faults
@@ -108,9 +108,8 @@ class Place:
 
 
 @pytest.fixture(scope="session")
-def locklens() -> Iterator[Locklens]:
-    with Locklens() as running:
-        yield running
+def locklens() -> Locklens:
+    return shared()
 
 
 @pytest.fixture
