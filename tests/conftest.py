@@ -19,7 +19,7 @@ from hypothesis import settings
 from rewriting import rewrite_share
 
 settings.register_profile(
-    "steady", deadline=None, derandomize=not IS_FULL, max_examples=effort(100, 1000), print_blob=True
+    "steady", deadline=None, derandomize=not IS_FULL, max_examples=effort(50, 1000), print_blob=True
 )
 settings.load_profile("steady")
 

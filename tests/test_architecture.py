@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from effort import effort
 
 TOP = Path(__file__).parent.parent
 
@@ -28,7 +29,7 @@ def tool(name: str) -> str:
         ("lint-imports",),
         ("ruff", "check", "."),
         ("ruff", "format", "--check", "."),
-        ("mypy",),
+        ("mypy", *effort(("tui",), ())),  # a full run checks the types of the tests, too
     ],
     ids=" ".join,
 )

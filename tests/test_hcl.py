@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from locklens import hcl
 
-MUTANTS = effort(1000, 20_000)
+MUTANTS = effort(600, 20_000)
 LENGTHS = 60_000, effort(300_000, 1_000_000)
 
 LOCK = """# This file is maintained automatically by "terraform init".

@@ -21,7 +21,7 @@ from locklens.project.tree import EmptyTree
 from locklens.review.model import LockStatus, Review
 from locklens.review.reports import json, text
 
-MUTANTS = effort(1600, 40_000)
+MUTANTS = effort(800, 40_000)
 SEEDS = 20
 
 

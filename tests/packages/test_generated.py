@@ -88,7 +88,7 @@ def agreed(data: bytes, step: int) -> str:
         return hashed.h1
 
 
-@settings(max_examples=effort(100, 1000))
+@settings(max_examples=effort(50, 1000))
 @given(
     entries=st.lists(items(PLAIN, NO_LIES), max_size=6),
     prefix=st.binary(max_size=9),
@@ -100,7 +100,7 @@ def test_honest_packages(entries: list[Item], prefix: bytes, comment: bytes, is_
     agreed(build(entries, prefix=prefix, counts_prefix=True, comment=comment, is_wide=is_wide), step)
 
 
-@settings(max_examples=effort(100, 1000))
+@settings(max_examples=effort(50, 1000))
 @given(
     entries=st.lists(items(NAMES, NO_LIES | LIES), min_size=1, max_size=4),
     gap=st.binary(max_size=9),
@@ -117,7 +117,7 @@ def test_hostile_packages(
     agreed(bytes(data), step)
 
 
-@settings(max_examples=effort(100, 1000))
+@settings(max_examples=effort(50, 1000))
 @given(st.binary(max_size=200), st.integers(1, 99))
 def test_bytes_of_any_kind(data: bytes, step: int) -> None:
     assert agreed(data, step) == ""

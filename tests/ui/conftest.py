@@ -648,9 +648,10 @@ class Driver:
 
 
 async def until(on: Driver, holds: Callable[[], bool], *, seconds: float = 120) -> None:
-    """Waits until something is so; the limit is against hangs, and only a test that fails reaches it."""
+    """Waits until something is so, and what it posted is handled; only a test that fails reaches the limit."""
     for _ in range(int(seconds / 0.02)):
         if holds():
+            await on.pilot.pause()
             return
         await on.pilot.pause(0.02)
     raise AssertionError("it did not happen in time:\n" + on.text)
