@@ -20,8 +20,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from conformance.case import Tool
 from conformance.running import Finished, Invocation, Run
@@ -33,21 +32,19 @@ _FORKS = hasattr(os, "fork")
 
 
 class Locklens:
-    """Takes commands from any thread; use it in a `with` statement."""
+    """Takes commands from any thread, until it is closed."""
 
-    def __enter__(self) -> Self:
+    def __init__(self) -> None:
         if not _FORKS:
-            return self
+            return
         self._lock = threading.Lock()
         self._server = subprocess.Popen(
             [sys.executable, "-m", "conformance.forking"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             cwd=_TESTS, env={**os.environ, "PYTHONPATH": str(_TESTS)},
         )  # fmt: skip
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Ends the server; commands that still run go on."""
         if not _FORKS:
             return
         assert self._server.stdin is not None
@@ -102,8 +99,8 @@ class Locklens:
 @cache
 def shared() -> Locklens:
     """Returns the one that all modules of this process may use, and which ends with it: to load takes a second."""
-    running = Locklens().__enter__()
-    atexit.register(running.__exit__, None, None, None)
+    running = Locklens()
+    atexit.register(running.close)
     return running
 
 

@@ -356,6 +356,22 @@ async def test_the_facts_are_shown_whenever_the_terminal_is_high_enough(reposito
         assert "direct, plugin-cache (h1 only)" in on.text
 
 
+async def test_rows_are_laid_out_for_the_width_they_are_painted_at(repository: Review, opened: Opened) -> None:
+    app = opened(repository)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        before, left = on.lines, on.hashes.left
+        left.display = False
+        await on.settle()
+        left.show_rows(left.rows)  # it has no width now
+        left.display = True
+        app.screen._compositor._full_map_invalidated = True  # as above
+        assert left.region
+        await on.settle()
+        assert on.lines[3:12] == before[3:12]
+
+
 async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     app = opened(repository)
     async with app.run_test(size=(120, 40)) as pilot:
