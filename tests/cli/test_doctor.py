@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markdown_parsed import Shown
 from msgspec.structs import replace
 from schemas import validate
+from secret_shapes import KINDS, SECRET
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
@@ -261,6 +263,40 @@ def test_a_report_can_be_pasted(form: str, made: Any, run: Run) -> None:
     assert str(Path.home()) not in out
     assert "\x1b" not in out
     assert not [line for line in out.splitlines() if line.lstrip().startswith("::") or "##[" in line]
+
+
+FAILED = (
+    "Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider "
+    "acme/demo: could not query provider registry for registry.terraform.io/acme/demo: {}\n"
+)
+HOSTILE = (
+    "<img src=https://evil.example/x.png> @org/security [fix it](https://evil.example) token=x",
+    "`` <b>PWN</b> @org/security ` token=x` <i>",
+    "\u202e\u05d0\u05d1 \x1b[31m | a ::set-output name=x::y ##[error]x",
+)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_no_kind_of_secret_is_in_a_report(form: str, made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["13-republished"])
+    for first in range(0, len(KINDS), 40):
+        log = "\n".join(FAILED.format(kind) for kind in KINDS[first : first + 40])
+        (folder / "secret.log").write_text(log, "utf-8")
+        _, out, _ = run("-C", str(folder), "doctor", "--offline", "--format", form, "secret.log")
+        assert "registry-failed" in out
+        assert SECRET not in "".join(out.split())
+        assert "omebody" not in out
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_log_is_no_markup(text: str, made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["13-republished"])
+    (folder / "hostile.log").write_text(FAILED.format(text), "utf-8")
+    _, out, _ = run("-C", str(folder), "doctor", "--offline", "--format", "markdown", "hostile.log")
+    assert "registry-failed" in out
+    Shown(out).check(tables=True)
+    assert all(line.isprintable() for line in out.splitlines())
+    assert not any(ord(letter) in range(0x590, 0x700) for letter in out)
 
 
 def test_standard_input_is_read_where_it_is_named(made: Any, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_parsed import Shown
 from msgspec.structs import replace
 from real_material import shared_data
 
@@ -85,37 +85,6 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Review:
 
 
 # Markdown
-
-SUMMARY = r"<summary>(Details of \d+ changes?|\d+ notes? about roots)</summary>"
-HTML = {markdown.MARKER, "<details>", "</details>"}
-
-
-class Shown:
-    """What a forge's parser makes of a text."""
-
-    def __init__(self, text: str) -> None:
-        self.kinds: set[str] = set()
-        self.html: list[str] = []
-        self.outside = ""
-        """The text outside of code spans."""
-        parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-        self._take(parser.parse(text))
-
-    def _take(self, tokens: list[Token]) -> None:
-        for token in tokens:
-            self.kinds.add(token.type)
-            if token.type in {"html_block", "html_inline"}:
-                self.html += token.content.splitlines()
-            elif token.type == "text":
-                self.outside += token.content
-            self._take(token.children or [])
-
-    def check(self) -> None:
-        assert {line for line in self.html if not re.fullmatch(SUMMARY, line)} <= HTML
-        assert not self.kinds & {"link_open", "image", "code_block", "fence", "table_open", "blockquote_open", "s_open"}
-        assert not set("@#$&<>|") & set(self.outside)
-        assert "://" not in self.outside
-
 
 HOSTILE = [
     "</code></details><img src=x onerror=PWN>",

@@ -1,39 +1,244 @@
-"""Text that is safe to paste in public: without tokens, passwords, and names of home folders."""
+"""Text without secrets, as far as their shape tells them, and without the names of home folders.
+
+No list of known tokens is complete, so the shape decides: what a URL has beside its host and path, the value behind a
+name such as `..._TOKEN=`, the value of a header or an option, a block of a key, and long runs of characters that are no
+words. Hashes of packages, ids of commits, fingerprints, versions, addresses and paths stay. A secret that looks like
+words or like a hash, and that nothing names, stays too: no shape tells it apart.
+
+A text is redacted before it is wrapped, fenced or escaped; a mark is not redacted again.
+"""
 
 from __future__ import annotations
 
 import re
 
-_TOKEN = "[removed]"  # noqa: S105 - the text in place of a token
-_SECRETS = tuple(
-    map(
-        re.compile,
-        (
-            r"(?P<kept>\bTF_TOKEN_\w{1,200}=)\S{1,4096}",
-            r"(?i:(?P<kept>\bauthorization: ?(?:bearer|basic|token)? ?))\S{1,4096}",
-            r"(?i:(?P<kept>\bbearer ))[\w.~+/=-]{8,4096}",
-            r"(?i:(?P<kept>[?&](?:\w{0,40}token|\w{0,40}secret|\w{0,40}password|\w{0,40}signature|sig|key|x-amz-\w{1,40})=))[^&\s\"']{1,4096}",
-            r"(?i:(?P<kept>\b\w{0,40}(?:token|secret|password|passwd|api_?key)\"? ?[=:] ?\"?))[^\s\"',;]{1,4096}",
-            r"(?P<kept>\b[a-zA-Z][a-zA-Z0-9+.-]{0,20}://)[^\s/@]{1,512}@",
-            r"(?P<kept>)\b(?:gh[pousr]_\w{20,255}|github_pat_\w{20,255}|glpat-[\w-]{16,255}|AKIA[A-Z0-9]{12,32})",
-            r"(?P<kept>)\b(?:xox[abprs]-[\w-]{10,255}|eyJ[\w-]{8,4096}\.[\w.-]{8,4096}|\w{10,20}\.atlasv1\.\w{20,255})",
-        ),
-    )
+REMOVED = "[removed]"
+"""What stands in the place of a secret."""
+
+_LONGEST = 4096
+_FEWEST = 20
+"""Characters of the shortest run that is judged by its looks alone."""
+
+_COUNTED = 10
+"""Characters in words of mixed classes that make a run a secret."""
+
+_TOKEN = r"(?:[^\s\"'`<>]|[\"'`](?=\w))"
+"""A character of a value without white space; a quote counts inside of a word alone."""
+
+_VALUE = rf"(?:\\?\"[^\"]{{0,{_LONGEST}}}\"|'[^']{{0,{_LONGEST}}}'|`[^`]{{0,{_LONGEST}}}`|{_TOKEN}+)"
+_CLOSING = r")\]}>.,;:!\"'`\\"
+_ASSIGNED = r"[\"'`\]\\]{0,3}\s{0,3}(?:=>|:=|={1,2}|:)\s{0,3}(?:[\[(](?!removed\]))?"
+
+_KEY_BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{1,60}-----.*?(?:-----END [A-Z0-9 ]{1,60}-----|\Z)", re.DOTALL)
+_HEADER = re.compile(
+    r"(?P<kept>(?i:\b(?:proxy-)?authorization|\b(?:set-)?cookie2?|\bx-[a-z-]{0,40}(?:key|token|auth|secret|signature|session)"
+    rf"[a-z-]{{0,40}}){_ASSIGNED})"
+    rf"(?P<value>\\?\"[^\"]{{1,{_LONGEST}}}\"|'[^']{{1,{_LONGEST}}}'"
+    rf"|(?:(?i:basic|bearer|digest|negotiate|ntlm|token|aws4?-?[\w-]{{0,20}}|[a-z][a-z0-9_-]{{0,20}})\s{{1,3}})?{_TOKEN}+"
+    rf"(?:(?<=[;,])\s{{0,8}}{_TOKEN}+){{0,200}})"
 )
+_URL = re.compile(
+    r"(?P<quote>[\"'`])?(?P<scheme>(?<![\w+.-])[A-Za-z][\w+.-]{0,20}://)"
+    rf"(?P<rest>(?(quote)[^\"'`<>]{{0,{_LONGEST}}}(?=(?P=quote)(?!\w))|(?!))"
+    # Of a log that was wrapped: the rest of a password, and the pieces of a query.
+    rf"|[^\s/@:?#]{{0,256}}:(?!\d{{1,5}}(?:[/\s?#]|$)){_TOKEN}{{1,256}}\s{{1,8}}[^\s@\"'`<>]{{0,256}}@{_TOKEN}*"
+    rf"|[^\s?#\"'`<>]{{0,{_LONGEST}}}[?#]{_TOKEN}*(?:\s{{1,8}}(?=[^\s\"'`<>]{{0,{_LONGEST}}}[&=%]){_TOKEN}+){{0,100}}"
+    rf"|{_TOKEN}+)"
+)
+_PORT = re.compile(r"[^:]*:\d{1,5}")
+_HOST = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?=[:/?#]|$)")
+_LOGIN = re.compile(rf"(?P<kept>(?i:\blogin)\s{{1,3}}){_TOKEN}{{1,256}}(?P<word>\s{{1,3}}(?i:password)\s{{1,3}}){_TOKEN}+")
+_OPTION = re.compile(
+    r"(?P<kept>(?<![\w-])(?:--?(?i:(?:[a-z0-9]{1,20}[-_]){0,4}(?:[a-z0-9]{0,20}(?:token|secret|passw|pwd|credential|cookie)|key|pass|"
+    rf"auth|session|jwt|sas|sig|signature|apikey)[\w-]{{0,40}}))(?:\s{{1,3}}|=)(?!-))(?P<value>{_VALUE})|"
+    rf"(?P<user>(?<![\w-])(?:-u|--user|--proxy-user)(?:\s{{1,3}}|=))(?P<login>[\"']?[^\s:/]{{1,128}}:{_TOKEN}+)"
+)
+_TELLING = (
+    r"(?:token|secret|passw(?:or)?d|passwd|passphrase|pwd|jwt|bearer|"
+    r"(?:api|access|private|account|shared|encryption|client|license|subscription|master|storage|ssh)[-_. ]?key)"
+)
+_NAMED = re.compile(rf"(?P<kept>(?i:{_TELLING})[\w.-]{{0,80}}{_ASSIGNED})(?P<value>{_VALUE})")
+_HINTED = re.compile(
+    r"(?P<kept>(?:(?:(?<![A-Za-z])|(?<=o))(?i:key|auth|pass|sig|signature|sas|credential|cookie|session|login)|"
+    r"(?<=[a-z])(?:Key|Auth|Pass|Sig|Signature|Credential|Cookie|Session)|KEY|AUTH|PASS|SIGNATURE|CREDENTIAL|COOKIE|SESSION)"
+    rf"(?:s|Id|ID|\d{{1,4}})?(?:[-_.][\w.-]{{0,80}})?(?P<sign>{_ASSIGNED}))(?P<value>{_VALUE})"
+)
+_SPOKEN = re.compile(
+    r"(?P<kept>(?i:bearer\s{1,3}(?=[\w.~+/=-]{8})|(?:"
+    rf"{_TELLING}|credential)[\w-]{{0,80}}\s{{1,3}}(?:is\s{{1,3}})?(?=[^\s/.]{{0,200}}\d)(?=[^\s/.]{{0,200}}[a-z])(?=[^\s/]{{8}})))"
+    rf"(?P<value>{_VALUE})"
+)
+_WITH_LOGIN = re.compile(rf"(?<![^\s\"'`(=<,\[])(?P<login>[^\s\"'`(<@:/\\]{{1,128}}:(?!//){_TOKEN}{{1,1024}}@)(?P<host>[\w\[]{_TOKEN}*)")
+_NO_LOGIN = re.compile(r"sha\d{3}:|v?\d+(?:\.\d+){0,2}(?:[-+].*)?$")
+_ISSUED = re.compile(
+    r"\b(?:gh[pousr]_|github_pat_|gl(?:pat|cbt|dt|rt|ptt|ft|soat|imt|agent|ffct)-|xox[a-z]-|xapp-|sk-|sk_|rk_|hv[sbr]\.|npm_|"
+    r"ya29\.|AIza|pypi-|dckr_[a-z]{2,4}_|AKIA|ASIA|eyJ|SG\.|dop_v1_|shp[a-z]{2}_)[\w.~+/=-]{8,4096}|\b\w{10,20}\.atlasv1\.[\w-]{8,255}"
+)
+_RUN = re.compile(rf"(?P<host>://[^\s/\"'`?#<>]+)|[A-Za-z0-9+/=_~.%-]{{{_FEWEST},}}")
+_FOLDER_NAME = r"(?:[^\s\\/:\"'`<>|]{1,64}(?: [^\s\\/:\"'`<>|]{1,64}){0,2}(?=\\)|[^\s\\/:\"'`<>|,;)\]]{1,64})"
 _HOMES = re.compile(
-    r"(?:/home/|/Users/|(?i:[a-z]:\\Users\\)|/var/lib/)(?P<user>[^\s/\\\"':]{1,64})|/root(?=[/\s\"':]|$)"
+    r"(?<![\w.~-])(?:"
+    r"(?:/(?:usr|export|var|data|private|Volumes/[\w-]{1,64}|System/Volumes/Data|mnt/[a-z]|cygdrive/[a-z]|[a-z]))?"
+    rf"/(?:home|homes|Users|(?i:Documents and Settings))/+{_FOLDER_NAME}|/var/lib/{_FOLDER_NAME}|/(?:var/)?root(?=[/\s\"':`),;.]|$)|"
+    rf"(?:[A-Za-z]:|\\{{2,4}}[^\s\\/\"']{{1,255}})[\\/]{{1,4}}(?i:Users|home|homes|profiles|Documents and Settings)\$?[\\/]{{1,4}}{_FOLDER_NAME}|"
+    r"(?<![/\\])~[A-Za-z_][\w.-]{0,63}(?![\w.-]))"
 )
+
+_KNOWN = re.compile(
+    r"(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{40}|[0-9A-F]{64}"
+    r"|v?\d{1,9}(?:\.\d{1,9}){1,3}(?:-(?:\d{14}-[0-9a-f]{12}|[0-9A-Za-z.]{1,20}))?(?:\+[0-9A-Za-z.]{1,40})?)[.,=%-]*"
+)
+"""Runs that reports are for: ids of commits, digests, fingerprints, versions."""
+
+_HASH = re.compile(r"(?:h1:[A-Za-z0-9+/]{1,43}=?|zh:[0-9a-f]{1,64})(?![A-Za-z0-9+/])")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_WORDS = re.compile(r"[A-Za-z0-9]+")
+_SWITCH = re.compile(r"(?<=[a-z])[A-Z]|(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d")
+_HUMP = re.compile(r"[A-Z][a-z]{2,}")
+_TERM = re.compile(r"(?i:amd64|arm64(?:v8)?|s390x?|ppc64(?:le)?|x86|x64|i[36]86|sha\d{1,3}sums?|\d{8}t\d{4,9}z?|[a-z]{1,3}\d[a-z])")
 
 
 def redacted(text: str, *, home: str = "") -> str:
-    """Return text with a mark for each token, and `~` for home folders.
+    """Return text with a mark for each secret, and `~` for home folders.
 
     Args:
-        text: Any text; every pattern is bounded.
+        text: Any text of one value: a message, a path, a sentence; never a line of Markdown.
         home: The user's home folder, "" for none; homes of Linux, macOS and Windows are recognised by their place.
     """
-    for secret in _SECRETS:
-        text = secret.sub(lambda match: f"{match['kept']}{_TOKEN}", text)
+    text = _KEY_BLOCK.sub(REMOVED, text)
+    text = _URL.sub(_url, text)
+    text = _HEADER.sub(_marked, text)
+    text = _LOGIN.sub(lambda match: f"{match['kept']}{REMOVED}{match['word']}{REMOVED}", text)
+    text = _OPTION.sub(_option, text)
+    text = _NAMED.sub(_marked, text)
+    text = _HINTED.sub(_hinted, text)
+    text = _SPOKEN.sub(_marked, text)
+    text = _WITH_LOGIN.sub(_login, text)
+    text = _ISSUED.sub(REMOVED, text)
+    return _RUN.sub(_run, without_homes(text, home))
+
+
+def without_homes(text: str, home: str = "") -> str:
+    """Return text with `~` for home folders; see `redacted`."""
     if len(home) > 1:
-        text = text.replace(home, "~")
+        spelled = {home, home.replace("\\", "\\\\"), home.replace("\\", "/")}
+        for one in sorted(spelled, key=len, reverse=True):
+            text = re.sub(rf"(?<![\w.-]){re.escape(one.rstrip('/'))}(?![\w-]|\.\w)", "~", text)
     return _HOMES.sub("~", text)
+
+
+def _marked(match: re.Match[str]) -> str:
+    """Return the name as it is, and a mark for the value, between its quotes and before what closes the sentence."""
+    kept, value = match["kept"], match["value"]
+    quotes = len(value) - len(value.lstrip("\\\"'`"))
+    if value.startswith(REMOVED, quotes) and not value[quotes + len(REMOVED) :].strip(_CLOSING):
+        return match[0]
+    ending = _ending(value)
+    return f"{kept}{value[:quotes]}{REMOVED}{ending}" if len(ending) < len(value) else match[0]
+
+
+def _ending(value: str) -> str:
+    """Return what closes a sentence or a bracket behind a value; the bracket of a mark does not."""
+    return value[len(value.replace(REMOVED, "x" * len(REMOVED)).rstrip(_CLOSING)) :]
+
+
+def _option(match: re.Match[str]) -> str:
+    if match["user"]:
+        return f"{match['user']}{REMOVED}"
+    return _marked(match)
+
+
+def _hinted(match: re.Match[str]) -> str:
+    """A name that is a usual word as well: behind a colon and a space, a word or a fingerprint is no secret."""
+    value = match["value"].strip("\\\"'`()[]{}<>.,;:!")
+    is_prose = match["sign"].endswith(" ") and "=" not in match["sign"]
+    if is_prose and (value.isalpha() and not _switches(value) or not value or _is_known(value)):
+        return match[0]
+    return _marked(match)
+
+
+def _is_known(value: str) -> bool:
+    return bool(_KNOWN.fullmatch(value) or re.fullmatch(r"(?:0x)?[0-9A-F]{8,64}|\d{1,3}", value) or _HASH.match(value))
+
+
+def _login(match: re.Match[str]) -> str:
+    if "://" in match["login"] or _NO_LOGIN.match(match["host"]):
+        return match[0]
+    return f"{REMOVED}@{match['host']}"
+
+
+def _url(match: re.Match[str]) -> str:
+    """Return a URL without user, password, query and fragment."""
+    rest = match["rest"]
+    start = f"{match['quote'] or ''}{match['scheme']}"
+    end = _end_of_login(rest)
+    if end:
+        user = "git" if rest[:end] == "git@" else REMOVED
+        start, rest = f"{start}{user}@", rest[end:]
+    place = re.search(r"[?#]", rest)
+    head = rest if place is None else rest[: place.start()]
+    authority, slash, path = head.partition("/")
+    name, colon, word = authority.partition(":")
+    if colon and not end and not word.startswith((*"0123456789", "[")) and word.strip(_CLOSING) and "[" not in name:
+        # The beginning of a password whose end is not there.
+        return f"{start}{name}:{REMOVED}"
+    if place is None:
+        return f"{start}{rest}"
+    query = rest[place.end() :]
+    if query.startswith(REMOVED):
+        return f"{start}{rest}"
+    ending = _ending(query)
+    return f"{start}{authority}{slash}{path}{place[0]}{REMOVED}{ending}" if len(ending) < len(query) else f"{start}{rest}"
+
+
+def _end_of_login(rest: str) -> int:
+    """Return where the host of a URL begins; 0 where nothing stands before it. A password may have any character."""
+    at = rest.rfind("@")
+    if at < 0:
+        return 0
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    if "@" in authority:
+        # A further sign behind the host is part of its path, unless no host stands behind the first.
+        first = authority.rindex("@")
+        return first + 1 if _HOST.match(rest, first + 1) or first == at else at + 1
+    if ":" in authority and not _PORT.fullmatch(authority):
+        return at + 1
+    before_query = re.split(r"[?#]", rest, maxsplit=1)[0]
+    at = before_query.rfind("@")
+    is_login = at >= 0 and (":" in authority or not _HOST.match(authority)) and _HOST.match(rest, at + 1)
+    return at + 1 if is_login else 0
+
+
+def _run(match: re.Match[str]) -> str:
+    run, start = match[0], match.start()
+    if match["host"]:
+        return run
+    if _HASH.match(match.string, max(0, start - 3)) and match.string[max(0, start - 3) : start] in {"h1:", "zh:"}:
+        return run
+    if _KNOWN.fullmatch(run):
+        return run
+    if "/" not in run:
+        return REMOVED if _is_random(run) else run
+    parts = [REMOVED if len(part) >= _FEWEST and not _KNOWN.fullmatch(part) and _is_random(part) else part
+             for part in run.split("/")]  # fmt: skip
+    # The alphabet of base64 has a slash: of a path, most words are words.
+    if REMOVED not in parts and 3 * _mixed(run) >= 2 * sum(map(str.isalnum, run)):
+        return REMOVED
+    return "/".join(parts)
+
+
+def _is_random(run: str) -> bool:
+    return _mixed(run) >= _COUNTED or _UUID.search(run) is not None
+
+
+def _mixed(run: str) -> int:
+    """Return the number of characters in words that change between letters, capitals and digits more than words do."""
+    return sum(len(word) for word in _WORDS.findall(run) if _is_mixed(word))
+
+
+def _is_mixed(word: str) -> bool:
+    return _switches(word) > 1 and not _TERM.fullmatch(word) and 10 * sum(map(len, _HUMP.findall(word))) < 7 * len(word)
+
+
+def _switches(word: str) -> int:
+    return len(_SWITCH.findall(word))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from locklens.doctor.redacting import redacted
 from locklens.doctor.report_words import missing_words, onset_words
+from locklens.doctor.sharing import shareable
 from locklens.review.reports.envelope import run_facts
 from locklens.text import json_text
 
@@ -19,8 +19,8 @@ DOCTOR_SCHEMA = 1
 
 
 def render(diagnosis: Diagnosis, *, home: str = "") -> Printable:
-    """Return the document as indented text, without tokens and home folders."""
-    return json_text(_safe(document(diagnosis), home))
+    """Return the document as indented text, of what can be shared."""
+    return json_text(document(shareable(diagnosis, home=home)))
 
 
 def doctor_schema() -> DoctorJson:
@@ -72,7 +72,7 @@ def document(diagnosis: Diagnosis) -> DoctorJson:
                 "roots": remedy.roots,
                 "trust": remedy.trust.value,
                 "bytes": remedy.size,
-                "command": remedy.command,
+                "command": remedy.command or None,
             }
             for remedy in diagnosis.remedies
         ],
@@ -82,11 +82,3 @@ def document(diagnosis: Diagnosis) -> DoctorJson:
 
 def _hosts(diagnosis: Diagnosis) -> list[DoctorJson]:
     return [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in diagnosis.hosts]
-
-
-def _safe(value: Any, home: str) -> Any:
-    if isinstance(value, str):
-        return redacted(value, home=home)
-    if isinstance(value, dict):
-        return {key: _safe(one, home) for key, one in value.items()}
-    return [_safe(one, home) for one in value] if isinstance(value, list) else value

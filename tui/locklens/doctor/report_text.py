@@ -6,7 +6,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from locklens.doctor.model import CauseVerdict
-from locklens.doctor.redacting import redacted
 from locklens.doctor.report_words import (
     NOTHING_RECOGNISED,
     cause_title,
@@ -16,6 +15,7 @@ from locklens.doctor.report_words import (
     tally,
     verdict_sentence,
 )
+from locklens.doctor.sharing import LEFT_OUT, shareable
 from locklens.text import Painted, counted, listing, page
 
 if TYPE_CHECKING:
@@ -38,23 +38,14 @@ _SECTIONS = (
 
 
 def render(diagnosis: Diagnosis, *, home: str = "", colour: bool = False) -> Printable:
-    """Return the report, without tokens and home folders.
+    """Return the report of what can be shared.
 
     Args:
         diagnosis: The diagnosis.
         home: The user's home folder, which is shown as `~`; "" for none.
         colour: True to colour titles.
     """
-    return page((_safe(line, home) for line in _lines(diagnosis)), colour=colour)
-
-
-def _safe(line: Line, home: str) -> Line:
-    if isinstance(line, str):
-        return redacted(line, home=home)
-    return tuple(
-        Painted(redacted(one.text, home=home), one.colour) if isinstance(one, Painted) else redacted(one, home=home)
-        for one in line
-    )
+    return page(_lines(shareable(diagnosis, home=home)), colour=colour)
 
 
 def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
@@ -133,7 +124,7 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line]:
     for letter, remedy in zip("abcdefghijklmnopqrstuvwxyz", diagnosis.remedies, strict=False):
         yield f"  {letter}  {remedy.title}"
         yield f"     {remedy_costs(remedy)}"
-        yield f"     $ {remedy.command}"
+        yield f"     $ {remedy.command}" if remedy.command else f"     the command is {LEFT_OUT}"
         for line in wrap(remedy.note, _WIDTH - 5):
             yield f"     {line}"
     if diagnosis.not_offered:

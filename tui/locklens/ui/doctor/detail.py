@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.redacting import redacted
 from locklens.doctor.report_words import (
     NOTHING_RECOGNISED,
     cause_title,
@@ -14,6 +13,7 @@ from locklens.doctor.report_words import (
     remedy_costs,
     verdict_sentence,
 )
+from locklens.doctor.sharing import LEFT_OUT
 from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText
@@ -29,7 +29,7 @@ _ERRORS_SHOWN = 3
 
 
 def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
-    """The detail of a row, below it what is known of the whole incident."""
+    """The detail of a row, below it what is known of the whole incident; both of what can be shared."""
     if row.cause is not None:
         yield from _cause_lines(row.cause, row)
     if row.remedy is not None:
@@ -42,7 +42,7 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
         yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
     if diagnosis.started_from:
         yield from heading("STARTED FROM")
-        words = redacted(diagnosis.started_from)
+        words = diagnosis.started_from
         yield line(f"  {words}", hanging=2, copied=words)
     for error in diagnosis.errors[:_ERRORS_SHOWN]:
         yield from heading(f"ERROR  {error.kind}")
@@ -59,13 +59,13 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
     title = Span(cause_title(cause), Role.STRONG)
     yield line(Span(f"{row.state.text}  ", row.state.role), title, hanging=2, copied=cause.id.value)
     yield from heading("EVIDENCE")
-    evidence = redacted(cause.evidence)
+    evidence = cause.evidence
     yield line(f"  {evidence}", hanging=2, copied=evidence)
     if cause.as_of:
         yield line(Span(f"  as of {cause.as_of}", Role.DIM))
     if cause.missing:
         yield from heading("MISSING")
-        yield line(Span(f"  {redacted(missing_words(cause))}", Role.INFO), hanging=2, copied=missing_words(cause))
+        yield line(Span(f"  {missing_words(cause)}", Role.INFO), hanging=2, copied=missing_words(cause))
 
 
 def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
@@ -74,8 +74,10 @@ def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
     if remedy.note:
         yield line(remedy.note, hanging=2)
     yield from heading("COMMAND")
-    command = redacted(remedy.command)
-    yield line("  ", Span(command, Role.PLACE), hanging=4, copied=ShellText(command))
+    if remedy.command:
+        yield line("  ", Span(remedy.command, Role.PLACE), hanging=4, copied=ShellText(remedy.command))
+    else:
+        yield line(f"  {LEFT_OUT}", hanging=4)
     words = "enter opens its Preview" if remedy.write is not None else "run it yourself: y copies it"
     yield line(Span(f"  {words}", Role.DIM))
 

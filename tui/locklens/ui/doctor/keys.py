@@ -38,7 +38,7 @@ DOCTOR_KEYS = KeyTable(
                 ),
                 Key("r", "r", "reload", "diagnose again: ask the registries again", "again"),
                 Key("slash", "/", "filter", "filter rows: by id or title", "filter"),
-                Key("y", "y", "copy", "copy report: or the highlighted line; safe to paste in public", "copy"),
+                Key("y", "y", "copy", "copy report: or the highlighted line; read it before you paste it", "copy"),
             ),
         ),
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),

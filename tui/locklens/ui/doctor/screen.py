@@ -225,7 +225,7 @@ class DoctorScreen(TwoPaneScreen):
 
         def take(proved: Proved | None) -> None:
             if dialog.diagnosis is not None:
-                self._diagnosis = dialog.diagnosis
+                self._diagnosis = _shareable(dialog.diagnosis)
                 self.refresh_list()
                 self.left.action_edge(0)
             if proved is not None:
@@ -286,7 +286,7 @@ class DoctorScreen(TwoPaneScreen):
     def _take_diagnosis(self, event: Diagnosed) -> None:
         if event.run != self._run:
             return
-        self._is_working, self._diagnosis, self._problem = False, event.diagnosis, event.error
+        self._is_working, self._diagnosis, self._problem = False, _shareable(event.diagnosis), event.error
         self.refresh_list()
         if not self._is_again:
             self.left.action_edge(0)
@@ -307,7 +307,14 @@ class DoctorScreen(TwoPaneScreen):
             # Each line is an item of a list, in which neither Markdown nor a shell heeds a character.
             items = (f"- {markdown_text(each.strip())}" for each in text.splitlines() if each.strip())
             self.app.copy_to_clipboard("\n".join(items))
-            self.say("report copied, without tokens and home folders")
+            self.say("report copied, without what looks like a secret: read it before you paste it")
+
+
+def _shareable(diagnosis: Diagnosis | None) -> Diagnosis | None:
+    """Return what the screen shows and copies; what fixes write is kept."""
+    from locklens.doctor.sharing import shareable
+
+    return None if diagnosis is None else shareable(diagnosis, home=str(Path.home()))
 
 
 def _folder_at(top: Path) -> Path:
