@@ -5,7 +5,19 @@ from __future__ import annotations
 SECRET = "s3cR3tZ9qLm7Kp2WxT4v"
 
 _S = SECRET
-_QUERIES = ("token", "X-Goog-Signature", "X-Amz-Signature", "sig", "code", "auth", "jwt", "access_key", "api-key", "key", "AWSAccessKeyId")
+_QUERIES = (
+    "token",
+    "X-Goog-Signature",
+    "X-Amz-Signature",
+    "sig",
+    "code",
+    "auth",
+    "jwt",
+    "access_key",
+    "api-key",
+    "key",
+    "AWSAccessKeyId",
+)
 _NAMES = (
     "AWS_SECRET_ACCESS_KEY={}", 'secret_key = "{}"', "secret_key: '{}'", "password: {}", "PGPASSWORD={}", "client.secret={}",
     "db_pwd={}", "ARM_SAS={}", "session={}", "jwt: {}", "api key: {}", "MY_CREDENTIAL={}", "signature={}", "auth_key={}",
@@ -17,7 +29,22 @@ _HEADERS = (
     "Authorization: Basic {}", "Proxy-Authorization: Basic {}", "X-Vault-Token: {}", "Authorization:[Bearer {}]", "-H 'X-Auth-Token: {}'",
 )  # fmt: skip
 _OPTIONS = ("--token {}", "--token={}", "-password {}", "--api-key '{}'", "--client-secret {}", "curl -u me:{} x")
-_ISSUED = ("ghp_", "hvs.", "npm_", "sk-", "sk-proj-", "ya29.", "AIza", "pypi-", "dckr_pat_", "glcbt-", "gldt-", "glpat-", "xapp-1-", "")
+_ISSUED = (
+    "ghp_",
+    "hvs.",
+    "npm_",
+    "sk-",
+    "sk-proj-",
+    "ya29.",
+    "AIza",
+    "pypi-",
+    "dckr_pat_",
+    "glcbt-",
+    "gldt-",
+    "glpat-",
+    "xapp-1-",
+    "",
+)
 _URLS = (
     "https://user:ab/{}@host.example/x", "https://user:{}@host.example/x", "https://{}@host.example/x", "https://user:a?{}@host.example",
     "https://user:a#{}@host.example", "https://user:a@{}@host.example", "https://user:ab {}@host.example/x",

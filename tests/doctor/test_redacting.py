@@ -41,7 +41,17 @@ def test_what_a_report_is_for_stays(text: str) -> None:
 
 
 ALPHABET = string.ascii_letters + string.digits
-CONTEXTS = ("{}", "x={} y", "({})", "'{}'", "Get \"https://host.example/{}\": EOF", "token: {}.", "[{}]", "a `{}` b", "/{}/x")
+CONTEXTS = (
+    "{}",
+    "x={} y",
+    "({})",
+    "'{}'",
+    'Get "https://host.example/{}": EOF',
+    "token: {}.",
+    "[{}]",
+    "a `{}` b",
+    "/{}/x",
+)
 
 
 @given(st.sampled_from(CONTEXTS), st.integers(0, 10_000), st.integers(32, 64))

@@ -46,8 +46,12 @@ _URL = re.compile(
     rf"|{_TOKEN}+)"
 )
 _PORT = re.compile(r"[^:]*:\d{1,5}")
-_HOST = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?=[:/?#]|$)")
-_LOGIN = re.compile(rf"(?P<kept>(?i:\blogin)\s{{1,3}}){_TOKEN}{{1,256}}(?P<word>\s{{1,3}}(?i:password)\s{{1,3}}){_TOKEN}+")
+_HOST = re.compile(
+    r"(?:localhost|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?=[:/?#]|$)"
+)
+_LOGIN = re.compile(
+    rf"(?P<kept>(?i:\blogin)\s{{1,3}}){_TOKEN}{{1,256}}(?P<word>\s{{1,3}}(?i:password)\s{{1,3}}){_TOKEN}+"
+)
 _OPTION = re.compile(
     r"(?P<kept>(?<![\w-])(?:--?(?i:(?:[a-z0-9]{1,20}[-_]){0,4}(?:[a-z0-9]{0,20}(?:token|secret|passw|pwd|credential|cookie)|key|pass|"
     rf"auth|session|jwt|sas|sig|signature|apikey)[\w-]{{0,40}}))(?:\s{{1,3}}|=)(?!-))(?P<value>{_VALUE})|"
@@ -68,7 +72,9 @@ _SPOKEN = re.compile(
     rf"{_TELLING}|credential)[\w-]{{0,80}}\s{{1,3}}(?:is\s{{1,3}})?(?=[^\s/.]{{0,200}}\d)(?=[^\s/.]{{0,200}}[a-z])(?=[^\s/]{{8}})))"
     rf"(?P<value>{_VALUE})"
 )
-_WITH_LOGIN = re.compile(rf"(?<![^\s\"'`(=<,\[])(?P<login>[^\s\"'`(<@:/\\]{{1,128}}:(?!//){_TOKEN}{{1,1024}}@)(?P<host>[\w\[]{_TOKEN}*)")
+_WITH_LOGIN = re.compile(
+    rf"(?<![^\s\"'`(=<,\[])(?P<login>[^\s\"'`(<@:/\\]{{1,128}}:(?!//){_TOKEN}{{1,1024}}@)(?P<host>[\w\[]{_TOKEN}*)"
+)
 _NO_LOGIN = re.compile(r"sha\d{3}:|v?\d+(?:\.\d+){0,2}(?:[-+].*)?$")
 _ISSUED = re.compile(
     r"\b(?:gh[pousr]_|github_pat_|gl(?:pat|cbt|dt|rt|ptt|ft|soat|imt|agent|ffct)-|xox[a-z]-|xapp-|sk-|sk_|rk_|hv[sbr]\.|npm_|"
@@ -95,7 +101,9 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _WORDS = re.compile(r"[A-Za-z0-9]+")
 _SWITCH = re.compile(r"(?<=[a-z])[A-Z]|(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d")
 _HUMP = re.compile(r"[A-Z][a-z]{2,}")
-_TERM = re.compile(r"(?i:amd64|arm64(?:v8)?|s390x?|ppc64(?:le)?|x86|x64|i[36]86|sha\d{1,3}sums?|\d{8}t\d{4,9}z?|[a-z]{1,3}\d[a-z])")
+_TERM = re.compile(
+    r"(?i:amd64|arm64(?:v8)?|s390x?|ppc64(?:le)?|x86|x64|i[36]86|sha\d{1,3}sums?|\d{8}t\d{4,9}z?|[a-z]{1,3}\d[a-z])"
+)
 
 
 def redacted(text: str, *, home: str = "") -> str:
@@ -152,7 +160,7 @@ def _hinted(match: re.Match[str]) -> str:
     """A name that is a usual word as well: behind a colon and a space, a word or a fingerprint is no secret."""
     value = match["value"].strip("\\\"'`()[]{}<>.,;:!")
     is_prose = match["sign"].endswith(" ") and "=" not in match["sign"]
-    if is_prose and (value.isalpha() and not _switches(value) or not value or _is_known(value)):
+    if is_prose and ((value.isalpha() and not _switches(value)) or not value or _is_known(value)):
         return match[0]
     return _marked(match)
 
@@ -177,8 +185,7 @@ def _url(match: re.Match[str]) -> str:
         start, rest = f"{start}{user}@", rest[end:]
     place = re.search(r"[?#]", rest)
     head = rest if place is None else rest[: place.start()]
-    authority, slash, path = head.partition("/")
-    name, colon, word = authority.partition(":")
+    name, colon, word = head.partition("/")[0].partition(":")
     if colon and not end and not word.startswith((*"0123456789", "[")) and word.strip(_CLOSING) and "[" not in name:
         # The beginning of a password whose end is not there.
         return f"{start}{name}:{REMOVED}"
@@ -188,7 +195,9 @@ def _url(match: re.Match[str]) -> str:
     if query.startswith(REMOVED):
         return f"{start}{rest}"
     ending = _ending(query)
-    return f"{start}{authority}{slash}{path}{place[0]}{REMOVED}{ending}" if len(ending) < len(query) else f"{start}{rest}"
+    return (
+        f"{start}{authority}{slash}{path}{place[0]}{REMOVED}{ending}" if len(ending) < len(query) else f"{start}{rest}"
+    )
 
 
 def _end_of_login(rest: str) -> int:

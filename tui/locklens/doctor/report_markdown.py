@@ -65,7 +65,8 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield "| fix | costs | command |"
         yield "|---|---|---|"
     for remedy in diagnosis.remedies:
-        yield f"| {_cell(remedy.title)} | {remedy_costs(remedy)} | {_cell(remedy.command) if remedy.command else LEFT_OUT} |"
+        command = _cell(remedy.command) if remedy.command else LEFT_OUT
+        yield f"| {_cell(remedy.title)} | {remedy_costs(remedy)} | {command} |"
     if diagnosis.not_offered:
         yield ""
         yield "Not offered:"
