@@ -22,7 +22,7 @@ _FEWEST = 20
 _COUNTED = 10
 """Characters in words of mixed classes that make a run a secret."""
 
-_TOKEN = r"(?:[^\s\"'`<>]|[\"'`](?=\w))"
+_TOKEN = r"(?:[^\s\"'`<>]|[\"'`](?=\w))"  # noqa: S105 - a pattern
 """A character of a value without white space; a quote counts inside of a word alone."""
 
 _VALUE = rf"(?:\\?\"[^\"]{{0,{_LONGEST}}}\"|'[^']{{0,{_LONGEST}}}'|`[^`]{{0,{_LONGEST}}}`|{_TOKEN}+)"
@@ -78,7 +78,8 @@ _WITH_LOGIN = re.compile(
 _NO_LOGIN = re.compile(r"sha\d{3}:|v?\d+(?:\.\d+){0,2}(?:[-+].*)?$")
 _ISSUED = re.compile(
     r"\b(?:gh[pousr]_|github_pat_|gl(?:pat|cbt|dt|rt|ptt|ft|soat|imt|agent|ffct)-|xox[a-z]-|xapp-|sk-|sk_|rk_|hv[sbr]\.|npm_|"
-    r"ya29\.|AIza|pypi-|dckr_[a-z]{2,4}_|AKIA|ASIA|eyJ|SG\.|dop_v1_|shp[a-z]{2}_)[\w.~+/=-]{8,4096}|\b\w{10,20}\.atlasv1\.[\w-]{8,255}"
+    r"ya29\.|AIza|pypi-|dckr_[a-z]{2,4}_|AKIA|ASIA|eyJ|SG\.|dop_v1_|shp[a-z]{2}_)[\w.~+/=-]{8,4096}"
+    r"|\b\w{10,20}\.atlasv1\.[\w-]{8,255}"
 )
 _RUN = re.compile(rf"(?P<host>://[^\s/\"'`?#<>]+)|[A-Za-z0-9+/=_~.%-]{{{_FEWEST},}}")
 _FOLDER_NAME = r"(?:[^\s\\/:\"'`<>|]{1,64}(?: [^\s\\/:\"'`<>|]{1,64}){0,2}(?=\\)|[^\s\\/:\"'`<>|,;)\]]{1,64})"
@@ -86,7 +87,8 @@ _HOMES = re.compile(
     r"(?<![\w.~-])(?:"
     r"(?:/(?:usr|export|var|data|private|Volumes/[\w-]{1,64}|System/Volumes/Data|mnt/[a-z]|cygdrive/[a-z]|[a-z]))?"
     rf"/(?:home|homes|Users|(?i:Documents and Settings))/+{_FOLDER_NAME}|/var/lib/{_FOLDER_NAME}|/(?:var/)?root(?=[/\s\"':`),;.]|$)|"
-    rf"(?:[A-Za-z]:|\\{{2,4}}[^\s\\/\"']{{1,255}})[\\/]{{1,4}}(?i:Users|home|homes|profiles|Documents and Settings)\$?[\\/]{{1,4}}{_FOLDER_NAME}|"
+    rf"(?:[A-Za-z]:|\\{{2,4}}[^\s\\/\"']{{1,255}})[\\/]{{1,4}}"
+    rf"(?i:Users|home|homes|profiles|Documents and Settings)\$?[\\/]{{1,4}}{_FOLDER_NAME}|"
     r"(?<![/\\])~[A-Za-z_][\w.-]{0,63}(?![\w.-]))"
 )
 
@@ -195,9 +197,7 @@ def _url(match: re.Match[str]) -> str:
     if query.startswith(REMOVED):
         return f"{start}{rest}"
     ending = _ending(query)
-    return (
-        f"{start}{authority}{slash}{path}{place[0]}{REMOVED}{ending}" if len(ending) < len(query) else f"{start}{rest}"
-    )
+    return f"{start}{head}{place[0]}{REMOVED}{ending}" if len(ending) < len(query) else f"{start}{rest}"
 
 
 def _end_of_login(rest: str) -> int:
