@@ -86,7 +86,8 @@ _FOLDER_NAME = r"(?:[^\s\\/:\"'`<>|]{1,64}(?: [^\s\\/:\"'`<>|]{1,64}){0,2}(?=\\)
 _HOMES = re.compile(
     r"(?<![\w.~-])(?:"
     r"(?:/(?:usr|export|var|data|private|Volumes/[\w-]{1,64}|System/Volumes/Data|mnt/[a-z]|cygdrive/[a-z]|[a-z]))?"
-    rf"/(?:home|homes|Users|(?i:Documents and Settings))/+{_FOLDER_NAME}|/var/lib/{_FOLDER_NAME}|/(?:var/)?root(?=[/\s\"':`),;.]|$)|"
+    rf"/(?:home|homes|Users|(?i:Documents and Settings))/+{_FOLDER_NAME}"
+    rf"|/var/lib/{_FOLDER_NAME}|/(?:var/)?root(?=[/\s\"':`),;.]|$)|"
     rf"(?:[A-Za-z]:|\\{{2,4}}[^\s\\/\"']{{1,255}})[\\/]{{1,4}}"
     rf"(?i:Users|home|homes|profiles|Documents and Settings)\$?[\\/]{{1,4}}{_FOLDER_NAME}|"
     r"(?<![/\\])~[A-Za-z_][\w.-]{0,63}(?![\w.-]))"
