@@ -27,8 +27,9 @@ from locklens.operations.compare_repository import open_git
 from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
+from locklens.review.health import Health
 from locklens.review.model import Accepted, Change, Finding, HostState, Review, RootReview, Severity
-from locklens.review.reports import codequality, junit, markdown, sarif
+from locklens.review.reports import codequality, health_markdown, junit, markdown, sarif
 from locklens.review.reports.findings import reported_findings
 from locklens.review.reports.markdown_text import code, prose
 from locklens.review.rules.catalogue import RULES, explain_rule
@@ -131,6 +132,14 @@ def test_nothing_breaks_out_of_the_reports(sample: Review, text: str) -> None:
         "system-out",
     }
     valid_quality(found)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_breaks_out_of_the_limits_of_a_health(sample: Review, text: str) -> None:
+    found = poisoned(replace(sample, roots=sample.roots[:2]), text)
+    shown = Shown(health_markdown.render(Health(text, text, "", found, (), ())))
+    shown.check(tables=True)
+    assert "PWN" not in shown.outside
 
 
 def poisoned(found: Review, text: str) -> Review:
