@@ -16,6 +16,7 @@ from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.netrcfile import netrc_tokens
 from locklens.project.tokens import Token
 from locklens.sources.http import bounds, open_client, sending
+from locklens.sources.urls import is_public
 
 PACKAGE = b"0123456789abcdef" * 65536
 
@@ -124,6 +125,35 @@ def test_a_private_address_is_sent_nothing_where_only_public_ones_are_asked(serv
     assert server.asked == []
     with open_client({}).download(server.url("/pkg", host=host)) as download:
         assert b"".join(download.chunks) == PACKAGE
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("8.8.8.8", "168.63.129.15", "2606:4700::1111", "2620:4f:8000::1", "2a00:1450::1%eth0"),
+        *("64:ff9b::808:808", "::ffff:8.8.8.8"),
+    ],
+)
+def test_addresses_that_everyone_reaches(address: str) -> None:
+    assert is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "198.18.0.1"),
+        *("0.0.0.0", "224.0.0.1", "240.0.0.1", "255.255.255.255", "192.0.2.1", "192.0.0.8", "192.0.0.170"),
+        *("192.88.99.1", "168.63.129.16"),
+        *("::", "::1", "::10.0.0.1", "::8.8.8.8", "::ffff:10.0.0.1", "::ffff:168.63.129.16", "::ffff:0:8.8.8.8"),
+        *("64:ff9b::10.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::168.63.129.16", "64:ff9b:1::1", "64:ff9b:1::808:808"),
+        *("fe80::1", "fe80::1%eth0", "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1", "ff0e::1"),
+        *("100::1", "100:0:0:1::1", "1::1", "4000::1", "5f00::1", "2001:db8::1", "3fff::1", "2001:20::1"),
+        *("2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001::1", "2002:a00:1::", "2002:808:808::1"),
+        *("", "example.com", "8.8.8", "0x8080808", "8.8.8.8.", "[2606:4700::1111]"),
+    ],
+)
+def test_addresses_that_nothing_is_sent_to(address: str) -> None:
+    assert not is_public(address)
 
 
 def test_how_long_a_pause_may_be_is_the_callers_choice(server: Server) -> None:

@@ -87,14 +87,34 @@ def is_loopback(name: str) -> bool:
         return False
 
 
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""Addresses of IPv4 hosts in networks without IPv4 (RFC 6052): each is as public as the one in its last 32 bits."""
+
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All that is assigned to hosts of the Internet (RFC 4291): of other blocks none is, whatever they are kept for."""
+
+_LOCAL = (
+    *map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")),
+    *map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")),
+)
+"""What some versions of Python call global: addresses of protocols (RFC 6890), tunnels that lead to whatever IPv4 host
+they name (Teredo, 6to4), documentation (RFC 9637), and the address at which Azure answers each of its machines."""
+
+
 def is_public(address: str) -> bool:
     """True if an IP address is one that everyone reaches: none of this machine, of a private network, or of no host."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None) or found
-    return inner.is_global and not inner.is_multicast
+    if isinstance(found, ipaddress.IPv6Address):
+        if found in _NAT64:
+            found = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        elif found.ipv4_mapped is not None:
+            found = found.ipv4_mapped
+        elif found not in _UNICAST:
+            return False
+    return found.is_global and not found.is_multicast and not any(found in network for network in _LOCAL)
 
 
 def may_carry_token(url: str) -> bool:
