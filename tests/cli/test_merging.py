@@ -92,9 +92,11 @@ class Clone:
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "lock")
 
-    def fork(self, base: list[LockEntry], ours: list[LockEntry], theirs: list[LockEntry]) -> None:
+    def fork(
+        self, base: list[LockEntry], ours: list[LockEntry], theirs: list[LockEntry], name: str = "topic"
+    ) -> None:
         self.commit(*base)
-        self.git("switch", "-q", "-c", "topic")
+        self.git("switch", "-q", "-c", name)
         self.commit(*theirs)
         self.git("switch", "-q", "main")
         self.commit(*ours)
@@ -187,6 +189,20 @@ def test_two_upgrades_of_one_provider_conflict_with_both_entries(clone: Clone) -
     assert read.conflict.ours.by_address[A11.address].says == A11.says
     assert read.conflict.theirs.by_address[A12.address].says == A12.says
     assert clone.git("status", "--porcelain") == f"UU infra/{NAME}\n"
+
+
+@pytest.mark.parametrize("folder", ["-rf", "--root", "--path=x", "a b; touch c"])
+def test_no_name_of_a_folder_is_an_option_of_the_driver(clone: Clone, folder: str) -> None:
+    clone.file = clone.top / folder / NAME
+    clone.file.parent.mkdir()
+    clone.fork([A1, B1], [A11, B1], [A1, B2])
+    done = clone.run("git", "merge", "-q", "topic")
+    assert done.returncode == 0, done.stderr
+    assert clone.file.read_bytes() == lock(A11, B2)
+    clone.fork([A1, B1], [A11, B1], [A12, B1], "again")
+    done = clone.run("git", "merge", "-q", "again")
+    assert f"{folder}/{NAME}: conflict in " in done.stderr
+    assert clone.file.read_bytes().count(b"<<<<<<<") == 1
 
 
 def files(folder: Path, *contents: bytes) -> list[str]:
@@ -282,7 +298,7 @@ def test_the_set_up_says_what_it_writes_and_leaves_nothing_behind(tmp_path: Path
     assert "would make 4 changes" in clone.locklens("git", "install", "--dry-run")
     assert (clone.top / ".git/config").read_bytes() == before
     said = clone.locklens("git", "install")
-    assert "merge.locklens.driver 'locklens merge --marker-size %L --path %P %O %A %B'" in said
+    assert "merge.locklens.driver 'locklens merge --marker-size %L --path=%P %O %A %B'" in said
     assert "diff.locklens.textconv 'locklens textconv'" in said
     assert f"{clone.top / '.gitattributes'}: added {ATTRIBUTES}" in said
     assert (clone.top / ".gitattributes").read_bytes() == b"*.png binary\n" + ATTRIBUTES.encode()

@@ -22,7 +22,7 @@ ATTRIBUTES = ".terraform.lock.hcl merge=locklens diff=locklens"
 _SECTIONS = ("merge.locklens", "diff.locklens")
 _SETTINGS = {
     "merge.locklens.name": "locklens: lock files, block by block",
-    "merge.locklens.driver": "locklens merge --marker-size %L --path %P %O %A %B",
+    "merge.locklens.driver": "locklens merge --marker-size %L --path=%P %O %A %B",
     "diff.locklens.textconv": "locklens textconv",
 }
 _MAX_ATTRIBUTES_BYTES = 1 << 20
