@@ -6,6 +6,8 @@ sixteen times the square. The bound lies between, far from both.
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import time
@@ -43,6 +45,7 @@ NOISE = 0.25
 
 HEAD = '# This file is maintained automatically by "terraform init".\n# Manual edits may be lost in future updates.\n'
 HOST = "registry.terraform.io"
+LOCK = ".terraform.lock.hcl"
 
 
 def work_of(action: Callable[[], object]) -> float:
@@ -376,3 +379,74 @@ def test_roots_above_the_bound_are_not_read(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(roots, "MAX_ROOTS", 2)
     with pytest.raises(LockLensError, match="the head has 3 lock files, and no more than 2 are reviewed"):
         open_git(tmp_path)
+
+
+LONG_PATHS: dict[str, Callable[[int], dict[str, str]]] = {
+    "source of a module": lambda size: {"main.tf": f'module "q" {{\n  source = "./{"l/" * (size // 2)}"\n}}\n'},
+    "source of a module in JSON": lambda size: {
+        "main.tf.json": json.dumps({"module": {"q": {"source": "./" + "l/" * (size // 2)}}})
+    },
+    "sources of modules, each below the bound": lambda size: {
+        "main.tf": "".join(
+            f'module "m{number}" {{\n  source = "./n{number}/{"l/" * 2000}"\n}}\n' for number in range(size // 4000)
+        )
+    },
+    "source through a folder that is there": lambda size: {
+        "main.tf": f'module "q" {{\n  source = "./there/{"../there/" * (size // 9)}{"l/" * 2000}"\n}}\n',
+        "there/main.tf": "",
+    },
+    "folder of a fetched module": lambda size: {
+        "main.tf": 'module "q" {\n  source = "a/b/c"\n}\n',
+        ".terraform/modules/modules.json": json.dumps(
+            {"Modules": [{"Key": "q", "Source": "registry.terraform.io/a/b/c", "Dir": "l/" * (size // 2)}]}
+        ),
+    },
+    "path of a state": lambda size: {
+        "main.tf": f'terraform {{\n  backend "local" {{\n    path = "{"l/" * (size // 2)}s"\n  }}\n}}\n'
+    },
+}
+
+
+class Asked:
+    """Counts the characters of paths that the system is asked about."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.characters = 0
+        for name in ("readlink", "stat", "lstat", "scandir", "open"):
+            monkeypatch.setattr(os, name, self._counted(getattr(os, name)))
+
+    def _counted(self, ask: Callable[..., object]) -> Callable[..., object]:
+        def counted(path: object = ".", *words: object, **options: object) -> object:
+            self.characters += len(os.fspath(path)) if isinstance(path, str | bytes | os.PathLike) else 0
+            return ask(path, *words, **options)
+
+        return counted
+
+
+@pytest.mark.parametrize("kind", LONG_PATHS)
+def test_long_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """The system reads a path from its start each time: to ask about each part of one is quadratic."""
+    size = 28_000
+    for name, text in {LOCK: HEAD + block("a/b", [digest(0)]), **LONG_PATHS[kind](size)}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    for words in (
+        ["init", "-q"],
+        ["add", "-A", "-f"],
+        ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", *words], check=True)
+    (tmp_path / LOCK).write_text(HEAD + block("a/b", [digest(1)]))
+    asked = Asked(monkeypatch)
+    for words in (["review", "HEAD"], ["review", "HEAD", "--head", "HEAD"], ["why", "a/b"], ["health"]):
+        asked.characters = 0
+        status = main([*words, "--offline"], lambda *_: 0)
+        said = capfd.readouterr()
+        assert status in {0, 1}, said.err
+        assert asked.characters < 40 * size, words
+        if words[0] == "why":
+            assert "- not read: " in said.out
+            assert "LK007  Could not determine whether it is required" in said.out

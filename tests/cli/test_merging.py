@@ -92,9 +92,7 @@ class Clone:
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "lock")
 
-    def fork(
-        self, base: list[LockEntry], ours: list[LockEntry], theirs: list[LockEntry], name: str = "topic"
-    ) -> None:
+    def fork(self, base: list[LockEntry], ours: list[LockEntry], theirs: list[LockEntry], name: str = "topic") -> None:
         self.commit(*base)
         self.git("switch", "-q", "-c", name)
         self.commit(*theirs)

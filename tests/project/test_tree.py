@@ -124,6 +124,72 @@ def test_the_work_tree_reads_files_and_lists_folders(tmp_path: Path) -> None:
     ]
 
 
+def test_a_path_that_no_system_opens_leads_nowhere(repo: Path) -> None:
+    """It is never said to be absent: a tree of git may have it."""
+    deep = "/".join(["d" * 200] * 20)
+    revision = commit(repo, {f"{deep[:3000]}/main.tf": "x", "a": "y"})
+    name = "é" * 2000
+    with Repository.discover(repo) as repository:
+        trees = (WorkTree(repo), FileSystem(repo), RevisionTree(repository, revision), IndexTree(repository))
+        for each in trees:
+            assert each.read(f"{deep[:3000]}/main.tf") == b"x"
+            assert each.list(deep[:3000]) == (FolderEntry("main.tf", FILE),)
+            for path in (f"{deep}/{deep}", "d/" * 2049 + "d", "/".join(["é" * 100] * 30)):
+                with pytest.raises(ConfigurationError, match="its path has more than 4096 bytes"):
+                    each.read(path)
+                with pytest.raises(ConfigurationError, match="its path has more than 4096 bytes"):
+                    each.list(path)
+                assert not each.has_folder(path)
+                assert not each.leads_out(path)
+            # No folder can have such a name.
+            assert (each.read(name), each.list(name), each.read("d/" * 2049 + name)) == (None, (), None)
+
+
+def test_what_is_too_far_below_for_the_system_is_not_absent(tmp_path: Path) -> None:
+    deep = "/".join(["d" * 200] * 20)
+    (tmp_path / deep[:3000]).mkdir(parents=True)
+    work = WorkTree(tmp_path)
+    assert len(f"{tmp_path}/{deep}/{'x' * 70}") > tree.MAX_PATH_BYTES > len(f"{deep}/{'x' * 70}")
+    for path in (f"{deep}/{'x' * 70}", f"{deep[:3000]}/{deep[3001:]}/{'x' * 70}"):
+        with pytest.raises(ConfigurationError, match="cannot be read: "):
+            work.read(path)
+        with pytest.raises(ConfigurationError, match="cannot be listed: "):
+            work.list(path)
+    assert work.read(f"{deep[:3000]}/{'x' * 256}") is None
+
+
+def test_links_below_what_is_missing_are_not_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = tmp_path / "top"
+    write(top, {"a/b": ""})
+    (top / "out").symlink_to("missing/x/y/z/../../../../../..")
+    (top / "in").symlink_to("missing/x/y/z/../../../../a")
+    (top / "back").symlink_to("missing/../leads")
+    (top / "leads").symlink_to("/etc")
+    asked: list[str] = []
+    readlink = os.readlink
+
+    def counted(path: str) -> str:
+        asked.append(os.path.relpath(path, top))
+        return readlink(path)
+
+    monkeypatch.setattr(os, "readlink", counted)
+    work = WorkTree(top)
+    assert [work.leads_out(path) for path in ("out", "in", "back", "leads")] == [True, False, True, True]
+    assert sorted(set(asked)) == ["a", "back", "in", "leads", "missing", "out"]
+
+
+def test_the_links_of_a_work_tree_have_a_bound_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    for number in range(50):
+        (tmp_path / f"l{number}").symlink_to("a/../" * 500 + "a")
+    monkeypatch.setattr(tree, "MAX_STEPS", 501 * 49)
+    work = WorkTree(tmp_path)
+    with pytest.raises(RepositoryError, match="links of this tree take more than 24,549 steps"):
+        work.list("")
+    (tmp_path / "l49").unlink()
+    assert {entry.kind for entry in WorkTree(tmp_path).list("") if entry.name[0] == "l"} == {LINKED}
+
+
 def test_only_regular_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zero").symlink_to("/dev/zero")

@@ -9,12 +9,16 @@ from locklens.errors import RepositoryError, UnmergedFileError
 from locklens.project.tree import (
     MAX_LINK_BYTES,
     MAX_LINKS,
+    MAX_STEPS,
     EntryKind,
     FolderEntry,
+    TooManyStepsError,
+    is_too_long,
     join_below,
     leading_out,
     name_bytes,
     normalise,
+    require_length,
 )
 
 if TYPE_CHECKING:
@@ -23,13 +27,6 @@ if TYPE_CHECKING:
     from locklens.project.git import Repository
     from locklens.project.gitoutput import TreeFile
     from locklens.project.tree import Tree
-
-MAX_STEPS = 2_000_000
-"""Folders that are entered, for all links of a tree together: a large repository takes a tenth."""
-
-
-class _TooManyStepsError(RepositoryError):
-    """The links of a tree take more than MAX_STEPS."""
 
 
 class _LeadsOutError(Exception):
@@ -74,7 +71,7 @@ class ListedTree(ABC):
         for path in links:
             try:
                 place = self.resolve(path)
-            except _TooManyStepsError:
+            except TooManyStepsError:
                 raise
             except RepositoryError:
                 continue
@@ -86,10 +83,11 @@ class ListedTree(ABC):
         """Return a file's bytes as committed, without any conversion; None where there is none.
 
         Raises:
-            ConfigurationError: It is, or is behind, a link that leads out of the tree.
+            ConfigurationError: It is, or is behind, a link that leads out of the tree, or its path is too long.
             UnmergedFileError: The file is not merged.
             RepositoryError: The object is missing from this clone, or is too large.
         """
+        require_length(path)
         file = self._find(path)
         if file is None:
             if self.leads_out(path):
@@ -123,8 +121,9 @@ class ListedTree(ABC):
         """Return a folder's entries; () where there is no such folder.
 
         Raises:
-            ConfigurationError: It is, or is behind, a link that leads out of the tree.
+            ConfigurationError: It is, or is behind, a link that leads out of the tree, or its path is too long.
         """
+        require_length(folder)
         place = self.resolve(folder)
         if place is None and self.leads_out(folder):
             raise leading_out(folder)
@@ -175,7 +174,7 @@ class ListedTree(ABC):
             RepositoryError: A link's object is missing from this clone, or links take more than MAX_STEPS.
         """
         clean = normalise(path)
-        if clean is None:
+        if clean is None or is_too_long(clean):
             return None
         if clean in self._children():
             return clean
@@ -195,8 +194,7 @@ class ListedTree(ABC):
         while todo:
             self._steps += 1
             if self._steps > MAX_STEPS:
-                words = f"the links of this tree take more than {MAX_STEPS:,} steps to follow"
-                raise _TooManyStepsError(words, hint="git ls-tree -r REVISION shows links with the mode 120000")
+                raise TooManyStepsError(MAX_STEPS)
             part = todo.pop()
             if part == "..":
                 if not done:

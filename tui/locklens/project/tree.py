@@ -6,6 +6,7 @@ surrogates. Nothing here starts git: trees of a repository ask `locklens.project
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from enum import StrEnum
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError
+from locklens.errors import ConfigurationError, RepositoryError
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,23 @@ MAX_LINKS = 40
 
 MAX_LINK_BYTES = 4096
 """No longer link is followed, as Linux has it."""
+
+MAX_PATH_BYTES = 4096
+"""No longer path is looked at: no system opens one, so that git cannot check it out either."""
+
+MAX_STEPS = 2_000_000
+"""Folders that are entered, for all links of a tree together: a large repository takes a tenth."""
+
+_MAX_NAME_BYTES = 255
+"""No file system that git runs on has a longer name in a folder."""
+
+
+class TooManyStepsError(RepositoryError):
+    """The links of a tree take more steps than a bound."""
+
+    def __init__(self, bound: int) -> None:
+        words = f"the links of this tree take more than {bound:,} steps to follow"
+        super().__init__(words, hint="git ls-tree -r REVISION shows links with the mode 120000")
 
 
 class EntryKind(StrEnum):
@@ -49,7 +67,10 @@ class FolderEntry(Struct, frozen=True):
 
 
 class Tree(Protocol):
-    """A folder tree that can be read."""
+    """A folder tree that can be read.
+
+    A path of more than MAX_PATH_BYTES leads nowhere, whatever the tree has: it is no folder, and cannot be read.
+    """
 
     def read(self, path: str) -> bytes | None:
         """Return a file's bytes, None where there is no such file; links to files are followed.
@@ -93,6 +114,34 @@ def normalise(path: str) -> str | None:
         elif part not in ("", "."):
             parts.append(part)
     return "/".join(parts)
+
+
+def is_too_long(path: str) -> bool:
+    """True if no system opens a path, because it is too long as a whole."""
+    return _size(path) > MAX_PATH_BYTES
+
+
+def require_length(path: str) -> None:
+    """Refuse a path that is too long as a whole: what would be there cannot be said.
+
+    Raises:
+        ConfigurationError: It is.
+    """
+    if is_too_long(path) and not _has_long_name(path):
+        raise ConfigurationError(f"cannot be read: its path has more than {MAX_PATH_BYTES} bytes", path=path[:255])
+
+
+def _has_long_name(path: str) -> bool:
+    """True if a part of a path is no name that a folder can have, so that nothing is there."""
+    return any(_size(part) > _MAX_NAME_BYTES for part in path.split("/"))
+
+
+def _size(path: str) -> int:
+    """Return the bytes of a path; the characters of one that no file can have."""
+    try:
+        return len(path) if path.isascii() else len(name_bytes(path))
+    except UnicodeEncodeError:
+        return len(path)
 
 
 def folder_of(path: str) -> str:
@@ -174,6 +223,7 @@ class WorkTree:
         self._top = os.fspath(top)
         self._escapes: dict[str, bool] = {}
         """Of folders that were looked at, whether a link on the way to them leads out."""
+        self._steps = 0
 
     def read(self, path: str) -> bytes | None:
         """Return a regular file's bytes, None where there is none.
@@ -182,6 +232,7 @@ class WorkTree:
             ConfigurationError: It cannot be read, has more than MAX_FILE_BYTES, is a device or pipe, or is behind a
                 link that leads out of the repository.
         """
+        require_length(path)
         place = self._place(path)
         if place is None:
             return None
@@ -203,7 +254,7 @@ class WorkTree:
                     return None
                 data: bytes | None = stream.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            if _is_absence(error):
+            if _is_absence(error, path):
                 return None
             raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=path) from error
         if data is None:  # Some files of the kernel's are regular ones, and have nothing yet.
@@ -218,6 +269,7 @@ class WorkTree:
         Raises:
             ConfigurationError: There is such a folder and it cannot be read, or a link leads out of the repository.
         """
+        require_length(folder)
         place = self._place(folder)
         if place is None:
             return ()
@@ -227,7 +279,7 @@ class WorkTree:
             with os.scandir(place) as items:
                 entries = [FolderEntry(item.name, self._kind(item)) for item in items]
         except OSError as error:
-            if _is_absence(error):
+            if _is_absence(error, folder):
                 return ()
             raise ConfigurationError(f"cannot be listed: {reason_of(error)}", path=folder or ".") from error
         return tuple(sorted(entries, key=lambda entry: os.fsencode(entry.name)))
@@ -248,7 +300,7 @@ class WorkTree:
 
     def _place(self, path: str) -> str | None:
         clean = normalise(path)
-        if clean is None or (os.sep != "/" and (os.sep in clean or ":" in clean)):
+        if clean is None or is_too_long(clean) or (os.sep != "/" and (os.sep in clean or ":" in clean)):
             return None
         try:
             os.fsencode(clean)
@@ -270,7 +322,51 @@ class WorkTree:
 
     def _is_outside(self, place: str) -> bool:
         top = self._repository_of(place)
-        return top is not None and place != top and _escapes(top, os.path.relpath(place, top))
+        return top is not None and place != top and self._leads_out_of(top, os.path.relpath(place, top))
+
+    def _leads_out_of(self, top: str, path: str) -> bool:
+        """True if links have a path below a folder lead out of it, or into git's own folder in it.
+
+        Links are read and never followed by the system: what an absolute link leads to may differ between processes.
+
+        Raises:
+            RepositoryError: The links of this tree take more than MAX_STEPS.
+        """
+        todo = path.split(os.sep)[::-1]  # noqa: PTH206
+        done = [top]  # each folder's whole path, for joining parts at each step is quadratic
+        links = 0
+        while todo:
+            part = todo.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if len(done) == 1:
+                    return True
+                done.pop()
+                continue
+            if part.lower() == ".git":
+                return True
+            if not done[-1]:
+                done.append("")
+                continue
+            place = os.path.join(done[-1], part)  # noqa: PTH118
+            if links:
+                self._steps += 1
+                if self._steps > MAX_STEPS:
+                    raise TooManyStepsError(MAX_STEPS)
+            try:
+                target = os.readlink(place)  # noqa: PTH115
+            except OSError as error:
+                # Below what does not exist there is no link to ask for. What is no link may have some below it.
+                done.append("" if error.errno in _NOT_THERE else place)
+                continue
+            links += 1
+            if links > MAX_LINKS:
+                return False  # it is no file for anyone
+            if os.path.isabs(target):  # noqa: PTH117
+                return True
+            todo.extend(target.split(os.sep)[::-1])  # noqa: PTH206
+        return False
 
     def _kind(self, item: os.DirEntry[str]) -> EntryKind:
         try:
@@ -299,7 +395,7 @@ class FileSystem(WorkTree):
         return "" if joined == "." else joined
 
     def _place(self, path: str) -> str | None:
-        return os.path.join(self._top, path) if "\0" not in path else None  # noqa: PTH118
+        return os.path.join(self._top, path) if "\0" not in path and not is_too_long(path) else None  # noqa: PTH118
 
     def _repository_of(self, place: str) -> str | None:
         folder = os.path.dirname(os.path.abspath(place))  # noqa: PTH100, PTH120
@@ -322,47 +418,14 @@ def _is_readable(status: os.stat_result, path: str) -> bool:
     return True
 
 
-def _escapes(top: str, path: str) -> bool:
-    """True if links have a path lead out of a folder, or into git's own one in it.
-
-    Links are read and never followed by the system: what an absolute link leads to may differ between processes.
-
-    Args:
-        top: The folder.
-        path: Relative to it.
-    """
-    todo = path.split(os.sep)[::-1]  # noqa: PTH206
-    done: list[str] = []
-    links = 0
-    while todo:
-        part = todo.pop()
-        if part in ("", "."):
-            continue
-        if part == "..":
-            if not done:
-                return True
-            done.pop()
-            continue
-        if part.lower() == ".git":
-            return True
-        try:
-            target = os.readlink(os.path.join(top, *done, part))  # noqa: PTH115, PTH118
-        except OSError:  # It is no link, or nothing that can be opened either.
-            done.append(part)
-            continue
-        links += 1
-        if links > MAX_LINKS:
-            return False  # it is no file for anyone
-        if os.path.isabs(target):  # noqa: PTH117
-            return True
-        todo.extend(target.split(os.sep)[::-1])  # noqa: PTH206
-    return False
+_NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 
 
-def _is_absence(error: OSError) -> bool:
-    import errno
-
-    return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
+def _is_absence(error: OSError, path: str) -> bool:
+    """True if there is no such file. One whose path is too long for the system from where the top is may be there."""
+    if error.errno == errno.ENAMETOOLONG:
+        return _has_long_name(path)
+    return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EINVAL)
 
 
 def leading_out(path: str) -> ConfigurationError:
