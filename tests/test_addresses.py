@@ -28,6 +28,8 @@ ACCEPTED = [
     ("a/ß", "registry.terraform.io/a/ß"),
     ("a/ς", "registry.terraform.io/a/ς"),
     ("a/" + "x" * 70, "registry.terraform.io/a/" + "x" * 70),
+    ("a/" + "x" * 255, "registry.terraform.io/a/" + "x" * 255),
+    ("a/" + "漢" * 255, "registry.terraform.io/a/" + "漢" * 255),
     ("terraform-provider-x", "registry.terraform.io/hashicorp/terraform-provider-x"),
     ("-/aws", "registry.terraform.io/-/aws"),
     ("EXAMPLE.com:443/a/b", "example.com/a/b"),
@@ -43,6 +45,14 @@ ACCEPTED = [
 ]
 
 REFUSED = [
+    ("a/" + "x" * 256, "Invalid provider type"),
+    ("x" * 256 + "/a", "Invalid provider namespace"),
+    ("x_" * 128 + "x/a", "Invalid provider namespace"),
+    ("example.com/a/" + "漢" * 256, "Invalid provider type"),
+    ("example.com/a/" + "\ufdfa" * 20, "Invalid provider type"),
+    ("registry.terraform.io/a/" + "x" * 256, "Invalid provider type"),
+    ("x" * 256 + ".com/a/b", "Invalid provider source hostname"),
+    ("漢" * 64 + ".com/a/b", "Invalid provider source hostname"),
     ("", "Invalid provider source string"),
     ("/x", "Invalid provider source string"),
     ("x/", "Invalid provider source string"),
@@ -178,8 +188,12 @@ def test_platforms() -> None:
 
 def test_hostile_names_are_refused_at_once() -> None:
     """Normalising combining characters and writing punycode take quadratic time."""
-    with pytest.raises(ValueError, match="must contain only letters"):
+    with pytest.raises(ValueError, match="at most 255 characters"):
         normalise_part("a" + "\u0301\u0327" * 100_000)
+    with pytest.raises(ValueError, match="must contain only letters"):
+        normalise_part("a" + "\u0301\u0327" * 100)
+    with pytest.raises(ValueError, match="more than 255 characters"):
+        read_host("xn--" + "a" * 100_000)
     with pytest.raises(ValueError, match="more than 255 characters"):
         normalise_host("".join(chr(0x4E00 + number) for number in range(20_000)))
     assert normalise_host(f"{'a' * 251}.com") == f"{'a' * 251}.com"
@@ -212,6 +226,14 @@ def test_hosts_with_their_punycode_beside() -> None:
 )
 def test_scripts(name: str, scripts: tuple[str, ...]) -> None:
     assert scripts_of(name) == scripts
+
+
+def test_a_long_name_in_ascii_is_told_from_every_other_one() -> None:
+    names = ["漢" * 63, "漢" * 64, "漢" * 63 + "字", "a" * 64 + "\u0430"]
+    shown = [ProviderAddress("example.com", "acme", name).ascii for name in names]
+    assert all(map(str.isascii, shown))
+    assert len(set(shown)) == len(names)
+    assert shown[3] == f"example.com/acme/{'a' * 64}\\u0430"
 
 
 def test_an_address_in_ascii() -> None:

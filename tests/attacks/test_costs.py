@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -152,6 +153,64 @@ LOGS: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("kind", LOGS)
 def test_logs(kind: str) -> None:
     grows_in_step(lambda size: read_log(LOGS[kind](size).encode()), 50_000)
+
+
+def letters(number: int, first: int = 0x4E00) -> str:
+    """Letters of which each is another one: punycode orders them."""
+    return "".join(chr(first + place % 20_000) for place in range(number))
+
+
+NAMES: dict[str, Callable[[int], str]] = {
+    "one type": lambda size: bare(f"{HOST}/a/{letters(size // 3)}"),
+    "one namespace": lambda size: bare(f"{HOST}/{letters(size // 3)}/a"),
+    "one host": lambda size: bare(f"{letters(size // 3)}.com/a/b"),
+    "labels of one host": lambda size: bare(f"{'.'.join([letters(60)] * (size // 180))}.com/a/b"),
+    "types of a length": lambda size: "".join(
+        bare(f"{HOST}/a/{letters(255, i)}") for i in range(20_000, size // 800 + 20_000)
+    ),
+    "types and namespaces of a label": lambda size: "".join(
+        bare(f"{HOST}/{letters(63, i)}/{letters(63, i)}") for i in range(20_000, size // 420 + 20_000)
+    ),
+    "letters that stand for many": lambda size: bare(f"{HOST}/a/" + "\ufdfa" * (size // 3)),
+    "ASCII": lambda size: bare(f"{HOST}/a/" + "a" * size),
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_long_names(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str) -> None:
+    """What a name costs is counted in lines of the program: how long they take is the same for each."""
+    old, new = tmp_path / "old.hcl", tmp_path / "new.hcl"
+    lines = []
+    for size in (3_000, LARGER * 3_000):
+        old.write_text(HEAD + NAMES[kind](size // 2).replace('"1.0.0"', '"0.9.0"'))
+        new.write_text(HEAD + NAMES[kind](size))
+        with Lines() as counted:
+            assert main(["review", "--offline", "--old", str(old), "--new", str(new)], lambda *_: 0) in {0, 1}
+        lines.append(counted.number)
+        capfd.readouterr()
+    assert lines[1] <= (LARGER + 1) * lines[0] + 50_000
+    assert lines[1] <= 1000 * LARGER * 3_000
+
+
+class Lines:
+    """Counts the lines of Python that are run."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __enter__(self) -> Lines:
+        self._before = sys.gettrace()
+        threading.settrace(self._trace)
+        sys.settrace(self._trace)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self._before)
+        threading.settrace(self._before)
+
+    def _trace(self, _frame: object, event: str, _argument: object) -> object:
+        self.number += event == "line"
+        return self._trace
 
 
 def test_providers_that_all_move(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -28,8 +28,11 @@ _PLATFORM = re.compile(r"([a-z0-9]+)_([a-z0-9]+)\Z")
 _PORT = re.compile(r"[+-]?[0-9]+\Z")
 _MAX_PORT = 65535
 _HTTPS_PORT = 443
-_MAX_HOST = 255
-"""Characters of a host name: DNS has no longer ones, and punycode takes quadratic time."""
+_MAX_NAME = 255
+"""Characters of a host, a namespace or a type: DNS has no longer hosts, and no system a longer folder or program, so
+that a provider of such a name can nowhere be installed. (The tools refuse it there.)"""
+_MAX_LABEL = 63
+"""Letters that are written in punycode, which takes quadratic time: DNS has no longer labels."""
 
 LEGACY_NAMESPACE = "-"
 """The namespace that Terraform 0.12 states used before providers had one."""
@@ -67,9 +70,14 @@ class ProviderAddress(Struct, frozen=True):
         return name if self.host == default_host else f"{display_host(self.host)}/{name}"
 
     @property
+    def is_ascii(self) -> bool:
+        """True if each of its names is, in the form that is shown."""
+        return self.namespace.isascii() and self.type.isascii() and display_host(self.host).isascii()
+
+    @property
     def ascii(self) -> str:
-        """The full address with every name in punycode, in which no letter looks like another one."""
-        return "/".join((self.host, _punycode(self.namespace), _punycode(self.type)))
+        """The full address in ASCII, in which no letter looks like another one: its names in punycode, or escaped."""
+        return "/".join((self.host, _in_ascii(self.namespace), _in_ascii(self.type)))
 
     @property
     def mixed_scripts(self) -> tuple[str, ...]:
@@ -120,8 +128,17 @@ def scripts_of(name: str) -> tuple[str, ...]:
     return tuple(sorted(found - _WRITTEN_TOGETHER | ({"CJK"} if found & _WRITTEN_TOGETHER else set())))
 
 
-def _punycode(name: str) -> str:
-    return name if name.isascii() else "xn--" + name.encode("punycode").decode()
+def _in_ascii(name: str) -> str:
+    return _punycode(name) if len(name) <= _MAX_LABEL else name.encode("ascii", "backslashreplace").decode()
+
+
+def _punycode(label: str) -> str:
+    return label if label.isascii() else _encoded(label)
+
+
+@lru_cache(maxsize=1024)
+def _encoded(label: str) -> str:
+    return "xn--" + label.encode("punycode").decode()
 
 
 def normalise_part(text: str) -> str:
@@ -130,6 +147,8 @@ def normalise_part(text: str) -> str:
     Raises:
         ValueError: The text is none; str() says why in the real tools' words.
     """
+    if len(text) > _MAX_NAME:
+        raise ValueError(f"must have at most {_MAX_NAME} characters")
     if _PLAIN_PART.match(text):
         return text
     if not text:
@@ -150,7 +169,7 @@ def normalise_namespace(text: str) -> str:
     Raises:
         ValueError: The text is none; str() says why in Terraform's words.
     """
-    if "_" not in text or "." in text or "--" in text:
+    if len(text) > _MAX_NAME or "_" not in text or "." in text or "--" in text:
         return normalise_part(text)
     if not _UNDERSCORED.match(text):
         raise ValueError(
@@ -161,7 +180,7 @@ def normalise_namespace(text: str) -> str:
 
 
 def _idna_label(text: str) -> str:
-    """Map one label as UTS 46 lookup does, to Unicode, without a limit of length."""
+    """Map one label as UTS 46 lookup does, to Unicode, without the limit of a label in DNS."""
     import idna
 
     try:
@@ -177,6 +196,8 @@ def _idna_label(text: str) -> str:
             if character == "\u200d" and not idna.valid_contextj(mapped, position):
                 raise idna.IDNAError("joiner")
         idna.check_bidi(mapped)
+        if len(mapped) > _MAX_NAME:  # one character may stand for eighteen letters
+            raise idna.IDNAError("length")
     except (idna.IDNAError, ValueError, IndexError) as error:
         raise ValueError(
             "must contain only letters, digits, and dashes, and may not use leading or trailing dashes"
@@ -198,8 +219,8 @@ def normalise_host(text: str) -> str:
         suffix = "" if int(port) == _HTTPS_PORT else f":{int(port)}"
     if not name:
         raise ValueError("the host name is empty")
-    if len(name) > _MAX_HOST:
-        raise ValueError(f"the host name has more than {_MAX_HOST} characters")
+    if len(name) > _MAX_NAME:
+        raise ValueError(f"the host name has more than {_MAX_NAME} characters")
     if _PLAIN_HOST.match(name) and "--" not in name:
         return name + suffix
     labels = re.split("[.\u3002\uff0e\uff61]", name)
@@ -218,6 +239,8 @@ def read_host(text: str) -> str:
     import idna
 
     name, colon, port = text.partition(":")
+    if len(name) > _MAX_NAME:
+        raise ValueError(f"the host name has more than {_MAX_NAME} characters")
     try:
         labels = [idna.ulabel(label.lower()) if label[:4].lower() == "xn--" else label for label in name.split(".")]
     except idna.IDNAError as error:
@@ -238,7 +261,10 @@ def _host_label(label: str) -> str:
         except idna.IDNAError as error:
             raise ValueError("the host name holds characters that are not allowed") from error
         return idna.alabel(unicode_label).decode()
-    return _punycode(_idna_label(label))
+    mapped = _idna_label(label)
+    if len(mapped) > _MAX_LABEL and not mapped.isascii():
+        raise ValueError(f"a label of the host name has more than {_MAX_LABEL} characters")
+    return _punycode(mapped)
 
 
 def parse_source(
@@ -321,6 +347,8 @@ def _refuse_prefix(kind: str, prefix: str, namespace: str) -> None:
 @lru_cache(maxsize=4096)
 def parse_plain(text: str) -> ProviderAddress | None:
     """Read a full address that is plain ASCII in normal form, as nearly all are; None for any other text."""
+    if len(text) > _MAX_NAME:
+        return None
     host, _, rest = text.partition("/")
     namespace, _, kind = rest.partition("/")
     plain = _PLAIN_HOST.match(host) and "--" not in host and _PLAIN_PART.match(namespace) and _PLAIN_PART.match(kind)

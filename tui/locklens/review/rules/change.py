@@ -27,7 +27,7 @@ def _major(change: Change, _: Policy) -> Iterator[Verdict]:
 
 def _not_ascii(change: Change, _: Policy) -> Iterator[Verdict]:
     address = change.address
-    if address.ascii == str(address):
+    if address.is_ascii:
         return
     words = f"{address} is {address.ascii} in ASCII"
     if not address.mixed_scripts:
