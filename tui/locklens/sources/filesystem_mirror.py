@@ -126,18 +126,43 @@ class FilesystemMirror(Unsigned):
         """Open a zip file, which is not trusted to remain as it is; errors as of `Source`."""
         assert metadata.path is not None
         try:
-            # A device acts on being opened, so what it is has to be known before; and again afterwards.
-            _require_file(metadata.path.stat())
-            with open(os.open(metadata.path, _READ), "rb", buffering=0) as file:  # noqa: PTH123
-                status = os.fstat(file.fileno())
-                _require_file(status)
-                yield Transfer(str(metadata.path), status.st_size, iter(lambda: file.read(_BLOCK), b""))
+            with opened_zip(metadata.path) as transfer:
+                yield transfer
         except OSError as error:
             raise self._unreadable(metadata, error) from error
 
     def _unreadable(self, metadata: PackageMetadata, error: OSError) -> UnavailableError:
         words = f"{metadata.path} cannot be read: {error.strerror or error}"
         return UnavailableError(words, source=str(self), address=str(metadata.address))
+
+
+@contextmanager
+def opened_zip(path: Path) -> Iterator[Transfer]:
+    """Open a zip file on disk, or what a link leads to.
+
+    Raises:
+        OSError: It cannot be opened or read, or is a folder, a device, a pipe or a socket.
+    """
+    # A device acts on being opened, so what it is has to be known before; and again afterwards.
+    _require_file(path.stat())
+    with open(os.open(path, _READ), "rb", buffering=0) as file:  # noqa: PTH123
+        status = os.fstat(file.fileno())
+        _require_file(status)
+        yield Transfer(str(path), status.st_size, iter(lambda: file.read(_BLOCK), b""))
+
+
+def packages_of(folder: Path, address: ProviderAddress) -> Iterator[MirroredPackage]:
+    """Yield the packages of one provider below a folder, as `search` finds them; none where it has no such folder.
+
+    Raises:
+        OSError: A folder cannot be read, or there are too many names.
+    """
+    place, searching = Path(os.path.realpath(folder)), _Searching()
+    for name in str(address).split("/"):
+        place /= name
+        if not place.is_dir() or place.is_symlink():
+            return
+    yield from searching.packages(address, place)
 
 
 def search(folder: Path) -> dict[ProviderAddress, tuple[MirroredPackage, ...]]:

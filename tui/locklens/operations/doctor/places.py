@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +13,13 @@ from locklens.doctor.examined import FoundPackage, PackageOrigin
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.packages.hashing import hash_package
-from locklens.packages.installed import hashed_folder
+from locklens.packages.installed import file_digests, hashed_folder
 from locklens.packages.limits import Limits
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
+from locklens.project.tree import FileSystem
+from locklens.sources.filesystem_mirror import opened_zip, packages_of
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ MOST_PACKAGES = 12
 _MOST_PLATFORMS = 32
 """Folders of platforms that are looked at in one version's folder."""
 
-_BLOCK = 1 << 20
+_LEADS_OUT = "it is behind a link that leads out of the repository"
 
 
 class Sources(Struct, frozen=True):
@@ -82,6 +83,7 @@ class PackageFinder:
 
     def __init__(self, folder: Path, cancel: threading.Event | None) -> None:
         self._folder = folder
+        self._files = FileSystem(folder)
         self._cancel = cancel
         self._left = MOST_PACKAGES
         self._known: dict[str, FoundPackage] = {}
@@ -110,43 +112,50 @@ class PackageFinder:
 
     def installed(self, data: Path, origin: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
         """Yield the packages of a version in a root's data folder, or in another tree of unpacked packages."""
-        yield from self._unpacked(data, PackageOrigin("installed", origin), address, version)
+        place = PackageOrigin("installed", origin)
+        yield from self._below(self._folder / data, place, address, version, has_zips=False)
 
     def in_cache(self, cache: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
         """Yield those in a plugin cache."""
-        yield from self._unpacked(Path(cache), PackageOrigin("plugin-cache", self._shown(cache)), address, version)
+        origin = PackageOrigin("plugin-cache", self._shown(cache))
+        yield from self._below(self._folder / cache, origin, address, version, has_zips=False)
 
     def in_mirror(self, mirror: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
         """Yield those in a filesystem mirror: unpacked, and packed."""
-        top = self._folder / mirror
-        yield from self._unpacked(top, PackageOrigin("mirror", self._shown(mirror)), address, version)
-        names = top / str(address)
-        try:
-            files = sorted(names.glob(f"terraform-provider-{address.type}_{version}_*.zip"))[:_MOST_PLATFORMS]
-        except (OSError, ValueError):
-            return
-        for file in files:
-            origin = PackageOrigin("mirror", f"{self._shown(mirror)}/{address}/{file.name}")
-            if (found := self._once(file, origin, _platform_in(file.stem))) is not None:
-                yield found
+        yield from self._below(self._folder / mirror, PackageOrigin("mirror", self._shown(mirror)), address, version)
 
     def _shown(self, path: str) -> str:
         """Return a path relative to the current folder where it is below it."""
         below = os.path.relpath(self._folder / path, self._folder)
         return path if below.startswith("..") else below.replace(os.sep, "/")
 
-    def _unpacked(
-        self, top: Path, origin: PackageOrigin, address: ProviderAddress, version: str
+    def _below(
+        self, top: Path, origin: PackageOrigin, address: ProviderAddress, version: str, *, has_zips: bool = True
     ) -> Iterator[FoundPackage]:
-        folder = self._folder / top / str(address) / version
+        """Yield the packages of a version below a folder, as a tool finds them there.
+
+        A mirror may lie in a repository, whose links lead nowhere else. What is installed in a root, and what is in a
+        plugin cache, is a link to wherever the user's own cache is.
+        """
+        real, number = os.path.realpath(top), 0
         try:
-            places = sorted(one for one in folder.iterdir() if one.is_dir() and _platform_in(one.name))
-        except OSError:
-            return
-        for place in places[:_MOST_PLATFORMS]:
-            shown = PackageOrigin(origin.kind, f"{origin.path}/{address}/{version}/{place.name}")
-            if (found := self._once(place, shown, place.name)) is not None:
-                yield replace(found, place=os.fspath(place), base=os.fspath(self._folder / top))
+            for one in packages_of(top, address):
+                if str(one.version) != version or (not one.is_folder and not has_zips):
+                    continue
+                number += 1
+                if number > _MOST_PLATFORMS:
+                    self.is_cut = True
+                    return
+                below = os.path.relpath(one.path, real)
+                place, platform = top / below, str(one.platform)
+                shown = PackageOrigin(origin.kind, f"{origin.path}/{below}".replace(os.sep, "/"))
+                found: FoundPackage | None = FoundPackage(shown, platform, problem=_LEADS_OUT)
+                if origin.kind != "mirror" or not self._files.leads_out(os.fspath(place)):
+                    found = self._once(place, shown, platform)
+                if found is not None:
+                    yield replace(found, place=os.fspath(place), base=os.fspath(top)) if one.is_folder else found
+        except OSError as error:
+            yield FoundPackage(origin, problem=f"it cannot be searched: {reason_of(error)}")
 
     def _once(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage | None:
         key = os.path.realpath(place)
@@ -165,9 +174,8 @@ class PackageFinder:
             if place.is_dir():
                 of_folder = hashed_folder(place, limit=Limits(), cancel=self._cancel)
                 return FoundPackage(origin, platform, of_folder.hashes)
-            with place.open("rb") as file:
-                chunks = iter(lambda: file.read(_BLOCK), b"")
-                hashed = hash_package(chunks, limit=Limits(), cancel=self._cancel)
+            with opened_zip(place) as transfer:
+                hashed = hash_package(transfer.chunks, limit=Limits(), cancel=self._cancel)
             return FoundPackage(origin, platform, hashed.hashes)
         except OSError as error:
             return FoundPackage(origin, platform, problem=reason_of(error))
@@ -186,7 +194,7 @@ def differing_files(one: Path, reference: Path) -> tuple[str, ...]:
         return ()  # Behind a link there may be anything, and the names of its files are no part of a report.
     try:
         mine, theirs = _digests(one), _digests(reference)
-    except OSError:
+    except (OSError, ValueError):
         return ()
     words = []
     for name in sorted({*mine, *theirs}):
@@ -199,20 +207,13 @@ def differing_files(one: Path, reference: Path) -> tuple[str, ...]:
     return tuple(words)
 
 
-_MOST_FILES = 1000
+_COMPARED = Limits(entries=1000)
+"""Files of which the names are compared: a package has some ten."""
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """Return the digest of each regular file; links are left out."""
-    found: dict[str, str] = {}
-    for place, _, names in os.walk(folder):
-        for name in names:
-            path = Path(place) / name
-            if path.is_symlink() or not path.is_file() or len(found) >= _MOST_FILES:
-                continue
-            with path.open("rb") as file:
-                found[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+    """Return the digest of each file; errors as of `file_digests`."""
+    return {os.fsdecode(name): digest for name, digest in file_digests(folder, limit=_COMPARED)}
 
 
 def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:

@@ -10,6 +10,7 @@ from locklens.operations.verification.model import PackagePlace, SearchedPlace, 
 from locklens.operations.write.init import data_folder_of
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
+from locklens.project.tree import FileSystem
 from locklens.sources.filesystem_mirror import search
 from locklens.text import reason_of
 
@@ -89,11 +90,15 @@ class PlaceFinder:
             self.notes.append(f"{folder} cannot be searched: {reason_of(error)}")
             return
         self.searched.append(SearchedPlace(where, self._shown(folder), root))
-        top = Path(os.path.realpath(folder))
+        top, files = Path(os.path.realpath(folder)), FileSystem(self._options.folder)
         for packages in found.values():
             for one in packages:
                 if one.is_folder or has_zips:
                     path = folder / one.path.relative_to(top)
+                    # A mirror may lie in a repository; data folders and caches have links to the user's own cache.
+                    if where is Where.MIRROR and files.leads_out(os.fspath(path)):
+                        self.notes.append(f"{path} is behind a link that leads out of the repository, and not verified")
+                        continue
                     yield PackagePlace(
                         one.address, one.version, one.platform, where, path, self._shown(path), one.is_folder, root
                     )
