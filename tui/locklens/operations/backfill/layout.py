@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
+from locklens.project.walking import TooManyFoldersError, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from locklens.operations.backfill.model import Shard
 
 _PROVIDERS = "providers"
+
+_MAX_FOLDERS = 1_000_000
+"""Folders of a registry's clone: one for each namespace, of which OpenTofu's registry has some thousands."""
 
 
 class ProviderFile(Struct, frozen=True):
@@ -63,12 +67,15 @@ def _files_at(place: Path) -> Iterator[Path]:
 
 
 def _files_below(top: Path) -> Iterator[Path]:
-    def refuse(error: OSError) -> None:
-        raise ConfigurationError(f"cannot be read: {error.strerror}", path=str(error.filename)) from error
-
-    for folder, folders, files in os.walk(top, onerror=refuse):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(folder, name)
-            if name.endswith(".json") and not name.startswith(".") and path.is_file() and not path.is_symlink():
-                yield path
+    try:
+        for folder in walk(os.fspath(top), most=_MAX_FOLDERS, enters=lambda _, name: not name.startswith(".")):
+            place = top / folder.path
+            if folder.error is not None:
+                raise ConfigurationError(f"cannot be read: {folder.error.strerror}", path=str(place)) from folder.error
+            for name in folder.files:
+                path = place / name
+                if name.endswith(".json") and not name.startswith(".") and path.is_file() and not path.is_symlink():
+                    yield path
+    except TooManyFoldersError:
+        words = f"more than {_MAX_FOLDERS} folders are not searched"
+        raise ConfigurationError(words, path=str(top), hint="name folders below it") from None

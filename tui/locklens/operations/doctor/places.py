@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -25,6 +24,7 @@ from locklens.text import reason_of
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect

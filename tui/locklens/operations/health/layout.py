@@ -11,15 +11,18 @@ import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import path_below_top, within
 from locklens.project.roots import LOCK_FILE, MAX_ROOTS
 from locklens.project.tree import WorkTree, name_bytes
+from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.rules.health import Absence
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from locklens.project.git import Repository
@@ -41,6 +44,7 @@ class Layout(Struct, frozen=True):
         configured: Other folders with configuration files, in order.
         is_git: True in a git repository.
         is_generated: True if there are units of Terragrunt, which run modules that no configuration calls.
+        unsearched: Folders that could not be listed, in words.
     """
 
     tree: WorkTree
@@ -48,6 +52,7 @@ class Layout(Struct, frozen=True):
     configured: tuple[str, ...]
     is_git: bool
     is_generated: bool = False
+    unsearched: tuple[str, ...] = ()
 
     def absence(self, folder: str) -> Absence:
         """Return why a configured folder has no lock file in the repository."""
@@ -86,18 +91,20 @@ def _of_repository(repository: Repository, folder: Path) -> Layout:
 
 
 def _walked(folder: Path) -> Layout:
-    return _layout(WorkTree(folder), list(_files_below(folder)), is_git=False)
+    top, paths, unsearched = os.fspath(folder), list[str](), list[str]()
+    try:
+        for each in walk(top, most=MAX_FOLDERS, enters=_is_entered):
+            if each.error is not None:
+                unsearched.append(f"{each.path or '.'} is not searched: {reason_of(each.error)}")
+            paths += (f"{each.path}/{name}" if each.path else name for name in each.files if _is_named(name))
+    except TooManyFoldersError:
+        words = f"more than {MAX_FOLDERS} folders are not searched"
+        raise ConfigurationError(words, path=str(folder), hint="name a folder below it") from None
+    return replace(_layout(WorkTree(folder), paths, is_git=False), unsearched=tuple(unsearched))
 
 
-def _files_below(folder: Path) -> Iterator[str]:
-    top = os.fspath(folder)
-    for number, (place, folders, files) in enumerate(os.walk(top)):
-        if number >= MAX_FOLDERS:
-            words = f"more than {MAX_FOLDERS} folders are not searched"
-            raise ConfigurationError(words, path=str(folder), hint="name a folder below it")
-        folders[:] = [name for name in folders if name not in _DOWNLOADED and not _is_repository(place, name)]
-        relative = path_below_top(top, place) or ""
-        yield from (f"{relative}/{name}" if relative else name for name in files if _is_named(name))
+def _is_entered(place: str, name: str) -> bool:
+    return name not in _DOWNLOADED and not _is_repository(place, name)
 
 
 def _is_repository(place: str, name: str) -> bool:
@@ -145,4 +152,4 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
             raise ConfigurationError(words, path=name, hint="name folders with a lock file or a configuration")
         wanted.add(place)
     locked, configured = ([one for one in folders if one in wanted] for folders in (layout.locked, layout.configured))
-    return Layout(layout.tree, tuple(locked), tuple(configured), layout.is_git, layout.is_generated)
+    return replace(layout, locked=tuple(locked), configured=tuple(configured))

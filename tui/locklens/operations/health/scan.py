@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     """Called with what is done, how much of it, and of how much."""
 
 
+_MOST_NOTES = 5
+"""Folders that are named one by one."""
+
 _UNREAD = "not all that requires providers can be read"
 
 
@@ -67,7 +70,7 @@ def scan_health(
     layout = find_layout(request.folder, request.roots)
     settings = RootSettings(request.tool, request.test_directory, effective.policy)
     roots = read_roots(layout, settings, on_progress=partial(on_progress, "roots"), cancel=cancel)
-    scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots))
+    scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots), layout.unsearched)
     if on_draft is not None:
         on_draft(scan.health(None))
     answers = _answers(request, scan.groups, effective, on_progress, cancel)
@@ -86,12 +89,17 @@ class _Scan(Struct):
     top: str
     roots: list[ReadRoot]
     groups: list[EntryGroup]
+    unsearched: tuple[str, ...]
 
     def notes(self) -> tuple[str, ...]:
-        """Return that nothing was checked where there is no root: the folder may be another one than was meant."""
+        """Return what was not searched, and that nothing was checked: the folder may be another one than was meant."""
+        unsearched = self.unsearched[:_MOST_NOTES]
+        if len(self.unsearched) > len(unsearched):
+            unsearched += (f"{len(self.unsearched) - len(unsearched)} more folders are not searched",)
         if self.roots:
-            return ()
-        return (f"nothing was checked: no lock file or configuration of a root in or below {self.request.name}",)
+            return unsearched
+        nothing = f"nothing was checked: no lock file or configuration of a root in or below {self.request.name}"
+        return (*unsearched, nothing)
 
     def health(self, answers: HealthAnswers | None) -> Health:
         """Return what follows from the files and the answers; None for no answers yet."""

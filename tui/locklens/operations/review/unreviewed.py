@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.tree import WorkTree, name_bytes
+from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.context import Unreviewed
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from locklens.project.gitoutput import SubmoduleChange
 
 _MAX_FOLDERS = 10_000
-"""Folders of a submodule that are searched for a lock file; a larger one is assumed to have one."""
+"""Folders of a submodule that are searched for a lock file; a larger one, and one that cannot be read, is assumed to
+have one."""
 
 _LINK_OUT = "a link that leads out of the repository, or behind one"
 
@@ -73,14 +75,17 @@ def unreviewed_files(comparison: Comparison, configuration: Configuration) -> di
 
 
 def _has_root(repository: Repository, path: str) -> bool:
-    """True if a lock file is in the checked-out files of a submodule; links are not followed."""
+    """True if a lock file is in the checked-out files of a submodule, or may be; links are not followed."""
     if WorkTree(repository.top).leads_out(path):
         return True
-    for number, (_, folders, files) in enumerate(os.walk(repository.top / path)):
-        if LOCK_FILE in files or number >= _MAX_FOLDERS:
-            return True
-        folders[:] = [name for name in folders if name not in (".git", ".terraform")]
-    return False
+    top = os.fspath(repository.top / path)
+    if not os.path.lexists(top):
+        return False  # not checked out
+    try:
+        listed = walk(top, most=_MAX_FOLDERS, enters=lambda _, name: name not in (".git", ".terraform"))
+        return any(folder.error is not None or LOCK_FILE in folder.files for folder in listed)
+    except TooManyFoldersError:
+        return True
 
 
 def _commit(object_id: str) -> str:
