@@ -151,7 +151,7 @@ def opened_zip(path: Path) -> Iterator[Transfer]:
         yield Transfer(str(path), status.st_size, iter(lambda: file.read(_BLOCK), b""))
 
 
-def packages_of(folder: Path, address: ProviderAddress) -> Iterator[MirroredPackage]:
+def provider_packages(folder: Path, address: ProviderAddress) -> Iterator[MirroredPackage]:
     """Yield the packages of one provider below a folder, as `search` finds them; none where it has no such folder.
 
     Raises:

@@ -93,7 +93,7 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _UNICAST = ipaddress.IPv6Network("2000::/3")
 """All that is assigned to hosts of the Internet (RFC 4291): of other blocks none is, whatever they are kept for."""
 
-_LOCAL = (
+_LOCAL: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (
     *map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")),
     *map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")),
 )

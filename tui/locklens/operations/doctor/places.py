@@ -18,7 +18,7 @@ from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem
-from locklens.sources.filesystem_mirror import opened_zip, packages_of
+from locklens.sources.filesystem_mirror import opened_zip, provider_packages
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class PackageFinder:
         """
         real, number = os.path.realpath(top), 0
         try:
-            for one in packages_of(top, address):
+            for one in provider_packages(top, address):
                 if str(one.version) != version or (not one.is_folder and not has_zips):
                     continue
                 number += 1
