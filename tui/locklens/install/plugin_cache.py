@@ -18,6 +18,7 @@ from locklens.errors import ConfigurationError
 from locklens.install.folders import DataFolder
 from locklens.install.limits import LIMITS
 from locklens.packages.limits import stop_if
+from locklens.project.walking import TooManyFoldersError, walk
 from locklens.storage.folder_lock import turn
 
 if TYPE_CHECKING:
@@ -91,8 +92,9 @@ class PluginCache(Struct, frozen=True):
 def _age(place: Path) -> float:
     """Seconds since anything in a package changed; below zero where the clocks disagree, 0 where it cannot be told."""
     try:
-        found = (os.path.join(folder, name) for folder, _, names in os.walk(place) for name in ("", *names))  # noqa: PTH118
+        listed = walk(os.fspath(place), most=LIMITS.entries, enters=lambda *_: True)
+        found = (os.path.join(place, each.path, name) for each in listed for name in ("", *each.files))  # noqa: PTH118
         changes = [os.lstat(path) for path in islice(found, LIMITS.entries)]
-    except OSError:
+    except (OSError, TooManyFoldersError):
         return 0.0
     return time.time() - max((max(one.st_mtime, one.st_ctime) for one in changes), default=0.0)
