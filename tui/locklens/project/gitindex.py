@@ -196,7 +196,7 @@ class GitIndex:
         for path, name in zip(fields[::3], fields[2::3], strict=False):
             if name in self._unsafe_filters:
                 words = f"it goes through the filter {name}, which this repository's own configuration names"
-                yield path, _refusal(path, words, f"git add -p {shlex.quote(path)}")
+                yield path, _refusal(path, words, f"git add -p -- {shlex.quote(path)}")
 
     def _aside(self, folder: str) -> GitCommand:
         """Return git with a copy of the index, and with new objects in a folder of its own."""
