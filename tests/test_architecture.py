@@ -6,11 +6,15 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from effort import effort
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 TOP = Path(__file__).parent.parent
 
@@ -118,6 +122,17 @@ def test_no_library_goes_without_a_door() -> None:
     known = {*DOORS, *sys.stdlib_module_names, "locklens"}
     unknown = {(name, one) for name, every in imports().items() for one in every if one.split(".")[0] not in known}
     assert unknown == set(), "needs a line in DOORS"
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
+    owners = packages_distributions()  # a library of another system is not installed: it has its project's name
+    libraries = DOORS.keys() - sys.stdlib_module_names
+    imported = {canonicalize_name(one) for library in libraries for one in owners.get(library, [library])}
+    assert imported - declared == set(), "comes along with another library today: declare it in pyproject.toml"
+    assert declared - imported == set(), "nothing imports it: it need not be installed"
 
 
 def test_a_registry_is_one_source_of_others() -> None:
