@@ -1,9 +1,13 @@
-"""The locked development environment agrees with pyproject.toml, and the lowest versions are those that it allows."""
+"""pyproject.toml: the locked environments agree with it, and what is built has what its users look for."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import tarfile
 import tomllib
+from email import message_from_bytes
 from functools import cache
 from pathlib import Path
 
@@ -55,3 +59,25 @@ def test_the_lowest_versions_are_the_lower_bounds() -> None:
         if bound.operator == ">="
     }
     assert {key: packages[key][0] for key in bounds} == bounds
+
+
+def test_the_classifiers_are_the_versions_of_python_that_the_workflow_tests() -> None:
+    classifiers = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["classifiers"]
+    listed = [one.rpartition(" ")[2] for one in classifiers if re.search(r":: 3[.]\d+$", one)]
+    (matrix,) = re.findall(r"^ +python: \[(.*)\]$", (TOP / ".github/workflows/tests.yml").read_text(), re.MULTILINE)
+    assert listed == re.findall(r"[\d.]+", matrix)
+    assert "3.14" in listed
+
+
+def test_the_source_archive_names_its_author_and_has_the_pages_of_the_project(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=TOP, check=True, capture_output=True)
+    (built,) = tmp_path.iterdir()
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+        assert {f".github/{page}.md" for page in ("CHANGELOG", "CONTRIBUTING", "SECURITY")} <= names
+        assert {"README.md", "LICENSE", "pyproject.toml", "tests/requirements.txt"} <= names
+        opened = archive.extractfile(f"{built.name.removesuffix('.tar.gz')}/PKG-INFO")
+        assert opened is not None
+        metadata = message_from_bytes(opened.read())
+    assert metadata["Author"] == "The maintainers of locklens"
