@@ -307,6 +307,20 @@ def test_the_set_up_says_what_it_writes_and_leaves_nothing_behind(tmp_path: Path
     assert clone.locklens("git", "uninstall") == "nothing to change\n"
 
 
+@pytest.mark.parametrize("options", [(), ("--private",)], ids=["shared", "private"])
+def test_attributes_that_only_the_set_up_wrote_are_removed(tmp_path: Path, options: tuple[str, ...]) -> None:
+    clone = Clone(tmp_path / "clone")
+    before = {path for path in clone.top.rglob("*") if path.is_file()}
+    clone.locklens("git", "install", *options)
+    assert "removed, as nothing else is in it" in clone.locklens("git", "uninstall", "--dry-run")
+    assert {path for path in clone.top.rglob("*") if path.is_file()} != before
+    assert "removed, as nothing else is in it" in clone.locklens("git", "uninstall")
+    assert {path for path in clone.top.rglob("*") if path.is_file()} == before
+    (clone.top / ".gitattributes").write_bytes(b"\n" + ATTRIBUTES.encode())
+    assert f"removed {ATTRIBUTES}" in clone.locklens("git", "uninstall")
+    assert (clone.top / ".gitattributes").read_bytes() == b"\n"
+
+
 def test_attributes_may_stay_private(tmp_path: Path) -> None:
     clone = Clone(tmp_path / "clone")
     clone.locklens("git", "install", "--private")

@@ -67,6 +67,8 @@ def set_up(folder: Path, *, private: bool = False, is_dry_run: bool = False) -> 
 def take_down(folder: Path, *, is_dry_run: bool = False) -> tuple[str, ...]:
     """Remove all that `set_up` writes, from both places of attributes; other lines keep their bytes.
 
+    A file of attributes without any other line is removed: `set_up` made it, or it was empty.
+
     Returns and raises as `set_up`.
     """
     found = discover(folder)
@@ -81,9 +83,13 @@ def take_down(folder: Path, *, is_dry_run: bool = False) -> tuple[str, ...]:
     for path, text in files:
         kept = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") != ATTRIBUTES]
         if len(kept) < len(text.splitlines()):
-            changes.append(f"{path}: removed {ATTRIBUTES}")
-            if not is_dry_run:
+            changes.append(f"{path}: removed {ATTRIBUTES}" if kept else f"{path}: removed, as nothing else is in it")
+            if is_dry_run:
+                continue
+            if kept:
                 write_atomically(path, "".join(kept).encode("utf-8", "surrogateescape"))
+            else:
+                _remove(path)
     return tuple(changes)
 
 
@@ -105,6 +111,13 @@ def _read(path: Path) -> str:
     if path.is_symlink():
         raise ConfigurationError("is a link, which is not edited", path=str(path), hint="add the line by hand")
     return read_bounded(path, _MAX_ATTRIBUTES_BYTES, missing=b"").decode("utf-8", "surrogateescape")
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"cannot be removed: {error.strerror}", path=str(path)) from error
 
 
 def _ended(text: str) -> str:
