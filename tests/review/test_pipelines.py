@@ -122,15 +122,7 @@ def test_nothing_breaks_out_of_the_reports(sample: Review, text: str) -> None:
     for result in valid_sarif(found):
         assert "](" not in result["message"]["text"]
         assert len(result["message"]["text"]) <= 1100
-    suites = ElementTree.fromstring(junit.render(found).encode())
-    assert {element.tag for element in suites.iter()} <= {
-        "testsuites",
-        "testsuite",
-        "testcase",
-        "failure",
-        "skipped",
-        "system-out",
-    }
+    valid_junit(found)
     valid_quality(found)
 
 
@@ -327,6 +319,7 @@ PART_OF_SARIF = holding(
                             "driver": holding(
                                 {
                                     "name": {"const": "locklens"},
+                                    "fullName": {"type": "string", "pattern": "^locklens .+"},
                                     "version": {"type": "string"},
                                     "rules": {
                                         "type": "array",
@@ -342,7 +335,10 @@ PART_OF_SARIF = holding(
                                                 "defaultConfiguration": holding(
                                                     {"enabled": {"type": "boolean"}, "level": LEVEL}
                                                 ),
-                                                "properties": {"type": "object"},
+                                                "properties": holding(
+                                                    {"tags": {"type": "array", "maxItems": 10}},
+                                                    **{"security-severity": {"type": "string"}},
+                                                ),
                                             }
                                         ),
                                     },
@@ -444,6 +440,34 @@ def test_the_rules_are_explained_as_on_the_command_line(sample: Review) -> None:
         assert max(len(rule["shortDescription"]["text"]), len(rule["fullDescription"]["text"])) <= 1024
 
 
+def test_code_scanning_ranks_a_rule_as_the_policy_does(sample: Review) -> None:
+    policy = replace(sample.policy, severity={"LK001": "info", "LK021": "block", "LK004": "off"})
+    for found, expected in (
+        (sample, {"LK001": "high", "LK003": "medium", "LK021": "low"}),
+        (replace(sample, policy=policy), {"LK001": "low", "LK003": "medium", "LK021": "high", "LK004": None}),
+    ):
+        rules = {rule["id"]: rule for rule in sarif.document(found)["runs"][0]["tool"]["driver"]["rules"]}
+        assert {one: rank(rules[one]["properties"].get("security-severity")) for one in expected} == expected
+    assert rules["LK021"]["defaultConfiguration"] == {"enabled": True, "level": "error"}
+    assert rules["LK004"]["defaultConfiguration"] == {"enabled": False, "level": "none"}
+
+
+def rank(score: str | None) -> str | None:
+    """What GitHub's code scanning makes of a score."""
+    if score is None:
+        return None
+    return next(
+        word
+        for least, word in ((9.0, "critical"), (7.0, "high"), (4.0, "medium"), (0.1, "low"))
+        if float(score) >= least
+    )
+
+
+def test_the_category_of_an_upload_is_the_pipelines_to_choose(sample: Review) -> None:
+    (run,) = sarif.document(sample)["runs"]
+    assert "automationDetails" not in run, "an id in the file wins over the upload's: two jobs would replace each other"
+
+
 def test_the_worst_findings_come_first_and_the_others_are_counted(sample: Review) -> None:
     root = sample.roots[0]
     infos = tuple(Finding("LK021", Severity.INFO, f"{number}", "f", number) for number in range(6000))
@@ -488,7 +512,7 @@ def test_an_accepted_finding_is_suppressed_and_comes_last(sample: Review) -> Non
         {"kind": "external", "status": "accepted", "justification": "agreed with the publisher"}
     ]
     assert [issue["severity"] for issue in valid_quality(found)] == ["info", "info"]
-    (case,) = ElementTree.fromstring(junit.render(found)).iter("skipped")
+    (case,) = valid_junit(found).iter("skipped")
     assert case.get("message") == "accepted: agreed with the publisher"
     assert markdown.render(found).splitlines()[1] == "## locklens: ok"
 
@@ -527,16 +551,51 @@ def valid_quality(found: Review) -> list[dict[str, Any]]:
     return issues
 
 
+JUNIT: dict[str, tuple[set[str], set[str], set[str]]] = {
+    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": (
+        {"name", "tests", "failures", "errors"},
+        {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
+        {"testsuite", "properties", "testcase", "system-out", "system-err"},
+    ),
+    "testcase": ({"name"}, {"time", "classname", "group"}, {"skipped", "error", "failure", "system-out", "system-err"}),
+    "failure": (set(), {"type", "message"}, set()),
+    "skipped": (set(), {"type", "message"}, set()),
+    "system-out": (set(), set(), set()),
+}
+"""What the xunit plugin of Jenkins lets each element have: attributes that it needs, others, and elements within."""
+
+
+def valid_junit(found: Review, fail_on: str | None = None) -> ElementTree.Element:
+    """The test suites of a valid report."""
+    suites = ElementTree.fromstring(junit.render(found, fail_on=fail_on).encode())
+    for element in suites.iter():
+        needed, others, within = JUNIT[element.tag]
+        assert needed <= element.attrib.keys() <= needed | others, element.tag
+        assert {one.tag for one in element} <= within, element.tag
+    assert len(list(suites.iter("testcase"))) > 0, "plugins take a report without cases for a broken run"
+    return suites
+
+
+def test_a_review_without_anything_to_report_is_a_case_that_passes(sample: Review) -> None:
+    (suite,) = valid_junit(replace(sample, roots=(), own_findings=(), hosts=(), notes=()))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "0")
+    assert [(case.get("name"), list(case)) for case in suite] == [("no findings", [])]
+
+
 @pytest.mark.parametrize("fail_on", ["block", "warn", "info", "never", None])
 def test_the_failures_of_junit_are_those_of_the_exit_status(sample: Review, fail_on: str | None) -> None:
-    suites = ElementTree.fromstring(junit.render(sample, fail_on=fail_on).encode())
+    suites = valid_junit(sample, fail_on)
     expected = {"block": {"block"}, "warn": {"block", "warn"}, "info": {"block", "warn", "info"}, "never": set()}
     failing = {"block", "warn"} if fail_on is None else expected[fail_on]
     found = [one.finding.severity.value for one in reported_findings(sample)]
     assert len(list(suites.iter("failure"))) == sum(severity in failing for severity in found)
     assert [suite.get("name") for suite in suites] == [root.path for root in sample.roots]
+    assert [suite.get("file") for suite in suites] == [root.lock_file for root in sample.roots]
     for element in (suites, *suites):
         for count, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
+            if count == "skipped" and element is suites:  # which the plugin's schema has no room for
+                continue
             assert int(element.get(count, "")) == len(list(element.iter(tag)))
         assert int(element.get("tests", "")) > 0
 
@@ -548,7 +607,7 @@ def test_every_real_change_in_every_format(real: Review) -> None:
     found = reported_findings(real)
     assert len(valid_sarif(real)) == min(5000, len(found))
     assert len(valid_quality(real)) == len(found)
-    suites = ElementTree.fromstring(junit.render(real, fail_on="info").encode())
+    suites = valid_junit(real, "info")
     assert len(list(suites.iter("failure"))) == len(found)
     comment = markdown.render(real)
     Shown(comment).check()

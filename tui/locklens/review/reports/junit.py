@@ -1,4 +1,8 @@
-"""A review as JUnit XML: a suite for each root, a case for each finding, and one for each change without any."""
+"""A review as JUnit XML: a suite for each root, a case for each finding, and one for each change without any.
+
+There are as many dialects as readers. Elements and attributes are those that the strictest of them has, the schema of
+Jenkins' xunit plugin (junit-10.xsd), and a report always has a case: plugins take one without for a broken run.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +41,11 @@ def _lines(review: Review, fail_on: str | None) -> Iterator[str]:
     own: list[ReportedFinding] = []
     for one in reported_findings(review):
         (found[one.root.lock_file] if one.root is not None else own).append(one)
-    suites = [_Suite(None, own, threshold)] if own else []
+    suites = [_Suite(None, own, threshold)] if own or not review.roots else []
     suites += [_Suite(root, found[root.lock_file], threshold) for root in review.roots]
-    tests, failures, skipped = (sum(suite.counts[at] for suite in suites) for at in range(3))
+    tests, failures = (sum(suite.counts[at] for suite in suites) for at in range(2))
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield f'<testsuites name="locklens review" tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}">'
+    yield f'<testsuites name="locklens review" tests="{tests}" failures="{failures}" errors="0">'
     for suite in suites:
         yield from suite.lines()
     yield "</testsuites>"
@@ -68,13 +72,14 @@ class _Suite:
         """Yield the suite's element."""
         tests, failures, skipped = self.counts
         numbers = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
-        yield f"<testsuite name={_quoted(self._name_of_suite)} {numbers}>"
+        place = f" file={_quoted(self._root.lock_file)}" if self._root is not None else ""
+        yield f"<testsuite name={_quoted(self._name_of_suite)} {numbers}{place}>"
         for one in self._found:
             yield from self._case(one)
         for change in self._quiet:
             yield self._passing(self._name(change))
         if not self._found and not self._quiet:
-            yield self._passing("lock file")
+            yield self._passing("lock file" if self._root is not None else "no findings")
         yield "</testsuite>"
 
     def _case(self, one: ReportedFinding) -> Iterator[str]:
@@ -82,7 +87,7 @@ class _Suite:
         usual = "lock file" if self._root is not None else "policy"
         subject = self._name(one.change) if one.change is not None else usual
         name = f"{finding.rule} {subject} ({finding.file}{_line(finding)})"
-        yield f"<testcase {self._attributes(name)} file={_quoted(finding.file)}>"
+        yield f"<testcase {self._attributes(name)}>"
         words = f"{RULES[finding.rule].title}: {finding.message}"
         if finding.accepted is not None:
             yield f"<skipped message={_quoted(f'accepted: {finding.accepted}')}/>"

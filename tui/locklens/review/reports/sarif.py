@@ -1,7 +1,10 @@
 """A review as SARIF 2.1.0, for code scanning.
 
 The bounds are those of GitHub's code scanning, which reads 25,000 results of a run and shows 5,000. The texts of the
-rules are those of `locklens explain`.
+rules are those of `locklens explain`; all are listed, found or not, since GitHub expects the same rules of every
+upload of a tool. There is no `automationDetails`: its id is the category of an upload, and wins over the one that a
+pipeline gives (`populateRunAutomationDetails` of github/codeql-action), so that the uploads of two jobs would replace
+each other.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ _LONGEST_NAME = 255
 _LONGEST_DESCRIPTION = 1024
 _LONGEST_MESSAGE = 1000
 _NOTES = 100
+_SCORES = {Severity.BLOCK: "8.0", Severity.WARN: "5.0", Severity.INFO: "2.0"}
+"""As GitHub's code scanning ranks alerts: from 7.0 high, from 4.0 medium, below low."""
 _LEVELS = {Severity.BLOCK: "error", Severity.WARN: "warning", Severity.INFO: "note", Severity.OFF: "none"}
 
 
@@ -50,7 +55,13 @@ def document(review: Review, command: str = "review") -> Sarif:
         invocation["toolExecutionNotifications"] = [
             {"level": "warning", "message": _message(words)} for words in notes[:_NOTES]
         ]
-    driver = {"name": "locklens", "version": __version__, "rules": [_rule(rule) for rule in RULES.values()]}
+    severities = review.policy.severity
+    driver = {
+        "name": "locklens",
+        "fullName": f"locklens {__version__}",
+        "version": __version__,
+        "rules": [_rule(rule, Severity(severities.get(rule.id, rule.severity))) for rule in RULES.values()],
+    }
     run = {
         "tool": {"driver": driver},
         "invocations": [invocation],
@@ -80,16 +91,18 @@ def _unchecked(review: Review) -> Iterator[str]:
     yield from review.notes
 
 
-def _rule(rule: Rule) -> Sarif:
-    level = _LEVELS[rule.severity]
+def _rule(rule: Rule, severity: Severity) -> Sarif:
+    properties: Sarif = {"tags": ["security", "supply-chain"]}
+    if severity is not Severity.OFF:
+        properties["security-severity"] = _SCORES[severity]
     return {
         "id": rule.id,
         "name": shortened(rule.title, _LONGEST_NAME),
         "shortDescription": {"text": shortened(_plain(rule.title), _LONGEST_DESCRIPTION)},
         "fullDescription": {"text": shortened(_plain(rule.meaning), _LONGEST_DESCRIPTION)},
         "help": {"text": _plain(explain_rule(rule))},
-        "defaultConfiguration": {"enabled": rule.severity is not Severity.OFF, "level": level},
-        "properties": {"tags": ["security", "supply-chain"]},
+        "defaultConfiguration": {"enabled": severity is not Severity.OFF, "level": _LEVELS[severity]},
+        "properties": properties,
     }
 
 
