@@ -268,6 +268,48 @@ def test_the_terminal_ui_needs_a_terminal(run: Run, files: Path) -> None:
     assert (status, out, "needs a terminal" in err) == (2, "", True)
 
 
+def on_a_terminal(folder: Path, term: str | None, *words: str, until: bytes = b"") -> bytes:
+    """What a command writes to a terminal that is all three of its streams, to the end or until some bytes came."""
+    import pty
+
+    near, far = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "TERM"}
+    environment |= {} if term is None else {"TERM": term}
+    command = [sys.executable, "-m", "locklens", *words]
+    with subprocess.Popen(command, stdin=far, stdout=far, stderr=far, cwd=folder, env=environment) as process:
+        os.close(far)
+        written = b""
+        try:
+            while not until or until not in written:
+                written += os.read(near, 1 << 16)
+        except OSError:  # The end of what is written to a terminal.
+            pass
+        finally:
+            process.kill()
+            os.close(near)
+    return written
+
+
+SCREEN = b"\x1b[?1049h"  # the alternate screen of a terminal
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
+@pytest.mark.parametrize("term", ["dumb", "unknown", "", None])
+def test_a_terminal_that_cannot_draw_gets_text(files: Path, term: str | None) -> None:
+    words = ("review", "--offline", "--old", "old.hcl", "--new", "new.hcl")
+    written = on_a_terminal(files, term, *words, until=SCREEN)
+    assert (b"\x1b" in written, b"verdict: " in written) == (False, True)
+    written = on_a_terminal(files, term, *words, "--format", "tui", until=SCREEN)
+    assert b"error: the terminal UI needs a terminal that can draw: TERM is " in written
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
+def test_a_terminal_that_can_draw_gets_screens(files: Path) -> None:
+    words = ("review", "--offline", "--old", "old.hcl", "--new", "new.hcl")
+    assert SCREEN in on_a_terminal(files, "vt100", *words, until=SCREEN)
+    assert b"\x1b[" in on_a_terminal(files, "vt100", *words, "--format", "text")
+
+
 def test_a_deleted_lock_is_held_against_the_configuration_that_is_named(run: Run, files: Path) -> None:
     (files / "main.tf").write_text("terraform {\n  required_providers {\n    aws = {}\n  }\n}\n")
     status, out, _ = run("review", "--old", "old.hcl", "--new", "/dev/null", "--config", ".")

@@ -9,7 +9,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.output import DONE, FINDINGS, deliver, is_terminal, tell
+from locklens.cli.output import DONE, FINDINGS, deliver, takes_colour, tell
 from locklens.cli.reading import asking_of
 from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.report_words import NOTHING_RECOGNISED
@@ -76,7 +76,7 @@ def run_doctor(options: Namespace) -> int:
 
 
 def _rendered(diagnosis: Diagnosis, options: Namespace) -> Printable:
-    colour = not options.output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
+    colour = takes_colour(options.output)
     return render_report("doctor", options.format, diagnosis, home=os.environ.get("HOME", ""), colour=colour)
 
 

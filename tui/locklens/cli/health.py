@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_terminal, tell
+from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
 from locklens.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def _open_screen(options: Namespace, open_ui: OpenUi) -> int:
     from locklens.operations.comparison import Base
 
     if not has_terminal():
-        raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
+        raise no_terminal()
     try:
         os.chdir(options.folder)
     except OSError as error:
@@ -61,7 +60,7 @@ def run_health(options: Namespace, open_ui: OpenUi) -> int:
         health = scan_health(request, on_log=log.extend)
     if options.verbose:
         tell([*log, f"scanned {len(health.review.roots)} roots in {perf_counter() - started:.3f} s"])
-    colour = not options.output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
+    colour = takes_colour(options.output)
     text = render_report(
         "health",
         options.format or "text",

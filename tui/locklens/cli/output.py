@@ -123,10 +123,26 @@ def complain(error: LockLensError) -> None:
 
 
 def has_terminal() -> bool:
-    """True if all three standard streams are a terminal, as a user interface needs."""
-    return all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
+    """True if all three standard streams are a terminal that can draw, as a user interface needs."""
+    return all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))) and _can_draw()
+
+
+def no_terminal() -> ConfigurationError:
+    """Return the error for a user interface that is asked for without such a terminal."""
+    reason = "" if _can_draw() else f" that can draw: TERM is {os.environ.get('TERM') or 'not set'}"
+    return ConfigurationError(f"the terminal UI needs a terminal{reason}", hint="use --format text or json")
+
+
+def takes_colour(output: str | None) -> bool:
+    """True if a report is coloured: it goes to a terminal that can draw, and the user has nothing against it."""
+    return not output and is_terminal(sys.stdout) and _can_draw() and not os.environ.get("NO_COLOR")
 
 
 def is_terminal(stream: TextIO | None) -> bool:
     """True if a standard stream, None where the caller closed it, is a terminal."""
     return stream is not None and stream.isatty()
+
+
+def _can_draw() -> bool:
+    """True unless TERM says that escape sequences are shown as text, as in an editor's shell; Windows has no TERM."""
+    return os.environ.get("TERM", "" if os.name == "posix" else "windows") not in {"", "dumb", "unknown"}

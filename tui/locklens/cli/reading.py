@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_terminal, tell
-from locklens.errors import ConfigurationError
+from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
 from locklens.operations.reports import render_report
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
     form = _format(options)
     if form == "tui":
         if not has_terminal():
-            raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
+            raise no_terminal()
         return open_ui(request, view)  # Its first screen reports recovered writes.
     if options.old is None:
         from locklens.operations.write.recover import recover_at
@@ -166,7 +165,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
     if options.verbose:
         tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
     facts = {
-        "colour": not options.output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR"),
+        "colour": takes_colour(options.output),
         "lists_roots": options.list_roots,
         "past": _histories(locklens, result) if view == "keys" and options.history else None,
         "fail_on": options.fail_on,
