@@ -256,15 +256,50 @@ def test_usage_of_roots(clone: Clone) -> None:
     assert "required: THEIRS" in clone.locklens("merge", "a", "b", status=2)
 
 
-def test_a_side_that_cannot_be_read_is_merged_by_lines(clone: Clone, tmp_path: Path) -> None:
+def test_a_side_that_cannot_be_read_is_merged_by_lines_and_never_done(clone: Clone, tmp_path: Path) -> None:
     broken = lock(A1, B1).replace(b"provider", b"provider {", 1)
-    names = files(tmp_path, lock(A1, B1), broken, lock(A1, B2))
-    said = clone.locklens("merge", *names)
-    assert "lines were merged, not blocks" in said
-    assert (tmp_path / "ours").read_bytes() == lock(A1, B2).replace(b"provider", b"provider {", 1)
+    for base, ours, theirs in ((lock(A1, B1), broken, lock(A1, B2)), (lock(A1, B1), lock(A1, B2), broken)):
+        names = files(tmp_path, base, ours, theirs)
+        said = clone.locklens("merge", *names, status=1)
+        assert "lines were merged, not blocks: a side of the merge cannot be read" in said
+        assert "hint: correct the file, then run locklens review" in said
+        assert (tmp_path / "ours").read_bytes() == lock(A1, B2).replace(b"provider", b"provider {", 1)
     names = files(tmp_path, lock(A1), broken, lock(B2))
     clone.locklens("merge", "--marker-size", "9", *names, status=1)
     assert b"<<<<<<<<< ours\n" in (tmp_path / "ours").read_bytes()
+
+
+def test_git_leaves_a_side_that_cannot_be_read_to_a_person(clone: Clone) -> None:
+    clone.fork([A1, B1], [A1_MAC, B1], [A1, B2])
+    clone.file.write_bytes(lock(A1, B1).replace(b"provider", b"provider {", 1))
+    clone.git("commit", "-qam", "broken")
+    assert clone.run("git", "merge", "topic").returncode == 1
+    assert clone.git("status", "--porcelain") == f"UU infra/{NAME}\n"
+
+
+def test_the_newest_is_offered_where_it_would_settle_something(clone: Clone, tmp_path: Path) -> None:
+    offer = "--prefer newest selects the newer version"
+    assert offer in clone.locklens("merge", *files(tmp_path, lock(A1), lock(A11), lock(A12)), status=1)
+    lost, added = entry("a", "1.0.0", zh("a"), constraints="~> 1.0"), A1_MAC
+    for ours, theirs in ((lost, added), (A11, A2)):
+        said = clone.locklens("merge", *files(tmp_path, lock(A1), lock(ours), lock(theirs)), status=1)
+        assert "hint: keep one of both entries" in said
+        assert offer not in said
+
+
+def test_branches_that_crossed_merge_block_by_block(clone: Clone) -> None:
+    clone.fork([A1, B1], [A11, B1], [A12, B1])
+    for branch in ("main", "topic"):
+        clone.git("branch", f"{branch}-before", branch)
+    for branch, other, kept in (("main", "topic-before", [A12, B1]), ("topic", "main-before", [A12, B2])):
+        clone.git("switch", "-q", branch)
+        assert clone.run("git", "merge", other).returncode == 1
+        clone.commit(*kept)
+    clone.git("switch", "-q", "main")
+    clone.commit(A12, B1, entry("c", "1.0.0", h1("A"), zh("a")))
+    said = clone.run("git", "merge", "topic")
+    assert (said.returncode, "lines were merged" in said.stderr) == (0, False), said.stderr
+    assert clone.file.read_bytes() == lock(A12, B2, entry("c", "1.0.0", h1("A"), zh("a")))
 
 
 def test_bad_arguments_have_their_sentences(clone: Clone, tmp_path: Path) -> None:

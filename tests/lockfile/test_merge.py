@@ -147,6 +147,117 @@ def test_comments_and_line_ends_of_ours_stay() -> None:
     assert parse(text, "").by_address[A1.address].says == A2.says
 
 
+NOTE = b"# pinned, see RUNBOOK\n"
+
+
+def noted(data: bytes, note: bytes = NOTE, name: str = "a") -> bytes:
+    """A file with a comment above the block of a provider."""
+    block = f'provider "registry.terraform.io/acme/{name}"'.encode()
+    return data.replace(block, note + block)
+
+
+def inside(data: bytes, note: bytes = b"  # not 3.x\n") -> bytes:
+    """A file with a comment in its first block."""
+    return data.replace(b"  version", note + b"  version", 1)
+
+
+H = entry("a", "1.0.0", H1["A"], H1["B"], ZH["a"], ZH["b"])
+I = entry("a", "1.0.0", H1["A"], H1["C"], ZH["a"], ZH["b"])  # noqa: E741
+UNITED = entry("a", "1.0.0", H1["A"], H1["B"], H1["C"], ZH["a"], ZH["b"])
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+@pytest.mark.parametrize(
+    ("base", "one", "other", "expected"),
+    [
+        pytest.param(lock(A1), noted(lock(A1)), lock(A2), noted(lock(A2)), id="added above, upgraded"),
+        pytest.param(noted(lock(A1)), lock(A1), noted(lock(A2)), lock(A2), id="removed above, upgraded"),
+        pytest.param(lock(A1), noted(lock(H)), lock(I), noted(lock(UNITED)), id="added above, hashes united"),
+        pytest.param(b"", noted(lock(A1)), lock(A1), noted(lock(A1)), id="added with one and without"),
+        pytest.param(lock(A1), inside(lock(A2)), lock(A2), inside(lock(A2)), id="the same upgrade, one with a comment"),
+        pytest.param(
+            lock(A1, B1),
+            noted(lock(A1, B2), NOTE + b"\n", "b"),
+            lock(A2, B1),
+            noted(lock(A2, B2), NOTE + b"\n", "b"),
+            id="a comment that stands alone",
+        ),
+        pytest.param(lock(A1), lock(A1) + b"\n" + NOTE, lock(A2), lock(A2) + b"\n" + NOTE, id="at the end"),
+    ],
+)
+def test_a_comment_that_one_side_changed_stands(
+    base: bytes, one: bytes, other: bytes, expected: bytes, is_swapped: bool
+) -> None:
+    ours, theirs = (other, one) if is_swapped else (one, other)
+    merged = merge(base, ours, theirs, dialect=TERRAFORM)
+    assert (merged.conflicts, merged.data.decode()) == ((), expected.decode())
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+@pytest.mark.parametrize(
+    ("base", "one", "other"),
+    [
+        pytest.param(lock(A1), inside(lock(A1)), lock(A2), id="added within, upgraded"),
+        pytest.param(
+            lock(A1), lock(A1).replace(b'"\n  hashes', b'" /* see\n x */\n  hashes'), lock(A2), id="of two lines"
+        ),
+        pytest.param(lock(A1), noted(lock(A1)), noted(lock(A2), b"# other\n"), id="two comments"),
+        pytest.param(inside(lock(A1)), inside(lock(H)), inside(lock(I)), id="within, hashes of two platforms"),
+    ],
+)
+def test_comments_that_have_no_place_are_a_conflict(base: bytes, one: bytes, other: bytes, is_swapped: bool) -> None:
+    ours, theirs = (other, one) if is_swapped else (one, other)
+    merged = merge(base, ours, theirs, dialect=TERRAFORM)
+    (conflict,) = merged.conflicts
+    assert conflict.reason == "the comments of both sides cannot be merged"
+    for line in {*ours.splitlines(), *theirs.splitlines()}:
+        assert line in merged.data.splitlines()
+    with_newest = merge(base, ours, theirs, dialect=TERRAFORM, settle=lambda clash: clash.ours)
+    assert len(with_newest.conflicts) == 1
+
+
+def test_text_between_blocks_that_both_sides_changed_is_kept_of_both() -> None:
+    ours, theirs = (b"# %s\n\n" % name + lock(*entries) for name, entries in ((b"one", (A2,)), (b"two", (A1, B1))))
+    merged = merge(lock(A1), ours, theirs, dialect=TERRAFORM)
+    assert merged.conflicts == ()
+    assert merged.data.index(b"# one\n") < merged.data.index(b"# two\n") < merged.data.index(b"provider")
+    assert parse(merged.data, "").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "reason"),
+    [
+        ((H1["A"], ZH["a"]), (H1["A"], H1["C"], ZH["a"], ZH["b"]), "a side removed hashes of the common ancestor"),
+        ((H1["A"], ZH["a"]), (H1["A"], ZH["b"]), "a side removed hashes of the common ancestor"),
+        ((ZH["a"], ZH["b"]), (H1["A"], H1["C"], ZH["a"], ZH["b"]), "a side removed hashes of the common ancestor"),
+        ((H1["A"], ZH["c"]), (H1["A"], H1["C"], ZH["a"], ZH["b"]), "the sides have different packages for one version"),
+        ((H1["A"], ZH["a"], ZH["c"]), (H1["A"], H1["C"], ZH["a"]), "a side removed hashes of the common ancestor"),
+    ],
+)
+def test_a_lost_hash_is_not_called_another_package(ours: tuple[str, ...], theirs: tuple[str, ...], reason: str) -> None:
+    sides = [lock(entry("a", "1.0.0", *hashes)) for hashes in (ours, theirs)]
+    for one, other in (sides, sides[::-1]):
+        (conflict,) = merge(lock(A1), one, other, dialect=TERRAFORM).conflicts
+        assert conflict.reason == reason
+
+
+def test_an_ancestor_in_conflict_leaves_its_other_blocks_to_merge() -> None:
+    """git gives a criss-cross merge the merge of both ancestors, with the longer markers of an inner merge."""
+    base = merge(lock(A1, B1), lock(A2, B1), lock(A3, B1), dialect=TERRAFORM, labels=Labels(size=9)).data
+    assert b"<<<<<<<<< ours\n" in base
+    merged = merge(base, lock(A2, B2), lock(A2, B1, C1), dialect=TERRAFORM)
+    assert (merged.conflicts, merged.data) == ((), lock(A2, B2, C1))
+    (conflict,) = merge(base, lock(A2, B2), lock(A3, B1, C1), dialect=TERRAFORM).conflicts
+    assert conflict.reason == "two versions were selected"
+    (conflict,) = merge(base, lock(B2), lock(A3, B1), dialect=TERRAFORM).conflicts
+    assert conflict.reason == "one side removed it, the other changed it"
+
+
+def test_without_an_ancestor_that_can_be_read_what_differs_is_a_conflict() -> None:
+    merged = merge(b"provider {", lock(A1, B1), lock(A1, C1), dialect=TERRAFORM)
+    assert [str(one.address) for one in merged.conflicts] == [str(B1.address), str(C1.address)]
+
+
 def test_a_side_that_the_tools_refuse_is_not_merged() -> None:
     with pytest.raises(ConfigurationError, match="line 1"):
         merge(lock(A1), b"provider {", lock(A2), dialect=TERRAFORM)

@@ -22,7 +22,7 @@ def run_merge(options: Namespace) -> int:
         from locklens.cli.writing import run_write
 
         return run_write(options)
-    from locklens.operations.merge import merge_files
+    from locklens.operations.merge import merge_files, newest_of_both
 
     base, ours, theirs = (Path(name) for name in (options.base, options.ours, options.theirs))
     result = merge_files(base, ours, theirs, marker_size=options.marker_size, prefer_newest=options.prefer == "newest")
@@ -34,8 +34,10 @@ def run_merge(options: Namespace) -> int:
         tell([f"{name}: conflict in {conflict.address}: {conflict.reason} ({versions})"])
     if result.line_merge:
         tell([f"{name}: lines were merged, not blocks: {result.line_merge}"])
+        tell(["hint: correct the file, then run locklens review"])
     if result.conflicts:
-        tell(["hint: keep one of both entries, then run locklens review; --prefer newest selects the newer version"])
+        newest = "; --prefer newest selects the newer version" if any(map(newest_of_both, result.conflicts)) else ""
+        tell([f"hint: keep one of both entries, then run locklens review{newest}"])
     return DONE if result.is_clean else FINDINGS
 
 

@@ -2,11 +2,13 @@
 
 git compares lines, so two branches that touch one provider conflict, and the order of lines decides about two that add
 hashes of different platforms. Here an entry is one value: a side that left it unchanged yields to the other, and where
-both sides changed it, hashes are united only if none was lost and no package exchanged.
+both sides changed it, hashes are united only if none was lost and no package exchanged. Comments are merged like the
+rest: what a side wrote into them stands, or it is a conflict.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,13 +17,14 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.hashes import packages_of
 from locklens.hcl import decode, encode
-from locklens.lockfile.parse import parse
+from locklens.lockfile.comments import comments_in, merged_body, merged_text, split_comments
+from locklens.lockfile.parse import conflict_sides, parse
 from locklens.lockfile.pieces import BlockPiece, LockPieces, rejoin, split_blocks
 from locklens.lockfile.render import render_entry
 from locklens.lockfile.update import with_line_ends_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 
 MARKER_SIZE = 7
 """Characters of a conflict marker, as git writes them unless an attribute says otherwise."""
+
+
+_LONG_MARKER = re.compile(rb"^(?:<{8,}|[|]{8,}|={8,}|>{8,})(?=[ \r\n]|\Z)", re.MULTILINE)
+"""A marker of git's merge of two ancestors, which is longer than one of a merge that people see."""
 
 
 class MergeConflict(Struct, frozen=True):
@@ -72,11 +79,17 @@ class _Side(Struct, frozen=True):
 
     Attributes:
         data: Its bytes, with the line ends of "ours".
+        disputed: Providers of which the common ancestor has no one block.
     """
 
     data: bytes
     pieces: LockPieces
     entries: dict[ProviderAddress, LockEntry]
+    disputed: frozenset[ProviderAddress] = frozenset()
+
+    def body(self, address: ProviderAddress) -> str:
+        """The text of a provider's block, "" without one."""
+        return self.pieces.by_address[address].body if address in self.entries else ""
 
 
 def merge(
@@ -94,7 +107,8 @@ def merge(
     blocks of "theirs"; a block of both has the union of their hashes.
 
     Args:
-        base: The common ancestor; b"" for none.
+        base: The common ancestor; b"" for none. Of one with conflict markers, as git makes it of two ancestors, the
+            blocks in conflict count as unknown; of one that the tools refuse, all.
         ours: The side that receives; its line ends count.
         theirs: The other side.
         dialect: Whose rules hold for addresses.
@@ -102,13 +116,14 @@ def merge(
         labels: For the markers of conflicts that are left open.
 
     Raises:
-        ConfigurationError: The tools would refuse one of the three, so its blocks cannot be told apart.
+        ConfigurationError: The tools would refuse one of the sides, so its blocks cannot be told apart.
     """
     if theirs in (base, ours):
         return Merged(ours)
     if ours == base:
         return Merged(theirs)
-    first, second, third = (_side(data, ours, dialect) for data in (base, ours, theirs))
+    second, third = (_side(data, ours, dialect) for data in (ours, theirs))
+    first = _ancestor(base, second, third, dialect)
     changed: dict[ProviderAddress, BlockPiece | None] = {}
     conflicts, united = [], []
     for address in sorted(second.entries.keys() | third.entries.keys()):
@@ -116,19 +131,19 @@ def merge(
         if isinstance(outcome, MergeConflict) and settle is not None and outcome.ours and outcome.theirs:
             selected = settle(outcome)
             outcome = outcome if selected is None else _side_of(selected, second, third)
-        if isinstance(outcome, MergeConflict):
-            conflicts.append(outcome)
+        piece = _piece(outcome, address, first, second, third) if not isinstance(outcome, MergeConflict) else outcome
+        if isinstance(piece, MergeConflict):
+            conflicts.append(piece)
             changed[address] = _marked(address, second, third, labels or Labels())
-        elif outcome is third:
-            changed[address] = third.pieces.by_address.get(address)
-        elif outcome is not second:
-            assert not isinstance(outcome, _Side)
+            continue
+        if not isinstance(outcome, _Side):
             united.append(address)
-            changed[address] = _united_piece(outcome, second)
+        if piece is not second.pieces.by_address.get(address):
+            changed[address] = piece
     frame = LockPieces(
-        _either(first.pieces.head, second.pieces.head, third.pieces.head),
-        second.pieces.pieces,
-        _either(first.pieces.tail, second.pieces.tail, third.pieces.tail),
+        merged_text(first.pieces.head, second.pieces.head, third.pieces.head),
+        tuple(replace(piece, lead=_lead(piece, first, third)) for piece in second.pieces.pieces),
+        merged_text(first.pieces.tail, second.pieces.tail, third.pieces.tail),
     )
     return Merged(encode(rejoin(frame, changed, second.pieces.line_end)), tuple(conflicts), tuple(united))
 
@@ -146,25 +161,45 @@ def _side(data: bytes, model: bytes, dialect: Dialect) -> _Side:
     return _Side(data, split_blocks(data, dialect), dict(lock.by_address))
 
 
+def _ancestor(data: bytes, ours: _Side, theirs: _Side, dialect: Dialect) -> _Side:
+    """Return the common ancestor with what can be read of it."""
+    try:
+        return _side(data, ours.data, dialect)
+    except ConfigurationError:
+        parts = conflict_sides(_LONG_MARKER.sub(lambda marker: marker[0][:MARKER_SIZE], data))
+    try:
+        one, other = (_side(part, ours.data, dialect) for part in (parts or ())[1:])
+    except (ConfigurationError, ValueError):
+        everything = frozenset(ours.entries.keys() | theirs.entries.keys())
+        return _Side(b"", LockPieces("", (), ""), {}, everything)
+    addresses = one.entries.keys() | other.entries.keys()
+    return replace(one, disputed=frozenset(each for each in addresses if one.body(each) != other.body(each)))
+
+
 def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) -> _Side | LockEntry | MergeConflict:
     """Return the side whose block stands, the united entry, or the conflict."""
-    texts = [side.pieces.by_address[address].body if address in side.entries else None for side in (base, ours, theirs)]
-    if texts[2] in (texts[0], texts[1]):
-        return ours
-    if texts[1] == texts[0]:
-        return theirs
+    is_disputed = address in base.disputed
     before, mine, other = (side.entries.get(address) for side in (base, ours, theirs))
+    before = None if is_disputed else before
+    texts = ["" if is_disputed else base.body(address), ours.body(address), theirs.body(address)]
+    if texts[1] == texts[2] or (texts[2] == texts[0] and not is_disputed):
+        return ours
+    if texts[1] == texts[0] and not is_disputed:
+        return theirs
     reason = ""
     if mine is None or other is None:
         reason = "one side removed it, the other changed it"
-    elif other.contents in (mine.contents, before and before.contents):
+    elif other.contents == mine.contents:
+        old, current, new = map(comments_in, texts)
+        return theirs if current == old != new else ours
+    elif before is not None and other.contents == before.contents:
         return ours
     elif before is not None and mine.contents == before.contents:
         return theirs
     elif mine.version != other.version:
         reason = "two versions were selected"
     elif (hashes := _united(before, mine, other)) is None:
-        reason = "the sides have different packages for one version"
+        reason = _why_not_united(before, mine, other)
     elif (constraints := _constraints(before, mine, other)) is None:
         reason = "the constraints differ"
     else:
@@ -187,6 +222,14 @@ def _united(before: LockEntry | None, mine: LockEntry, other: LockEntry) -> tupl
     return tuple(sorted({*mine.hashes, *other.hashes}, key=str.encode))
 
 
+def _why_not_united(before: LockEntry | None, mine: LockEntry, other: LockEntry) -> str:
+    packages, others = packages_of(mine.hashes), packages_of(other.hashes)
+    known = packages_of(before.hashes) if before is not None else frozenset()
+    if packages <= others or others <= packages or packages | others <= known:
+        return "a side removed hashes of the common ancestor"
+    return "the sides have different packages for one version"
+
+
 def _constraints(before: LockEntry | None, mine: LockEntry, other: LockEntry) -> str | None:
     if mine.constraints == other.constraints:
         return mine.constraints
@@ -195,27 +238,42 @@ def _constraints(before: LockEntry | None, mine: LockEntry, other: LockEntry) ->
     return None
 
 
-def _either(base: str, ours: str, theirs: str) -> str:
-    """The text of the side that changed it; of ours, where both did."""
-    return theirs if ours == base else ours
-
-
 def _side_of(selected: LockEntry, ours: _Side, theirs: _Side) -> _Side:
     return ours if ours.entries.get(selected.address) is selected else theirs
 
 
-def _united_piece(entry: LockEntry, ours: _Side) -> BlockPiece:
-    """Return a block in the tools' layout, with the comments that stand above it on our side."""
-    piece = ours.pieces.by_address[entry.address]
-    text = decode(with_line_ends_of(ours.data, render_entry(entry).encode()))
-    return BlockPiece(entry.address, piece.lead, "".join(_comments_above(piece.body)) + text, piece.before)
+def _piece(
+    outcome: _Side | LockEntry, address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side
+) -> BlockPiece | MergeConflict | None:
+    """Return the block with the comments of both sides, None for a removed one; a conflict where these cannot be."""
+    before, body, other = base.body(address), ours.body(address), theirs.body(address)
+    before = "" if address in base.disputed else before
+    if isinstance(outcome, _Side):
+        piece = outcome.pieces.by_address.get(address)
+        if piece is None or not body or not other:
+            return piece
+        merged = merged_body(before, *((body, other) if outcome is ours else (other, body)))
+        if merged is not None:
+            return piece if merged == piece.body else replace(piece, body=merged)
+    else:
+        # The tools' layout has no place for a comment within the block.
+        has_inner = any(comments_in(split_comments(text)[1]) for text in (body, other))
+        merged = None if has_inner else merged_body(before, body, other)
+        if merged is not None:
+            rendered = decode(with_line_ends_of(ours.data, render_entry(outcome).encode()))
+            return replace(ours.pieces.by_address[address], body=split_comments(merged)[0] + rendered)
+    sides = [None if address in base.disputed else base.entries.get(address)]
+    sides += [side.entries.get(address) for side in (ours, theirs)]
+    return MergeConflict(address, *sides, "the comments of both sides cannot be merged")
 
 
-def _comments_above(body: str) -> Iterator[str]:
-    for line in body.splitlines(keepends=True):
-        if not line.lstrip("\ufeff \t").startswith(("#", "//")):
-            return
-        yield line
+def _lead(piece: BlockPiece, base: _Side, theirs: _Side) -> str:
+    """Return the text above a block of ours that belongs to none, with the comments that theirs has there."""
+    before, other = (side.pieces.by_address.get(piece.address) for side in (base, theirs))
+    lead = before.lead if before is not None else ""
+    if other is None or comments_in(other.lead) in (comments_in(lead), comments_in(piece.lead)):
+        return piece.lead
+    return merged_text(lead, piece.lead, other.lead)
 
 
 def _marked(address: ProviderAddress, ours: _Side, theirs: _Side, labels: Labels) -> BlockPiece:

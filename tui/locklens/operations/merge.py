@@ -30,20 +30,18 @@ class MergeResult(Struct, frozen=True):
         conflicts: Entries that are left between conflict markers.
         united: Providers whose hashes of both sides were united.
         settled: The entries that were selected of two versions.
-        line_merge: Why lines were merged instead of blocks, and git's own conflicts left in the file; "" otherwise.
-        has_line_conflicts: True if that merge of lines has conflicts.
+        line_merge: Why lines were merged instead of blocks, with or without conflicts; "" otherwise.
     """
 
     conflicts: tuple[MergeConflict, ...] = ()
     united: tuple[ProviderAddress, ...] = ()
     settled: tuple[LockEntry, ...] = ()
     line_merge: str = ""
-    has_line_conflicts: bool = False
 
     @property
     def is_clean(self) -> bool:
-        """True if nothing is left to a person."""
-        return not self.conflicts and not self.has_line_conflicts
+        """True if nothing is left to a person, as it is where lines were merged: nobody can say what they mean."""
+        return not self.conflicts and not self.line_merge
 
 
 def merge_files(
@@ -102,7 +100,7 @@ def merge_sides(
         The merged file, and the entries that were selected of two versions.
 
     Raises:
-        ConfigurationError: The tools would refuse one of the three.
+        ConfigurationError: The tools would refuse one of the sides.
     """
     settled: list[LockEntry] = []
 
@@ -141,8 +139,6 @@ def _share_packages(ours: LockEntry, theirs: LockEntry) -> bool:
 
 
 def _merged_lines(base: Path, ours: Path, theirs: Path, labels: Labels, *, reason: str) -> MergeResult:
-    data, has_conflicts = merge_lines(
-        str(ours), str(base), str(theirs), labels=(labels.ours, labels.theirs), marker_size=labels.size
-    )
+    data = merge_lines(str(ours), str(base), str(theirs), labels=(labels.ours, labels.theirs), marker_size=labels.size)
     write_atomically(ours, data, mode=ours.stat().st_mode & 0o777)
-    return MergeResult(line_merge=reason, has_line_conflicts=has_conflicts)
+    return MergeResult(line_merge=reason)

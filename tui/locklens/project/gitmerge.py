@@ -9,7 +9,7 @@ _MOST_CONFLICTS = 127
 """`git merge-file` exits with the number of conflicts, at most this; above it stands a failure."""
 
 
-def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], marker_size: int) -> tuple[bytes, bool]:
+def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], marker_size: int) -> bytes:
     """Merge three files as `git merge-file -p` does.
 
     Args:
@@ -20,7 +20,7 @@ def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], m
         marker_size: Characters of a marker.
 
     Returns:
-        The merged bytes, and True if they have conflicts.
+        The merged bytes, with or without conflicts.
 
     Raises:
         RepositoryError: Git is missing, or cannot merge such files.
@@ -33,4 +33,4 @@ def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], m
     )
     if not 0 <= status <= _MOST_CONFLICTS:
         raise RepositoryError(f'"git merge-file" failed: {first_complaint(complaint)}')
-    return output, status > 0
+    return output
