@@ -73,4 +73,4 @@ def test_several_at_once_in_one_folder(place: Place, locklens: Locklens) -> None
     assert sum("has created a lock file" in one.output for one in found) == 1
     assert place.asked().count("package") == 2
     assert not list(place.root.rglob(".locklens-*"))
-    assert Path(place.root / ".terraform/.locklens.lock").is_file()
+    assert not Path(place.root / ".terraform/.locklens.lock").exists()

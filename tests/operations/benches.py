@@ -72,9 +72,4 @@ def run(*words: str) -> int:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    hidden = {".locklens.lock"}
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in hidden
-    }
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
+from waiting import LIMIT
 
 from locklens.errors import ConfigurationError
 from locklens.storage import realfolders
@@ -101,3 +103,43 @@ def test_a_turn_is_not_taken_through_a_link(top: Path) -> None:
     assert not (outside / "made").exists()
     with turn(top, ("b", "lock")):
         assert (top / "b" / "lock").is_file()
+
+
+def test_a_turn_leaves_no_file_and_whoever_waited_has_one_with_a_name(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("locklens.storage.folder_lock._SAY_AFTER", -1.0)
+    waits, found = threading.Event(), []
+
+    def wait_for_it() -> None:
+        with turn(top, ("a", "lock"), on_waiting=waits.set):
+            found.append((top / "a" / "lock").exists())
+
+    waiting = threading.Thread(target=wait_for_it)
+    with turn(top, ("a", "lock")):
+        waiting.start()
+        assert waits.wait(LIMIT)
+        assert (top / "a" / "lock").exists()
+    waiting.join()
+    assert found == [True], "the next one would take another file"
+    assert list(top.rglob("*")) == [top / "a"]
+
+
+def test_turns_never_overlap_though_each_removes_its_file(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locklens.storage.folder_lock._GLANCE", 0.0)
+    inside: list[int] = []
+    overlaps: list[list[int]] = []
+
+    def take_turns(name: int) -> None:
+        for _ in range(50):
+            with turn(top, ("lock",)):
+                inside.append(name)
+                overlaps.extend([list(inside)] if len(inside) > 1 else [])
+                inside.remove(name)
+
+    threads = [threading.Thread(target=take_turns, args=(number,)) for number in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert (overlaps, list(top.iterdir())) == ([], [])

@@ -1,7 +1,8 @@
 """The plugin cache that the roots of a user share: packages are installed there, and linked to from the data folders.
 
 OpenTofu locks a package's folder while it installs there, and so does locklens, with the same file; Terraform locks
-nothing, so a package is always moved to its place when it is complete.
+nothing, so a package is always moved to its place when it is complete. The lock's file stays beside the package, under
+both tools: a cache is theirs together, and OpenTofu may be waiting for a file that was removed.
 """
 
 from __future__ import annotations

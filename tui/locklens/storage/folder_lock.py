@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, RunCancelledError
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+    from locklens.storage.realfolders import RealFolder
 
 _LOCK_FILE = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _GLANCE = 0.05
@@ -37,35 +40,60 @@ def turn(
     Args:
         top: A trusted folder; no link below it is followed.
         names: Of the folders below it, and of the file in the last of them that stands for what is worked on. What is
-            missing is made, and stays.
+            missing is made; the folders stay, and the file is removed again.
         cancel: Ends the waiting.
         on_waiting: Called once, when the waiting has become long.
         is_tofus: True for a lock that OpenTofu takes too (internal/flock): one process at a time has it, and the
-            threads of a process do not exclude each other.
+            threads of a process do not exclude each other. Its file stays, as OpenTofu may be waiting for it and would
+            not look whether it is still there.
 
     Raises:
         ConfigurationError: The file cannot be made, or it or a folder on the way to it is a link.
         RunCancelledError: `cancel` was set.
     """
     *folders, file = names
-    try:
-        with Way(top, folders) as way:
-            descriptor = way.end.open(file, _LOCK_FILE, 0o644)
-    except OSError as error:
-        hint = disk_advice(error)
-        place = str(top.joinpath(*folders))
-        raise ConfigurationError(f"cannot be written: {error.strerror}", path=place, hint=hint) from error
-    try:
-        start, has_said = time.monotonic(), False
-        while not (_taken_as_tofu if is_tofus else _taken)(descriptor):
-            if cancel is not None and cancel.is_set():
-                raise RunCancelledError("the run was cancelled")
-            if not has_said and time.monotonic() - start > _SAY_AFTER:
-                has_said = True
-                on_waiting()
-            time.sleep(_GLANCE)
-        yield
-    finally:
+    start, has_said = time.monotonic(), False
+
+    def wait() -> None:
+        nonlocal has_said
+        if cancel is not None and cancel.is_set():
+            raise RunCancelledError("the run was cancelled")
+        if not has_said and time.monotonic() - start > _SAY_AFTER:
+            has_said = True
+            on_waiting()
+        time.sleep(_GLANCE)
+
+    with ExitStack() as opened:
+        try:
+            folder = opened.enter_context(Way(top, folders)).end
+            descriptor = _held(folder, file, wait, is_tofus=is_tofus)
+        except OSError as error:
+            hint = disk_advice(error)
+            place = str(top.joinpath(*folders))
+            raise ConfigurationError(f"cannot be written: {error.strerror}", path=place, hint=hint) from error
+        try:
+            yield
+        finally:
+            # Where an open file cannot be removed, it is closed first: whoever opens it in between keeps it there.
+            ends = [partial(folder.remove, file), partial(os.close, descriptor)]
+            for end in ends[is_tofus:] if os.name == "posix" else reversed(ends[is_tofus:]):
+                with suppress(OSError):
+                    end()
+
+
+def _held(folder: RealFolder, file: str, wait: Callable[[], None], *, is_tofus: bool) -> int:
+    """Return the descriptor of a file that this process has, and that still has its name: others remove theirs."""
+    while True:
+        descriptor = folder.open(file, _LOCK_FILE, 0o644)
+        try:
+            while not (_taken_as_tofu if is_tofus else _taken)(descriptor):
+                wait()
+            named = folder.status(file)
+            if is_tofus or (named is not None and os.path.samestat(named, os.fstat(descriptor))):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
 
 
