@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from backfilling import Registry
@@ -17,8 +20,20 @@ from loopback import Handler, Server, serving
 from msgspec.structs import replace
 from waiting import LIMIT, until
 
+from locklens import __version__
 from locklens.errors import ConfigurationError, UnavailableError
-from locklens.operations.backfill.model import BackfillEvent, BackfillRequest, FetchSettings, PackageMeasured
+from locklens.operations.backfill import measuring
+from locklens.operations.backfill.measuring import Meter
+from locklens.operations.backfill.model import (
+    BackfillEvent,
+    BackfillRequest,
+    Connecting,
+    Division,
+    FetchSettings,
+    Measured,
+    PackageMeasured,
+    PackageTask,
+)
 from locklens.operations.backfill.run import backfill
 
 THREADS = 2
@@ -107,7 +122,7 @@ def test_a_lost_worker_costs_nothing_and_the_files_are_those_of_threads(tmp_path
     assert found.notes == (
         (
             "3 Dask workers, each with 2 of 8 downloads from one host at once, and its part of "
-            "--max-rate and --max-requests"
+            "--max-rate and --max-requests, divided anew when workers come or go"
         ),
     )
 
@@ -124,16 +139,81 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path, server: Server, monkey
     registry.provider("acme/demo")
     monkeypatch.setattr("locklens.operations.backfill.dask_crew.CONNECT_SECONDS", 0.2)
     request = BackfillRequest((registry.folder,), scheduler="tcp://127.0.0.1:1", fetching=LOOPBACK)
+    events: list[BackfillEvent] = []
     with pytest.raises(UnavailableError, match=r"the Dask scheduler tcp://127\.0\.0\.1:1 does not answer"):
-        backfill(request)
+        backfill(request, on_event=events.append)
+    assert events == [Connecting("tcp://127.0.0.1:1")], "nothing else says whom a silent run waits for"
     with pytest.raises(UnavailableError, match="the Dask scheduler nonsense"):
         backfill(replace(request, scheduler="nonsense://x"))
     assert server.asked == []
 
 
-def test_the_rates_of_a_host_are_shared_by_the_workers() -> None:
+class Cluster:
+    """A scheduler's client, whose workers come and go; what is submitted is kept."""
+
+    status = "running"
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        self.submitted: list[Division] = []
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(WORKERS, THREADS)
+
+    def run(self, function: object, on_error: str) -> dict[str, str]:
+        return dict.fromkeys(WORKERS, __version__)
+
+    def get_executor(self, *, pure: bool) -> Cluster:
+        return self
+
+    def submit(self, function: object, division: Division, task: object) -> None:
+        self.submitted.append(division)
+
+
+WORKERS: list[str] = []
+
+
+def test_rates_and_places_are_divided_anew_when_workers_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     from locklens.operations.backfill import dask_crew  # Dask's own modules take half a second in every process
 
+    monkeypatch.setattr(dask_crew, "Client", Cluster)
+    clock = SimpleNamespace(time=itertools.count(1.0).__next__, monotonic=time.monotonic)
+    monkeypatch.setattr(dask_crew, "time", clock)
+    monkeypatch.setattr(sys.modules[__name__], "WORKERS", ["a", "b", "c"])
+    whole = FetchSettings(8, 40e6, 3.0)
+    crew = dask_crew.DaskWorkers("tcp://x", whole)
+    task = PackageTask("https://example.com/p.zip", "")
+    sizes = []
+    for change in (lambda: None, WORKERS.pop, lambda: WORKERS.extend("xy"), WORKERS.clear):
+        change()
+        crew.check()
+        crew.submit(task)
+        sizes.append(crew.size)
+    divisions = crew._client.submitted
+    assert [one.workers for one in divisions] == [3, 2, 4, 4], "without any worker, the last ones may come back"
+    assert sizes == [6, 4, 8, 8]
+    assert [one.share.bytes_rate for one in divisions[:3]] == [40e6 / 3, 20e6, 10e6]
+    assert divisions[0].at < divisions[1].at < divisions[2].at == divisions[3].at
+
+
+def test_the_rates_of_a_host_are_shared_by_the_workers() -> None:
     whole = FetchSettings(8, 3e6, 1.5)
-    assert dask_crew._share_of(whole, 3) == FetchSettings(2, 1e6, 0.5)
-    assert dask_crew._share_of(whole, 12).per_host == 1
+    assert Division(whole, 3, 0.0).share == FetchSettings(2, 1e6, 0.5)
+    assert Division(whole, 12, 0.0).share.per_host == 1
+
+
+def test_a_worker_goes_by_the_latest_division(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "_METERS", {})
+    made: list[Meter] = []
+
+    def measure(meter: Meter, task: PackageTask) -> Measured:
+        made.append(meter)
+        return Measured(size=int(meter._pace._settings.bytes_rate))
+
+    monkeypatch.setattr(Meter, "measure", measure)
+    whole, task = FetchSettings(8, 12e6), PackageTask("https://example.com/p.zip", "")
+    divisions = [Division(whole, 3, 1.0), Division(whole, 2, 5.0), Division(whole, 3, 1.0), Division(whole, 4, 9.0)]
+    sizes = [measuring.measure_in_process(one, task).size for one in divisions]
+    assert sizes == [4_000_000, 6_000_000, 6_000_000, 3_000_000], "one that was sent before comes after another"
+    assert len(set(map(id, made))) == 1, "two paces of one process would add up"
+    for meter in set(made):
+        meter.close()

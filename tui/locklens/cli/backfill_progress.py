@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.cli.live import LiveLine
-from locklens.operations.backfill.model import BytesArrived, Counted, FileDone, PackageMeasured
+from locklens.operations.backfill.model import BytesArrived, Connecting, Counted, FileDone, PackageMeasured
 from locklens.operations.backfill.report import duration
 from locklens.text import counted, size_words
 
@@ -30,6 +30,8 @@ class BackfillProgress:
     def take(self, event: BackfillEvent) -> None:
         """Report one event."""
         match event:
+            case Connecting(scheduler):
+                self._line.say(f"connecting to the Dask scheduler {scheduler}")
             case Counted():
                 self._plan = event
                 size = f", about {size_words(event.likely_bytes)}" if event.likely_bytes else ""

@@ -11,11 +11,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from distributed import Client
-from msgspec.structs import replace
 
 from locklens import __version__
 from locklens.errors import ConfigurationError, UnavailableError
 from locklens.operations.backfill.measuring import measure_in_process
+from locklens.operations.backfill.model import Division
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class DaskWorkers:
 
     Args:
         address: Of the scheduler, such as tcp://10.0.0.5:8786.
-        settings: How to download. The rates are divided by the number of workers at the start, since workers do not
-            know of each other; so is the number of downloads from one host.
+        settings: How to download. The rates and the number of downloads from one host are divided by the number of
+            workers, and divided anew when workers come or go.
 
     Raises:
         ConfigurationError: There are no workers, or they have no locklens of this version.
@@ -59,25 +59,28 @@ class DaskWorkers:
         except BaseException:
             self._client.close()
             raise
-        self.size = sum(threads.values())
-        self._settings = _share_of(settings, len(threads))
+        self._whole = settings
+        self._divide(threads)
         self._executor = self._client.get_executor(pure=False)
         self._seen = time.monotonic()
-        self.notes: tuple[str, ...] = (_sharing_words(settings, self._settings, len(threads)),)
+        self.notes: tuple[str, ...] = (_sharing_words(self._division),)
 
     def submit(self, task: PackageTask) -> Future[Measured]:
         """Begin a package on any worker."""
-        future: Future[Measured] = self._executor.submit(measure_in_process, self._settings, task)
+        future: Future[Measured] = self._executor.submit(measure_in_process, self._division, task)
         return future
 
     def check(self) -> None:
-        """Look whether there is still a worker.
+        """Look whether there is still a worker, and divide the bounds anew where their number changed.
 
         Raises:
             UnavailableError: There was none for ALONE_SECONDS.
         """
-        if self._client.status == "running" and self._client.nthreads():
+        threads = dict(self._client.nthreads()) if self._client.status == "running" else {}
+        if threads:
             self._seen = time.monotonic()
+            if len(threads) != self._division.workers or sum(threads.values()) != self.size:
+                self._divide(threads)
         elif time.monotonic() - self._seen > ALONE_SECONDS:
             words = f"no Dask worker was there for {ALONE_SECONDS:.0f} seconds"
             raise UnavailableError(words, hint="start workers, and run it again: what is done is kept")
@@ -93,6 +96,10 @@ class DaskWorkers:
         if not threads:
             raise ConfigurationError("the Dask scheduler has no workers", hint="start some with `dask worker ADDRESS`")
         return threads
+
+    def _divide(self, threads: dict[str, int]) -> None:
+        self.size = sum(threads.values())
+        self._division = Division(self._whole, len(threads), time.time())
 
     def _require_same_version(self) -> None:
         """Require this version of locklens of every worker: hashes of others could differ."""
@@ -116,15 +123,8 @@ def _version_here() -> str:
     return __version__
 
 
-def _share_of(settings: FetchSettings, workers: int) -> FetchSettings:
-    return replace(
-        settings,
-        per_host=max(1, settings.per_host // workers),
-        bytes_rate=settings.bytes_rate / workers,
-        request_rate=settings.request_rate / workers,
-    )
-
-
-def _sharing_words(whole: FetchSettings, share: FetchSettings, workers: int) -> str:
-    lead = f"{counted(workers, 'Dask worker')}, each with {share.per_host} of {whole.per_host} downloads from one host"
-    return f"{lead} at once, and its part of --max-rate and --max-requests"
+def _sharing_words(division: Division) -> str:
+    share, whole = division.share, division.whole
+    each = f"each with {share.per_host} of {whole.per_host} downloads from one host at once"
+    workers = counted(division.workers, "Dask worker")
+    return f"{workers}, {each}, and its part of --max-rate and --max-requests, divided anew when workers come or go"

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from locklens.hashes import HashedPackage
-    from locklens.operations.backfill.model import FetchSettings, PackageTask
+    from locklens.operations.backfill.model import Division, FetchSettings, PackageTask
+    from locklens.sources.http.client import Client
 
 RETRIES = 5
 """Attempts after the first: a run takes hours, and a hiccup of a minute should cost nothing."""
@@ -62,20 +63,32 @@ class Meter:
         on_bytes: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._settings = settings
+        self._environ = environ
         self._cancel = cancel or threading.Event()
         self._on_bytes = on_bytes
         self._pace = Pace(settings, self._cancel)
         self._tokens = environment_tokens(environ)
-        self._client = open_client(
-            {**environ, "LOCKLENS_REQUESTS_PER_HOST": str(settings.per_host)},
-            cancel=self._cancel,
-            on_retry_after=self._pace.hold,
-            is_public_only=not settings.allows_loopback,
-        )
+        self._client = self._opened()
 
     def close(self) -> None:
         """Close every connection."""
         self._client.close()
+
+    def adapt(self, settings: FetchSettings) -> None:
+        """Go on with other rates and another number of downloads at once; those that have begun are not ended."""
+        self._pace.adapt(settings)
+        is_other = settings.per_host != self._settings.per_host
+        self._settings = settings
+        if is_other:
+            self._client = self._opened()
+
+    def _opened(self) -> Client:
+        return open_client(
+            {**self._environ, "LOCKLENS_REQUESTS_PER_HOST": str(self._settings.per_host)},
+            cancel=self._cancel,
+            on_retry_after=self._pace.hold,
+            is_public_only=not self._settings.allows_loopback,
+        )
 
     def measure(self, task: PackageTask) -> Measured:
         """Return the facts about a package, or why it has none.
@@ -183,14 +196,18 @@ def _is_private(name: str) -> bool:
         return False
 
 
-_METERS: dict[FetchSettings, Meter] = {}
+_METERS: dict[FetchSettings, tuple[Meter, Division]] = {}
 _LOCK = threading.Lock()
 
 
-def measure_in_process(settings: FetchSettings, task: PackageTask) -> Measured:
+def measure_in_process(division: Division, task: PackageTask) -> Measured:
     """Measure a package with the meter of this process, which lives as long as the process: connections are kept."""
     with _LOCK:
-        meter = _METERS.get(settings)
+        meter, known = _METERS.get(division.whole, (None, division))
         if meter is None:
-            meter = _METERS[settings] = Meter(settings, os.environ)
+            meter = Meter(division.share, os.environ)
+        elif division.at > known.at:
+            meter.adapt(division.share)
+            known = division
+        _METERS[division.whole] = meter, known
     return meter.measure(task)

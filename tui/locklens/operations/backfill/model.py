@@ -45,6 +45,30 @@ class FetchSettings(Struct, frozen=True):
     allows_loopback: bool = False
 
 
+class Division(Struct, frozen=True):
+    """How the workers of a cluster, which do not know of each other, share the bounds; it travels with each package.
+
+    Attributes:
+        whole: How packages are downloaded by all of them together.
+        workers: Their number.
+        at: When they were counted, in seconds of the scheduling machine's clock: of two divisions the later one counts.
+    """
+
+    whole: FetchSettings
+    workers: int
+    at: float
+
+    @property
+    def share(self) -> FetchSettings:
+        """How one of them downloads packages; each may have one download from each host."""
+        return FetchSettings(
+            max(1, self.whole.per_host // self.workers),
+            self.whole.bytes_rate / self.workers,
+            self.whole.request_rate / self.workers,
+            self.whole.allows_loopback,
+        )
+
+
 class BackfillRequest(Struct, frozen=True):
     """What to complete.
 
@@ -206,6 +230,12 @@ class BackfillResult(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class Connecting(Struct, frozen=True):
+    """The run waits for a Dask scheduler, by its address."""
+
+    scheduler: str
+
+
 class Counted(Struct, frozen=True):
     """Event: the files were looked at, and this much is to be done.
 
@@ -249,4 +279,4 @@ class BytesArrived(Struct, frozen=True):
     count: int
 
 
-BackfillEvent = Counted | PackageMeasured | FileDone | BytesArrived
+BackfillEvent = Connecting | Counted | PackageMeasured | FileDone | BytesArrived

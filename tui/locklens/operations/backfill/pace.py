@@ -36,6 +36,11 @@ class Pace:
         self._hosts: dict[str, _Host] = {}
         self._current = threading.local()
 
+    def adapt(self, settings: FetchSettings) -> None:
+        """Go on with other rates."""
+        with self._lock:
+            self._settings = settings
+
     def begin(self, name: str) -> None:
         """Wait until the host may be asked for one more package; the thread downloads from it then.
 

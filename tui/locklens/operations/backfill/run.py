@@ -17,6 +17,7 @@ from locklens.operations.backfill.layout import provider_files
 from locklens.operations.backfill.model import (
     BackfillResult,
     BytesArrived,
+    Connecting,
     Counted,
     Failure,
     FileDone,
@@ -132,6 +133,8 @@ class _Run:
         counts = [count for _, count in self._lacking]
         if not counts:
             return
+        if self._request.scheduler:
+            self._tell(Connecting(self._request.scheduler))
         crew = assemble(self._request, self._count_bytes)
         self._notes = crew.notes
         packages, versions = sum(one.missing for one in counts), sum(one.versions for one in counts)
