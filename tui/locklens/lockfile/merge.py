@@ -262,9 +262,9 @@ def _piece(
         if merged is not None:
             rendered = decode(with_line_ends_of(ours.data, render_entry(outcome).encode()))
             return replace(ours.pieces.by_address[address], body=split_comments(merged)[0] + rendered)
-    sides = [None if address in base.disputed else base.entries.get(address)]
-    sides += [side.entries.get(address) for side in (ours, theirs)]
-    return MergeConflict(address, *sides, "the comments of both sides cannot be merged")
+    entry = None if address in base.disputed else base.entries.get(address)
+    mine, their = ours.entries.get(address), theirs.entries.get(address)
+    return MergeConflict(address, entry, mine, their, "the comments of both sides cannot be merged")
 
 
 def _lead(piece: BlockPiece, base: _Side, theirs: _Side) -> str:
