@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -146,6 +147,25 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path, server: Server, monkey
     with pytest.raises(UnavailableError, match="the Dask scheduler nonsense"):
         backfill(replace(request, scheduler="nonsense://x"))
     assert server.asked == []
+
+
+def test_a_server_that_is_no_scheduler(tmp_path: Path, server: Server) -> None:
+    registry = Registry(tmp_path / "registry", server)
+    registry.provider("acme/demo")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    listening.accept()[0].sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        command = [sys.executable, "-m", "locklens", "backfill", "--scheduler", f"tcp://127.0.0.1:{port}"]
+        said = subprocess.run([*command, str(registry.folder)], capture_output=True, text=True, timeout=LIMIT)
+    assert said.stderr.splitlines()[0] == f"connecting to the Dask scheduler tcp://127.0.0.1:{port}"
+    assert said.stderr.splitlines()[1].startswith(f"error: the Dask scheduler tcp://127.0.0.1:{port} does not answer: ")
+    assert (said.returncode, "Traceback" in said.stderr) == (2, False)
 
 
 class Cluster:
