@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,6 +141,68 @@ def test_an_acceptance_in_the_base_passes_this_change_alone(repository: Reposito
     status, document = repository.review()
     assert (status, findings(document)["LK001"]["accepted"]) == (1, None)
     assert any("match no change here: locklens.toml:1 (LK001" in note for note in document["run"]["notes"])
+
+
+def test_an_acceptance_does_not_pass_another_change_that_a_line_feed_makes_look_the_same(
+    repository: Repository,
+) -> None:
+    """The first hash cannot match any package; of the two that its halves are, one is a package of nobody knows whom."""
+    first, second = f"zh:e\nzh:{'e' * 64}", ("zh:e", f"zh:{'e' * 64}")
+    unknown = "zh:" + "0" * 64
+    repository.commit(lock=lock_file(SampleLock(DEMO, "1.0.0", ">= 1.0.0", unpacked=(), more=(unknown, first))))
+    status, document = repository.review()
+    assert (status, findings(document)["LK002"]["severity"]) == (1, "block")
+    repository.commit_to_main(accepting(document, "LK002"))
+    repository.commit(lock=lock_file(SampleLock(DEMO, "1.0.0", ">= 1.0.0", unpacked=(), more=(unknown, *second))))
+    status, document = repository.review()
+    assert (status, findings(document)["LK002"]["accepted"]) == (1, None)
+
+
+OTHER = "zh:" + "0" * 64
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        SampleLock(DEMO, "1.0.0", ">= 1.0.0", unpacked=(), edition="again", more=(OTHER,)),
+        SampleLock(DEMO, "1.0.0", ">= 1.0.0", edition="again"),
+        SampleLock(DEMO, "1.0.0", ">= 1.0.0", unpacked=(), packed=("linux_amd64",), edition="again"),
+        SampleLock(DEMO, "1.0.0", ">= 0.9.0", unpacked=(), edition="again"),
+        SampleLock(DEMO, "1.2.0", ">= 1.0.0", unpacked=(), hashes_of="1.0.0", edition="again"),
+    ],
+    ids=["one more zh", "one more h1", "fewer zh", "constraints", "version"],
+)
+def test_an_acceptance_passes_this_change_alone(repository: Repository, other: SampleLock) -> None:
+    acceptances = "\n".join(accepting(republished(repository), rule) for rule in ("LK001", "LK002", "LK021", "LK025"))
+    repository.commit_to_main(acceptances)
+    status, document = repository.review()
+    assert (status, document["summary"]["accepted"]) == (0, 1)
+    repository.commit(lock=lock_file(other))
+    status, document = repository.review()
+    assert (status, document["summary"]["verdict"], document["summary"]["accepted"]) == (1, "block", 0)
+
+
+def test_an_acceptance_by_an_id_of_an_earlier_version_passes_nothing_and_is_named(repository: Repository) -> None:
+    acceptance = accepting(republished(repository), "LK001")
+    change = re.search('change = "([0-9a-f]+)"', acceptance)
+    assert change
+    repository.commit_to_main("# ours\n" + acceptance.replace(change[1], change[1][:16]))
+    status, document = repository.review()
+    assert (status, findings(document)["LK001"]["accepted"]) == (1, None)
+    named = [note for note in document["run"]["notes"] if note.startswith("locklens.toml:2: ")]
+    assert len(named) == 1
+    assert f"the acceptance of LK001 for {DEMO} passes nothing: {change[1][:16]} has 16 digits" in named[0]
+    assert "remove it, and accept the finding again" in named[0]
+    assert not any("match no change here" in note for note in document["run"]["notes"])
+
+
+@pytest.mark.parametrize("text", [f"zh:e\nzh:{'e' * 64}", "h1:\0", "zh:e\u202e", "zh: e", "zh:é", "zh:", "h\u200b1:a="])
+def test_what_no_tool_writes_as_a_hash_blocks(repository: Repository, text: str) -> None:
+    repository.commit(lock=lock_file(SampleLock(DEMO, "1.0.0", ">= 1.0.0", unpacked=(), more=(text,))))
+    status, document = repository.review()
+    found = findings(document)["LK017"]
+    assert (status, found["severity"]) == (1, "block")
+    assert "is not written as a hash" in found["message"]
 
 
 def test_an_expired_acceptance_passes_nothing_and_is_named(repository: Repository) -> None:

@@ -116,7 +116,7 @@ on = 2026-11-20
 [[accept]]
 rule = "LK001"
 provider = "registry.terraform.io/acme/demo"
-change = "0123456789abcdef"
+change = "0123456789abcdef0123456789abcdef"
 reason = "r"
 on = 2026-11-20
 until = 2027-01-01
@@ -126,7 +126,7 @@ EDITED_POLICIES = [
     *POLICIES,
     b"# top\ntrust.acme.keys = ['1B673F155E471E8C4D4F644A6EF31C7EB267ED69']\naccept = []\ncooldown = 1",
     b'[trust]\n"example.com/acme" = { keys = ["1B673F155E471E8C4D4F644A6EF31C7EB267ED69"] } # why\n[trust.acme]\nkeys = []\n',
-    b'accept = [{ rule = "LK001", provider = "registry.terraform.io/acme/demo", change = "0123456789abcdef", reason = "r" }]\n',
+    b'accept = [{ rule = "LK001", provider = "registry.terraform.io/acme/demo", change = "0123456789abcdef0123456789abcdef", reason = "r" }]\n',
 ]
 POLICY_WORDS = [
     b"cooldown",

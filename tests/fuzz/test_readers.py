@@ -209,7 +209,9 @@ def test_a_policy_is_read_or_refused_with_its_line(data: bytes) -> None:
         assert refusal.line is not None
 
 
-ACCEPTANCE = Acceptance("LK002", f"{ADDRESS}", "fedcba9876543210", "checked by hand", by="Ann", on=date(2026, 11, 20))
+ACCEPTANCE = Acceptance(
+    "LK002", f"{ADDRESS}", "fedcba9876543210" * 2, "checked by hand", by="Ann", on=date(2026, 11, 20)
+)
 PIN = Pin("acme", keys=("2D98EB288FB067651C840244B55D58B11B8BCF40",), by="Ann", on=date(2026, 11, 20), why="rotated")
 
 

@@ -11,7 +11,7 @@ from locklens.policy.editing import with_acceptances, with_pin, without_pin
 from locklens.policy.model import Acceptance, Pin
 
 ACCEPTANCES = [
-    Acceptance(rule, "registry.terraform.io/acme/demo", "0123456789abcdef", "asked", by="Ann", on=date(2026, 11, 1))
+    Acceptance(rule, "registry.terraform.io/acme/demo", "0123456789abcdef" * 2, "asked", by="Ann", on=date(2026, 11, 1))
     for rule in ("LK001", "LK010")
 ]
 PINS = [Pin(name, keys=("1B673F155E471E8C4D4F644A6EF31C7EB267ED69",)) for name in ("acme", "corp")]

@@ -25,7 +25,7 @@ from locklens.versions import Version
 ACCEPT = """[[accept]]
 rule = "LK001"
 provider = "registry.terraform.io/acme/demo"
-change = "0123456789abcdef"
+change = "0123456789abcdef0123456789abcdef"
 reason = "asked them"
 by = "Ann"
 on = 2026-11-20
@@ -91,7 +91,7 @@ def test_the_example_of_the_readme_is_read_and_fits_the_schema() -> None:
     assert accepted == Acceptance(
         "LK001",
         "registry.terraform.io/acme/demo",
-        "0123456789abcdef",
+        "0123456789abcdef" * 2,
         "the publisher confirmed it by telephone",
         "Ann",
         date(2026, 11, 20),
@@ -116,7 +116,7 @@ def test_the_example_of_the_readme_is_read_and_fits_the_schema() -> None:
         "[severity]\nLK004 = 'of'",
         "[trust.acme]",
         "[trust.acme]\nkeys = ['6EF31C7EB267ED69']",
-        ACCEPT.replace("0123456789abcdef", "0123"),
+        ACCEPT.replace("0123456789abcdef" * 2, "0123" * 6),
         ACCEPT.replace("on = 2026-11-20\n", ""),
     ],
 )
@@ -224,7 +224,7 @@ def test_nothing_wanted(data: bytes) -> None:
         ("[[accept]]\n", 1, 'accept: lacks "rule"'),
         (ACCEPT.replace('"LK001"', '"LK1"'), 2, "accept.rule: expected"),
         (ACCEPT.replace('"LK001"', '"LK991"'), 2, 'unknown rule "LK991"'),
-        (ACCEPT.replace("0123456789abcdef", "0123"), 4, "accept.change: expected"),
+        (ACCEPT.replace("0123456789abcdef" * 2, "0123" * 6), 4, "accept.change: expected"),
         (ACCEPT.replace("registry.terraform.io/", ""), 3, 'invalid provider "acme/demo"'),
         (ACCEPT.replace("asked them", "a\\nb"), 5, "reason must be one line"),
         (ACCEPT + ACCEPT.replace("reason", "raeson"), 12, 'unknown key "raeson"; did you mean "reason"?'),

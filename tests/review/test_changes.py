@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -157,13 +158,59 @@ def test_a_side_that_could_not_be_read_whole_proves_nothing_missing() -> None:
 
 def test_ids_name_one_change_and_groups_one_decision() -> None:
     first = only(entry("1.0.0", zh("a"), "h1:x"), entry("1.1.0", zh("b"), "h1:y"))
-    again = only(entry("1.0.0", "h1:x", zh("a")), entry("1.1.0", zh("b"), "h1:y", constraints="1.1.0"))
+    asked = "~> 1.0"
+    alike = only(entry("1.0.0", "h1:x", zh("a"), constraints=asked), entry("1.1.0", zh("b"), "h1:y", constraints=asked))
     other_platform = only(entry("1.0.0", zh("a"), "h1:z"), entry("1.1.0", zh("b"), "h1:y"))
     other_package = only(entry("1.0.0", zh("a"), "h1:x"), entry("1.1.0", zh("c"), "h1:y"))
-    assert first.id == again.id
-    assert len(first.id) == len(first.group) == 16
+    assert first.id == alike.id, "roots that ask for the same constraints before and after share a decision"
+    assert re.fullmatch("[0-9a-f]{32}", first.id)
+    assert re.fullmatch("[0-9a-f]{32}", first.group)
     assert (first.id == other_platform.id, first.group == other_platform.group) == (False, True)
     assert first.group != other_package.group
+
+
+E = "e" * 64
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((("zh:a",), (f"zh:e\nzh:{E}",)), (("zh:a",), ("zh:e", f"zh:{E}"))),
+        ((("zh:a",), (f"zh:e\0zh:{E}",)), (("zh:a\0zh:e",), (f"zh:{E}",))),
+        ((("zh:a", "zh:b"), ("zh:c",)), (("zh:a",), ("zh:b", "zh:c"))),
+        ((("zh:a",), ("zh:12:c",)), (("zh:a",), ("zh:1", "2:c"))),
+        ((("zh:a",), ("zh:\ud800",)), (("zh:a",), ("zh:?",))),
+    ],
+    ids=["line feed", "NUL", "border", "length", "surrogate"],
+)
+def test_no_two_sets_of_hashes_have_one_id(
+    one: tuple[tuple[str, ...], tuple[str, ...]], other: tuple[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    first, second = (only(entry("1.0.0", *old), entry("1.1.0", *new)) for old, new in (one, other))
+    assert first.id != second.id
+    assert first.group != second.group
+
+
+def test_the_id_has_the_constraints_that_change() -> None:
+    """Otherwise an acceptance of one change of the constraints (LK021) would pass each other one."""
+    before = entry("1.0.0", zh("a"), constraints="~> 1.0")
+    ids = {only(before, entry("1.0.0", zh("a"), constraints=text)).id for text in ("~> 1.0", "~> 1.1", ">= 1.0", "")}
+    assert len(ids) == 4
+
+
+def test_the_id_has_the_address_before_a_move() -> None:
+    moves = [
+        compare(
+            lock(entry("1.0.0", zh("a"), address=ProviderAddress(host, "x", "y"))),
+            lock(entry("1.0.0", zh("a"), address=ProviderAddress("c.com", "x", "y"))),
+        )
+        for host in ("a.com", "b.com")
+    ]
+    (first,), (second,) = moves
+    assert first.kind is second.kind is ChangeKind.MOVED
+    assert (first.id != second.id, first.group != second.group) == (True, True)
+    here = only(*(entry("1.0.0", zh("a"), address=ProviderAddress("c.com", "x", "y")) for _ in range(2)))
+    assert here.id != first.id
 
 
 def test_added_removed_and_kept_hashes() -> None:

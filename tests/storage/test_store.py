@@ -37,6 +37,21 @@ def test_marks_survive_and_are_kept_apart_by_repository(path: Path) -> None:
     assert again.is_kept
 
 
+def test_marks_by_ids_of_earlier_versions_are_dropped_and_said(path: Path) -> None:
+    """Such an id could stand for several changes; that the user looked at one of them cannot be carried over."""
+    now = ["0" * 32, "finding:" + "0" * 32]
+    Store(path).mark("here", ["0123456789abcdef", "finding:0123456789abcdef", *now])
+    Store(path).mark("there", ["0123456789abcdef"])
+    again = Store(path)
+    assert again.marks("here") == set(now)
+    (notice,) = again.take_notices()
+    assert notice.startswith("2 marks of reviewed changes were dropped: ")
+    assert again.marks("here") == set(now)
+    assert again.take_notices() == ()
+    assert again.marks("there") == frozenset()
+    assert again.take_notices()[0].startswith("1 mark of a reviewed change was dropped: ")
+
+
 def test_the_time_of_a_mark_is_the_first_one(path: Path) -> None:
     store = Store(path)
     store.mark("here", ["a"])

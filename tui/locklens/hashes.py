@@ -61,6 +61,7 @@ _PREFIXES = tuple(scheme.prefix for scheme in Scheme)
 _OF_FILES = tuple(scheme.prefix for scheme in Scheme if scheme.is_of_files)
 _OF_ZIP = tuple(scheme.prefix for scheme in Scheme if not scheme.is_of_files)
 _SIGNED = tuple(scheme.prefix for scheme in Scheme if scheme.is_signed)
+_PLAIN = re.compile(r"[0-9A-Za-z]+:[0-9A-Za-z+/=]+\Z")
 _WELL_FORMED = re.compile("|".join(rf"{scheme.prefix}{scheme.digest}\Z" for scheme in Scheme))
 
 
@@ -123,6 +124,11 @@ def is_known_scheme(text: str) -> bool:
 def is_well_formed(text: str) -> bool:
     """True if a hash can match anything: its digest has the form of its scheme."""
     return _WELL_FORMED.match(text) is not None
+
+
+def is_plain(text: str) -> bool:
+    """True if it is written as hashes are, of whatever scheme: a name, a colon, and digits of hex or base64."""
+    return _PLAIN.match(text) is not None
 
 
 def pattern_of_hashes() -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from locklens.hashes import hashes_of_zips
+from locklens.identity import ID_DIGITS, identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.lockfile.model import LockFile
-
-_DIGITS = 12
-"""Of a digest. It only has to change when a hash does; the review compares the hashes themselves."""
 
 
 def summary(lock: LockFile) -> Iterator[str]:
@@ -25,6 +22,5 @@ def summary(lock: LockFile) -> Iterator[str]:
             yield f"  constraints  {entry.constraints}"
         listed = sorted(hashes_of_zips(entry.hashes))
         if listed:
-            digest = sha256("\n".join(listed).encode()).hexdigest()[:_DIGITS]
-            yield f"  zh           {len(listed)}, digest {digest}"
+            yield f"  zh           {len(listed)}, digest {identity_of(*listed)[:ID_DIGITS]}"
         yield from (f"  {text}" for text in sorted(set(entry.hashes) - set(listed)))

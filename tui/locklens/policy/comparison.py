@@ -29,6 +29,7 @@ class PolicyChange(Struct, frozen=True):
         problem: Why that of the head cannot be read; "" if it can.
         weighs: True if the difference may change a verdict in a way that the base does not permit.
         line: The first line of it in the head's file; None without one.
+        content: Stands for the bytes of the head's file.
     """
 
     base_name: str
@@ -39,6 +40,7 @@ class PolicyChange(Struct, frozen=True):
     problem: str = ""
     weighs: bool = True
     line: int | None = None
+    content: str = ""
 
 
 _NO_KEYS = frozenset({"file", "names_paths", "local_paths", "local_platform"})
@@ -91,6 +93,7 @@ def with_proposed(base: Policy, head: Policy) -> Policy:
     return replace(base, accept=(*proposed_acceptances(base, head), *base.accept), trust=tuple(pins.values()))
 
 
-def without_expired(policy: Policy, today: date) -> Policy:
+def in_force(policy: Policy, today: date) -> Policy:
     """Return a policy without the acceptances that no longer hold."""
-    return replace(policy, accept=tuple(one for one in policy.accept if not one.has_expired(today)))
+    holding = (one for one in policy.accept if not one.is_outdated and not one.has_expired(today))
+    return replace(policy, accept=tuple(holding))

@@ -19,7 +19,7 @@ MAX_POLICY_ENTRIES = 1000
 _PLATFORM = r"^[a-z0-9]{1,32}_[a-z0-9]{1,32}$"
 _FINGERPRINT = r"^([0-9A-F]{40}|[0-9A-F]{64})$"
 _RULE = r"^LK[0-9]{3}$"
-_CHANGE = r"^[0-9a-f]{16}$"
+_CHANGE = r"^([0-9a-f]{16}|[0-9a-f]{32})$"
 
 _Text = Annotated[str, Meta(max_length=MAX_REASON)]
 _PlatformName = Annotated[str, Meta(pattern=_PLATFORM)]
@@ -44,7 +44,9 @@ class AcceptTable(Struct, frozen=True, forbid_unknown_fields=True):
 
     rule: Annotated[_Rule, Meta(description="the finding's rule")]
     provider: Annotated[_Text, Meta(description="the full address: host/namespace/type")]
-    change: Annotated[str, Meta(pattern=_CHANGE, description="the change's id: 16 hex digits")]
+    change: Annotated[
+        str, Meta(pattern=_CHANGE, description="the change's id: 32 hex digits; one of 16 accepts nothing any more")
+    ]
     reason: Annotated[str, Meta(min_length=1, max_length=MAX_REASON, description="why it is accepted")]
     by: Annotated[_Text, Meta(description="who accepts it")]
     on: Annotated[date, Meta(description="when")]

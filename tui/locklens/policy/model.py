@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS, OPENTOFU
+from locklens.identity import ID_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -153,7 +154,7 @@ class Acceptance(Struct, frozen=True):
     Attributes:
         rule: The finding's rule.
         provider: The full address.
-        change: The change's id: 16 hex digits.
+        change: The change's id, 32 hex digits; of 16 where an earlier version wrote it.
         reason: One printable line.
         by: Who accepted it.
         on: When.
@@ -174,6 +175,11 @@ class Acceptance(Struct, frozen=True):
     def key(self) -> tuple[str, str, str]:
         """Rule, provider and change: what it accepts."""
         return self.rule, self.provider, self.change
+
+    @property
+    def is_outdated(self) -> bool:
+        """True if it has an id as earlier versions made them, which no change has any more."""
+        return len(self.change) < ID_DIGITS
 
     def has_expired(self, today: date) -> bool:
         """True if it no longer holds."""

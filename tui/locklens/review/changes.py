@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import hashes_of_zips, packages_of
+from locklens.identity import ID_DIGITS, identity_of
 from locklens.lockfile.model import LockEntry, LockFile
 from locklens.review.model import Bump, Change, ChangeKind, HashFact
 
@@ -87,8 +88,8 @@ class Comparer:
         successors = {address for address, _, _ in moved.values()}
         rest = [change for change in changes if change.address not in moved and change.address not in successors]
         return rest + [
-            replace(change, kind=ChangeKind.MOVED, moved_from=address)
-            for address, change in zip(moved, self._compared(list(moved.values())), strict=True)
+            replace(change, kind=ChangeKind.MOVED, moved_from=address, **_ids(pair, address))
+            for (address, pair), change in zip(moved.items(), self._compared(list(moved.values())), strict=True)
         ]
 
 
@@ -171,8 +172,7 @@ def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
         added, removed = reports.get("hashes", (frozenset(), frozenset()))
     kept = has - added
     return Change(
-        id=_digest(address, old, new, had, has),
-        group=_digest(address, old, new, hashes_of_zips(had), hashes_of_zips(has)),
+        **_ids(pair),
         address=address,
         kind=_kind(pair, reports),
         moved_from=None,
@@ -207,16 +207,23 @@ def _kind(pair: Pair, reports: Mapping[str, Any]) -> ChangeKind:
     return ChangeKind.CHANGED_HASHES if shared else ChangeKind.REPLACED_HASHES
 
 
-def _digest(address: ProviderAddress, old: LockEntry | None, new: LockEntry | None, *hashes: frozenset[str]) -> str:
-    import hashlib
+def _ids(pair: Pair, moved_from: ProviderAddress | None = None) -> dict[str, str]:
+    """Return `id` and `group` of a change, which `Change` describes.
 
-    parts = [
-        str(address),
-        str(old.version) if old else "",
-        str(new.version) if new else "",
-        *("\n".join(sorted(side)) for side in hashes),
-    ]
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    Constraints are in the id where the change changes them. Others only repeat what each root's configuration says:
+    with them, the same change would be another decision in each root.
+    """
+    address, old, new = pair
+    names = (str(address), str(moved_from or ""))
+    constraints = [entry.constraints for entry in (old, new) if entry is not None]
+    changed = constraints if len(set(constraints)) > 1 else []
+    sides = [(str(entry.version), frozenset(entry.hashes)) if entry is not None else ("", ()) for entry in (old, new)]
+    whole = (identity_of(version, *sorted(hashes)) for version, hashes in sides)
+    packages = (identity_of(version, *sorted(hashes_of_zips(hashes))) for version, hashes in sides)
+    return {
+        "id": identity_of(*names, *whole, *changed)[:ID_DIGITS],
+        "group": identity_of(*names, *packages)[:ID_DIGITS],
+    }
 
 
 def bump_of(old: Version, new: Version) -> Bump | None:

@@ -41,10 +41,12 @@ class Unreviewed(Struct, frozen=True):
     Attributes:
         what: The kind, such as "a submodule (A -> B)".
         blocks: True if the change puts it in place of a part of a root.
+        content: Stands for what it leads to: the whole commit ids, or the link's target.
     """
 
     what: str
     blocks: bool
+    content: str = ""
 
 
 class LockedPlace(Struct, frozen=True):
@@ -65,6 +67,7 @@ class RootContext(Struct, frozen=True):
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of package files that the change adds to the root's `terraform.d/plugins`.
+        contents: What stands for the content of those paths.
         is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.
     """
 
@@ -74,4 +77,5 @@ class RootContext(Struct, frozen=True):
     unreviewed: Mapping[str, Unreviewed] = {}
     rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
     vendored: tuple[str, ...] = ()
+    contents: Mapping[str, str] = {}
     is_survey: bool = False

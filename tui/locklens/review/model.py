@@ -180,6 +180,7 @@ class Finding(Struct, frozen=True):
         line: From 1; None for a finding about the whole file.
         column: From 1; known for syntax errors.
         provider: Set for a finding about a provider without a listed change.
+        content: Stands for what it is about, where the message does not say all of that; "" where it does.
     """
 
     rule: str
@@ -190,15 +191,17 @@ class Finding(Struct, frozen=True):
     column: int | None = None
     accepted: Accepted | None = None
     provider: ProviderAddress | None = None
+    content: str = ""
 
 
 class Change(Struct, frozen=True):
     """The change of one provider in one root.
 
     Attributes:
-        id: 16 hex digits over address, both versions and both hash sets: an acceptance or a mark holds for exactly
-            this change.
-        group: The same over the `zh` sets alone: changes of one group in several roots are one decision.
+        id: 32 hex digits over address, `moved_from`, both versions, both hash sets, and both constraints where they
+            differ: an acceptance or a mark holds for exactly this change.
+        group: The same over the `zh` sets alone, without constraints: changes of one group in several roots are one
+            decision.
         moved_from: The old address, for kind MOVED.
         kept: The hashes on both sides.
         explained: The number of verified hashes in `added`.

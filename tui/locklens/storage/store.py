@@ -6,10 +6,12 @@ processes may use them at once. Nothing here raises; `Store.take_notices` says i
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from locklens.storage.database import Database, DatabaseLayout
+from locklens.text import counted
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,6 +34,9 @@ _LAYOUT = DatabaseLayout(
     contents="Marks",
 )
 
+_OUTDATED = re.compile("(finding:)?[0-9a-f]{16}")
+"""Ids as earlier versions made them. One could stand for several changes, so the mark says nothing of any."""
+
 
 def default_store_path() -> Path:
     """The path of the store, in the user's data folder."""
@@ -49,10 +54,12 @@ class Store:
 
     def __init__(self, path: Path | None = None) -> None:
         self._database = Database(_LAYOUT, lambda: path or default_store_path())
+        self._notices: list[str] = []
 
     def take_notices(self) -> tuple[str, ...]:
-        """Return the failures since the last call, in sentences."""
-        return self._database.take_notices()
+        """Return the failures since the last call, and what was dropped, in sentences."""
+        taken, self._notices = self._notices, []
+        return (*taken, *self._database.take_notices())
 
     @property
     def is_kept(self) -> bool:
@@ -60,13 +67,20 @@ class Store:
         return self._database.is_kept
 
     def marks(self, repository: str) -> frozenset[str]:
-        """Return the ids of the changes that are marked in a repository."""
+        """Return the ids of the changes that are marked in a repository; drops those of earlier versions, and says so."""
 
         def read(connection: sqlite3.Connection) -> frozenset[str]:
             found = connection.execute("SELECT change_id FROM marks WHERE repository = ?", (repository,))
             return frozenset(row[0] for row in found)
 
-        return self._database.run(read)
+        ids = self._database.run(read)
+        outdated = frozenset(one for one in ids if _OUTDATED.fullmatch(one))
+        if outdated:
+            self.unmark(repository, outdated)
+            marks = counted(len(outdated), "mark of a reviewed change was", "marks of reviewed changes were")
+            why = "an earlier locklens made them, with ids that could stand for several changes"
+            self._notices.append(f"{marks} dropped: {why}; review and mark these changes again")
+        return ids - outdated
 
     def mark(self, repository: str, change_ids: Collection[str]) -> None:
         """Marks changes as reviewed; what is marked already keeps its time."""

@@ -15,15 +15,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
+from locklens.identity import ID_DIGITS, identity_of
 from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Policy, parse
 from locklens.policy.comparison import (
     PolicyChange,
     differing_keys,
+    in_force,
     is_permitted,
     proposed_acceptances,
     proposed_pins,
     with_proposed,
-    without_expired,
 )
 from locklens.review.model import PolicySide
 from locklens.review.rules.catalogue import RULES
@@ -45,10 +46,10 @@ class EffectivePolicy(Struct, frozen=True):
     """The effective policy.
 
     Attributes:
-        policy: Without expired acceptances; with what the head accepts and pins where the base permits that.
+        policy: Without acceptances that no longer hold; with what the head accepts and pins where the base permits that.
         side: The side that it was read from.
-        notes: Sentences about what does not apply: a different policy of the other side, what that proposes, expired
-            acceptances, and pins that are due for a review.
+        notes: Sentences about what does not apply: a different policy of the other side, what that proposes,
+            acceptances that no longer hold, and pins that are due for a review.
         change: The difference to the other side's policy; None without one, or where no side brings it along.
         taken_acceptances: Those of the policy that only the head has.
         taken_pins: The same of its pins.
@@ -104,6 +105,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         problem=problem,
         weighs=bool(problem or keys) and not permits,
         line=min(lines, default=None),
+        content=identity_of((other or b"").decode("latin-1")),
     )
     effective = _in_force(policy, origin, notes, change)
     if policy is base:
@@ -115,24 +117,31 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
 def _in_force(
     policy: Policy, side: PolicySide, notes: Sequence[str] = (), change: PolicyChange | None = None
 ) -> EffectivePolicy:
-    """Return a policy without its expired acceptances, which are noted."""
+    """Return a policy without the acceptances that no longer hold, which are noted."""
     today = datetime.now(UTC).date()
-    return EffectivePolicy(without_expired(policy, today), side, (*notes, *overdue(policy, today)), change)
+    return EffectivePolicy(in_force(policy, today), side, (*notes, *overdue(policy, today)), change)
 
 
 def overdue(policy: Policy, today: date) -> tuple[str, ...]:
-    """Return sentences about the acceptances that have expired, and the pins that were to be reviewed by now."""
+    """Return sentences about the acceptances that no longer hold, and the pins that were to be reviewed by now."""
+    outdated = (_outdated(one, policy.file) for one in policy.accept if one.is_outdated)
     expired = (
         f"{policy.file}:{one.line}: the acceptance of {one.rule} for {one.provider} expired after {one.until}"
         for one in policy.accept
-        if one.has_expired(today)
+        if one.has_expired(today) and not one.is_outdated
     )
     due = (
         f"{policy.file}:{pin.line}: the pin of {pin.name} was to be reviewed by {pin.review_by}"
         for pin in policy.trust
         if pin.review_by is not None and pin.review_by < today
     )
-    return (*expired, *due)
+    return (*outdated, *expired, *due)
+
+
+def _outdated(one: Acceptance, file: str) -> str:
+    words = f"{one.change} has {len(one.change)} digits, and ids of changes have {ID_DIGITS}"
+    lead = f"{file}:{one.line}: the acceptance of {one.rule} for {one.provider} passes nothing"
+    return f"{lead}: {words}; remove it, and accept the finding again"
 
 
 def dangling(policy: Policy, changes: Iterable[Change]) -> tuple[str, ...]:
@@ -163,6 +172,9 @@ def _ignored(other: bytes | None, data: bytes | None, name: str, base: str) -> s
 def _proposals(base: Policy, head: Policy) -> Iterator[str]:
     """Yield sentences about what the head accepts and pins, which does not count."""
     for one in proposed_acceptances(base, head):
+        if one.is_outdated:
+            yield _outdated(one, POLICY_FILE)
+            continue
         until = f", until {one.until}" if one.until is not None else ""
         words = f"proposed, not in force: {one.rule} accepted for {one.provider} ({POLICY_FILE}:{one.line})"
         yield f"{words}: {one.reason} ({one.by}{until})"

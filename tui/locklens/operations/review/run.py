@@ -22,7 +22,7 @@ from locklens.review.rules.judge import judge
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from locklens.dialect import Dialect
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewRequest
     from locklens.policy import Policy
     from locklens.project.roots import RootPair
+    from locklens.project.tree import Tree
     from locklens.project.watch import FileWatch
     from locklens.review.context import Unreviewed
     from locklens.review.model import Finding
@@ -259,6 +260,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             converted_of(tree, comparison.converted, [lock_file] if new.exists else []),
             _unreviewed_of(comparison, pair),
             vendored=pair.vendored,
+            contents=_contents(tree, pair.vendored),
             is_survey=setting.is_survey,
         ),
     )
@@ -268,6 +270,15 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
         status=_status(root),
         format_only=root.is_rewritten and is_whole and all(change.kind is ChangeKind.UNCHANGED for change in changes),
     )
+
+
+def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+    """Return what stands for the content of paths; see `content_ids`."""
+    if not paths:
+        return {}
+    from locklens.project.content_ids import content_ids
+
+    return content_ids(tree, paths)
 
 
 def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreviewed]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from locklens.identity import identity_of
 from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.tree import WorkTree, name_bytes
 from locklens.project.walking import TooManyFoldersError, walk
@@ -43,7 +44,9 @@ def unreviewed_submodules(
         lay = any(path.startswith(f"{submodule.path}/") for path in old_locks)
         blocks = bool(submodule.new) and (lay or (not repository.is_bare and _has_root(repository, submodule.path)))
         unreviewed[submodule.path] = Unreviewed(
-            f"a submodule ({_commit(submodule.old)} -> {_commit(submodule.new)})", blocks=blocks
+            f"a submodule ({_commit(submodule.old)} -> {_commit(submodule.new)})",
+            blocks=blocks,
+            content=identity_of(submodule.path, submodule.old, submodule.new),
         )
     return unreviewed
 
@@ -70,8 +73,16 @@ def unreviewed_files(comparison: Comparison, configuration: Configuration) -> di
     """
     base, head = comparison.base.tree, comparison.head.tree
     broken = {problem.file for problem in configuration.problems if problem.is_error and not problem.line}
-    refused = (path for path in sorted(broken) if head.leads_out(path))
-    return {path: Unreviewed(_LINK_OUT, blocks=not base.leads_out(path)) for path in refused}
+    refused = [path for path in sorted(broken) if head.leads_out(path)]
+    if not refused:
+        return {}
+    from locklens.project.content_ids import content_ids
+
+    contents = content_ids(head, refused)
+    return {
+        path: Unreviewed(_LINK_OUT, blocks=not base.leads_out(path), content=identity_of(path, contents[path]))
+        for path in refused
+    }
 
 
 def _has_root(repository: Repository, path: str) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.identity import identity_of
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
 from locklens.text import shortened, visible
 
@@ -18,14 +19,19 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
 
 
+_LINE = re.compile(r"(\.(?:hcl|json|tf|tofu|toml)):[0-9][0-9,-]*|\b(line )[0-9]+")
+"""The lines that a message names, behind the name of a file too: they move when something else in the file changes."""
+
+
 class ReportedFinding(Struct, frozen=True):
     """A finding with its subject.
 
     Attributes:
         root: None for a finding about the whole review.
         change: None for a finding about the root.
-        fingerprint: 64 hex digits over rule, change and root: equal in every run that finds the same again. Several
-            findings of one rule on one subject are told apart by their order.
+        fingerprint: 64 hex digits over rule, root and change, or without a change over what the finding is about:
+            equal in every run that finds the same again, and in no other. Several findings of one rule on one subject
+            are told apart by their order.
     """
 
     root: RootReview | None
@@ -71,47 +77,46 @@ class DistinctChange(Struct, frozen=True):
     @property
     def has_several_hashes(self) -> bool:
         """True if hashes other than `zh`, which the group shares, are not the same in all roots."""
-        return len({change.id for _, change in self.members}) > 1
+        return len({(_hashes(change.old), _hashes(change.new)) for _, change in self.members}) > 1
 
 
 def _constraints(entry: LockEntry | None) -> str:
     return entry.constraints if entry is not None else ""
 
 
+def _hashes(entry: LockEntry | None) -> frozenset[str]:
+    return frozenset(entry.hashes) if entry is not None else frozenset()
+
+
 def reported_findings(review: Review) -> list[ReportedFinding]:
     """Return every finding, the worst first and accepted ones last; silenced rules have none."""
-    found = [
-        ReportedFinding(None, None, one, _digest(one.rule, _subject(None, one), ""))
-        for one in review.own_findings
-        if one.severity is not Severity.OFF
-    ]
-    for root in review.roots:
-        repeated: Counter[tuple[str, ...]] = Counter()
-        for change, finding in _findings_of(root):
-            subject = (finding.rule, _subject(change, finding), root.path)
+    found: list[ReportedFinding] = []
+    repeated: Counter[tuple[str, ...]] = Counter()
+    for root, change, finding in _findings_of(review):
+        if finding.severity is not Severity.OFF:
+            where = ("root", root.path) if root is not None else ("review", "")
+            subject = (finding.rule, *where, _subject(change, finding))
             repeated[subject] += 1
-            found.append(ReportedFinding(root, change, finding, _digest(*subject, str(repeated[subject]))))
+            found.append(ReportedFinding(root, change, finding, identity_of(*subject, str(repeated[subject]))))
     return sorted(found, key=_order)
 
 
-def _findings_of(root: RootReview) -> Iterator[tuple[Change | None, Finding]]:
-    for finding in root.findings:
-        if finding.severity is not Severity.OFF:
-            yield None, finding
-    for change in root.changes:
-        for finding in change.findings:
-            if finding.severity is not Severity.OFF:
-                yield change, finding
+def _findings_of(review: Review) -> Iterator[tuple[RootReview | None, Change | None, Finding]]:
+    for finding in review.own_findings:
+        yield None, None, finding
+    for root in review.roots:
+        for finding in root.findings:
+            yield root, None, finding
+        for change in root.changes:
+            for finding in change.findings:
+                yield root, change, finding
 
 
 def _subject(change: Change | None, finding: Finding) -> str:
     if change is not None:
         return change.id
-    return f"{finding.provider or ''} {finding.file}"
-
-
-def _digest(*parts: str) -> str:
-    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    about = finding.content or _LINE.sub(r"\1\2", finding.message)
+    return identity_of(str(finding.provider or ""), finding.file, about)
 
 
 def _order(one: ReportedFinding) -> tuple[object, ...]:

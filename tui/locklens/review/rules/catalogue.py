@@ -263,7 +263,8 @@ _ALL = (
         CHANGE,
         WARN,
         "Malformed hash or unknown scheme",
-        "A hash has a scheme unknown to the tools, or cannot match any package because it is not a valid digest.",
+        "A hash has a scheme unknown to the tools, or cannot match any package because it is not a valid digest. It is "
+        "a block if it is not written as a hash at all: with a line feed, a space, or a letter that nobody sees.",
         "The tools keep it but never match it: it only looks like protection.",
         f"{forms_in_words()}.",
         "Remove the line, or lock the provider again.",

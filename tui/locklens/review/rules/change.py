@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.hashes import count_by_scheme, hashes_of_files, is_known_scheme, is_of_zip, is_well_formed, packages_of
+from locklens.hashes import (
+    count_by_scheme,
+    hashes_of_files,
+    is_known_scheme,
+    is_of_zip,
+    is_plain,
+    is_well_formed,
+    packages_of,
+)
 from locklens.review.model import Bump, Change, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
@@ -48,7 +56,11 @@ def _odd_hashes(change: Change, _: Policy) -> Iterator[Verdict]:
     if change.new is None:
         return
     for text in dict.fromkeys(change.new.hashes):
-        if not is_known_scheme(text):
+        if not is_plain(text):
+            # No tool writes one, and with a line feed or an invisible letter in it, it looks like others.
+            words = "is not written as a hash: a scheme, a colon, and letters and digits of hex or base64"
+            yield Verdict(f"{_shortened(text)} {words}", change.new.line_of(text), severity=Severity.BLOCK)
+        elif not is_known_scheme(text):
             yield Verdict(f"{_shortened(text)} has a scheme unknown to the tools", change.new.line_of(text))
         elif not is_well_formed(text):
             yield Verdict(

@@ -31,7 +31,7 @@ def _own_policy(change: PolicyChange, _: Policy) -> Iterator[Verdict]:
         words = f"{POLICY_FILE} differs in {head}, in comments or layout alone"
     judge = f"that of {base} judges" if change.has_base else f"{base} has none, so none judges"
     severity = None if change.weighs else Severity.INFO
-    yield Verdict(f"{words}; {judge}", change.line, POLICY_FILE, severity=severity)
+    yield Verdict(f"{words}; {judge}", change.line, POLICY_FILE, severity=severity, content=change.content)
 
 
 CHECKS: Mapping[str, Callable[[PolicyChange, Policy], Iterator[Verdict]]] = {"LK028": _own_policy}

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def _unreviewed(root: RootReview) -> Iterator[Verdict]:
     for path, one in root.context.unreviewed.items():
-        yield Verdict(f"not reviewed: {path} is {one.what}", file=path, severity=None if one.blocks else Severity.WARN)
+        severity = None if one.blocks else Severity.WARN
+        yield Verdict(f"not reviewed: {path} is {one.what}", file=path, severity=severity, content=one.content)
 
 
 CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK035": _unreviewed}

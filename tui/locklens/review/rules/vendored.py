@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.identity import identity_of
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 
 def _brought(root: RootReview) -> Iterator[Verdict]:
     if files := root.context.vendored:
+        contents = root.context.contents
+        content = identity_of(*(part for path in files for part in (path, contents.get(path, ""))))
         words = f"the change adds or modifies packages in the repository: {files[0]} ({counted(len(files), 'file')})"
-        yield Verdict(words, file=files[0])
+        yield Verdict(words, file=files[0], content=content)
 
 
 CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK036": _brought}

@@ -22,6 +22,7 @@ class Verdict(Struct, frozen=True):
         line: In the lock file unless `file` names another.
         severity: Overrides that of the rule.
         column: From 1; known for syntax errors.
+        content: As of `Finding`.
     """
 
     message: str
@@ -29,6 +30,7 @@ class Verdict(Struct, frozen=True):
     file: str | None = None
     severity: Severity | None = None
     column: int | None = None
+    content: str = ""
 
 
 def finding_of(
@@ -45,7 +47,9 @@ def finding_of(
     """
     at = verdict.line if verdict.line is not None or verdict.file else line
     severity, file = verdict.severity or RULES[rule].severity, verdict.file or lock_file
-    return Finding(rule, severity, verdict.message, file, at, verdict.column, provider=provider)
+    return Finding(
+        rule, severity, verdict.message, file, at, verdict.column, provider=provider, content=verdict.content
+    )
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

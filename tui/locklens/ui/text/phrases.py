@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from locklens.hashes import count_by_scheme
+from locklens.identity import ID_DIGITS, identity_of
 from locklens.review.model import Bump, Change, ChangeKind, Finding, Review
 from locklens.review.reports.words import side
 from locklens.text import counted
@@ -75,12 +76,10 @@ FINDING_MARK = "finding:"
 def finding_mark(path: str, finding: Finding) -> str:
     """The id that marks a finding about a root, by the root's path, or about the policy ("").
 
-    It is another once the finding's message changes.
+    It is another once the finding's message changes, or the content that it is about.
     """
-    import hashlib
-
-    parts = (path, finding.rule, finding.file, finding.message)
-    return f"{FINDING_MARK}{hashlib.sha256(repr(parts).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+    subject = identity_of(path, finding.rule, finding.file, finding.message, finding.content)
+    return f"{FINDING_MARK}{subject[:ID_DIGITS]}"
 
 
 def reviewed_words(review: Review, marks: frozenset[str], *, changes: bool = True, findings: bool = True) -> str:
