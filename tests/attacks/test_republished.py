@@ -109,12 +109,13 @@ def test_lock_refuses_and_review_blocks(place: Place, run: Run, listed_as: Calla
     before = republish(place, listed_as)
     status, said = run("lock", "--platform", LINUX)
     assert status == 1
-    assert "the version was republished: " in said
-    assert reason in said
+    assert "the version was republished" in said
+    in_lock = reason.replace("no longer in", "not in")
+    assert in_lock in said
     assert place.lock_file.read_bytes() == before
     status, said = run("lock", "--platform", LINUX, "--accept-republished")
     assert status == 0
-    assert reason in said
+    assert in_lock in said
     status, found = reviewed(place, run, before)
     assert status == 1
     assert found["LK001"][0] == "block"
@@ -125,14 +126,37 @@ def test_an_old_package_as_another_platforms_shows_as_a_list_that_has_grown(plac
     """Nothing in the list tells such a package from one that was built later: a warning, with the names."""
     run("lock", "--platform", LINUX)
     before = republish(place, lambda platform: f"{STEM}plan9_{platform.replace('_', '')}.zip")
-    status, said = run("lock", "--platform", LINUX)
-    assert status == 0
-    grown = f"has grown since it was locked: {STEM}darwin_arm64.zip, {STEM}linux_amd64.zip"
-    assert grown in said
+    told = {words: run("lock", "--platform", LINUX, *words) for words in (("--check",), ("--json",))}
+    place.lock_file.write_bytes(before)
+    told[()] = run("lock", "--platform", LINUX)
+    assert [status for status, _ in told.values()] == [1, 0, 0]
     status, found = reviewed(place, run, before)
     assert (status, found["LK001"][0]) == (0, "warn")
-    assert grown in found["LK001"][1]
+    grown = found["LK001"][1]
+    assert f"has grown since it was locked: {STEM}darwin_arm64.zip, {STEM}linux_amd64.zip" in grown
+    for words in ((), ("--check",)):
+        lines = told[words][1].splitlines()
+        assert "Warning: Release changed since it was locked (LK001)" in lines
+        assert f"acme/demo {grown}" in lines
+    events = [json.loads(line) for line in told["--json",][1].splitlines() if line.startswith("{")]
+    (event,) = (one for one in events if one["type"] == "release_warned")
+    assert (f"{event['version']}: {event['words']}", event["rule"]) == (grown, "LK001")
     assert reviewed(place, run, before, "--fail-on", "warn")[0] == 1
+
+
+def test_a_zh_that_never_was_is_not_said_to_be_republished(place: Place, run: Run) -> None:
+    """`lock` has no base: it cannot say whether the hash ever was of the release, and `review`, which has one, can."""
+    run("lock", "--platform", LINUX)
+    before = place.lock_file.read_bytes()
+    foreign = b"zh:" + b"0" * 64
+    place.lock_file.write_bytes(before.replace(b'    "zh:', b'    "' + foreign + b'",\n    "zh:', 1))
+    status, said = run("lock", "--platform", LINUX, "--check")
+    assert status == 1
+    assert "the version was republished, or a locked hash never was of it: 1 of 3 locked zh is not in" in said
+    assert "the version was republished: " not in said
+    status, found = reviewed(place, run, before)
+    assert (status, found["LK002"][0], "LK001" in found) == (1, "block", False)
+    assert found["LK002"][1].startswith("1 zh is not in")
 
 
 def test_init_tells_what_it_adds_to_a_locked_version(place: Place, run: Run) -> None:

@@ -198,8 +198,10 @@ def event_lines(event: InstallEvent, wording: Wording) -> list[str]:
                 return [f"- Obtained {provider} checksums for {platform}"]
             tracked = (_WOULD_TRACK if is_dry_run else _TRACKED)[tracking]
             return [f"- Obtained {provider} checksums for {platform}; {tracked}"]
-        case ReleaseWarned(provider, version, words):
+        case ReleaseWarned(provider, version, words, ""):
             return [f"- {provider} {version}: {words}"]
+        case ReleaseWarned(provider, version, words, rule):
+            return ["", f"Warning: Release changed since it was locked ({rule})", "", f"{provider} {version}: {words}"]
         case ProviderFailed() | PackageArriving():
             return []  # Failures are reported at the end, together.
         case _:

@@ -117,10 +117,16 @@ class HashesObtained(_Of, frozen=True):
 
 
 class ReleaseWarned(_Of, frozen=True):
-    """A warning about a release; `words` is a sentence without its full stop."""
+    """A warning about a release.
+
+    Attributes:
+        words: A sentence without its full stop.
+        rule: The rule of a review that finds the same; "" for none.
+    """
 
     version: Version
     words: str
+    rule: str = ""
 
 
 class ProviderFailed(_Of, frozen=True):

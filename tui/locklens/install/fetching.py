@@ -91,7 +91,7 @@ def warn_of_changes(
 ) -> None:
     """Emit a warning if a release changed since it was locked."""
     if words := vouched.change_words(wanted.prior, wanted.address, version):
-        context.tell(ReleaseWarned(context.name(wanted.address), version, words))
+        context.tell(ReleaseWarned(context.name(wanted.address), version, words, rule="LK001"))
 
 
 class FetchedPackage(Struct, frozen=True):

@@ -242,7 +242,7 @@ class Locker:
         context = self._context
         words = obtained.vouched.change_words(request.prior, request.address, request.version)
         words += _signed_before(context, request)
-        hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
+        hint = "locklens review says what changed; ask the publisher; --accept-republished adds new hashes to the old ones"
         lead = f"{context.name(request.address)} {request.version} for {obtained.platform}"
         return _failed(context, request.address, f"{lead}: {words}", TrustError(words, hint=hint))
 

@@ -172,14 +172,20 @@ class AuthenticatedRelease(Struct, frozen=True):
         return judge_packages(had, (*had, *self.hashes), self.checksums, (address.type, str(version)))
 
     def change_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
-        """The change of the release since it was locked, as of `added_to`: a sentence, "" if unchanged."""
+        """The change of the release since it was locked, as of `added_to`: a sentence, "" if unchanged.
+
+        A lock entry is all that is known of what was locked: unlike a review, which has the base, this cannot tell
+        a hash that the release had from one that was written into the file.
+        """
         judged = self.added_to(prior, address, version)
         if judged.has(Origin.GROWN):
-            return judged.grown_words(self.sums)
+            return judged.grown_words(self.authentication.sums)
         if not judged.has(Origin.REPUBLISHED):
             return ""
         locked = len(packages_of(prior.hashes)) if prior is not None else 0
-        return f"the version was republished: {judged.republished_words(locked, self.sums)}"
+        is_sure = bool(judged.disguised or judged.doubled)
+        lead = f"the version was republished{'' if is_sure else ', or a locked hash never was of it'}"
+        return f"{lead}: {judged.republished_words(locked, self.sums, had_all=False)}"
 
 
 class ReleaseAuthenticator:

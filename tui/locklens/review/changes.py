@@ -87,10 +87,10 @@ class Comparer:
                 moved[origin.address] = new.address, origin.old, new.new
         successors = {address for address, _, _ in moved.values()}
         rest = [change for change in changes if change.address not in moved and change.address not in successors]
-        return rest + [
-            replace(change, kind=ChangeKind.MOVED, moved_from=address, **_ids(pair, address))
-            for (address, pair), change in zip(moved.items(), self._compared(list(moved.values())), strict=True)
-        ]
+        for (address, pair), change in zip(moved.items(), self._compared(list(moved.values())), strict=True):
+            of_change, of_group = _ids(pair, address)
+            rest.append(replace(change, kind=ChangeKind.MOVED, moved_from=address, id=of_change, group=of_group))
+        return rest
 
 
 def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
@@ -171,8 +171,10 @@ def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
     else:
         added, removed = reports.get("hashes", (frozenset(), frozenset()))
     kept = has - added
+    of_change, of_group = _ids(pair)
     return Change(
-        **_ids(pair),
+        id=of_change,
+        group=of_group,
         address=address,
         kind=_kind(pair, reports),
         moved_from=None,
@@ -207,7 +209,7 @@ def _kind(pair: Pair, reports: Mapping[str, Any]) -> ChangeKind:
     return ChangeKind.CHANGED_HASHES if shared else ChangeKind.REPLACED_HASHES
 
 
-def _ids(pair: Pair, moved_from: ProviderAddress | None = None) -> dict[str, str]:
+def _ids(pair: Pair, moved_from: ProviderAddress | None = None) -> tuple[str, str]:
     """Return `id` and `group` of a change, which `Change` describes.
 
     Constraints are in the id where the change changes them. Others only repeat what each root's configuration says:
@@ -220,10 +222,7 @@ def _ids(pair: Pair, moved_from: ProviderAddress | None = None) -> dict[str, str
     sides = [(str(entry.version), frozenset(entry.hashes)) if entry is not None else ("", ()) for entry in (old, new)]
     whole = (identity_of(version, *sorted(hashes)) for version, hashes in sides)
     packages = (identity_of(version, *sorted(hashes_of_zips(hashes))) for version, hashes in sides)
-    return {
-        "id": identity_of(*names, *whole, *changed)[:ID_DIGITS],
-        "group": identity_of(*names, *packages)[:ID_DIGITS],
-    }
+    return identity_of(*names, *whole, *changed)[:ID_DIGITS], identity_of(*names, *packages)[:ID_DIGITS]
 
 
 def bump_of(old: Version, new: Version) -> Bump | None:

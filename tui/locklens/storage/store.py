@@ -67,7 +67,7 @@ class Store:
         return self._database.is_kept
 
     def marks(self, repository: str) -> frozenset[str]:
-        """Return the ids of the changes that are marked in a repository; drops those of earlier versions, and says so."""
+        """Return the ids of the changes that are marked in a repository; those of earlier versions are dropped."""
 
         def read(connection: sqlite3.Connection) -> frozenset[str]:
             found = connection.execute("SELECT change_id FROM marks WHERE repository = ?", (repository,))

@@ -152,6 +152,11 @@ class Authentication(Struct, frozen=True):
         """The primary key of the signer; None where the signature is not of the key that it names."""
         return None if self.refusal is Refusal.BAD_SIGNATURE else self.key
 
+    @property
+    def sums(self) -> str:
+        """The list of checksums, for a sentence."""
+        return f"the publisher's {'unsigned' if self.tier is Tier.UNSIGNED else 'signed'} SHA256SUMS"
+
     def words(self, dialect: Dialect) -> str:
         """The text that the tool prints in brackets after the version; "" if it does not get there."""
         if self.outcome is AuthenticationOutcome.SKIPPED:

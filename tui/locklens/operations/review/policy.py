@@ -46,7 +46,8 @@ class EffectivePolicy(Struct, frozen=True):
     """The effective policy.
 
     Attributes:
-        policy: Without acceptances that no longer hold; with what the head accepts and pins where the base permits that.
+        policy: Without acceptances that no longer hold; with what the head accepts and pins where the base permits
+            that.
         side: The side that it was read from.
         notes: Sentences about what does not apply: a different policy of the other side, what that proposes,
             acceptances that no longer hold, and pins that are due for a review.

@@ -12,7 +12,6 @@ from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, size_words
 from locklens.trust.authentication import AuthenticationOutcome, Refusal
 from locklens.trust.continuity import Origin
-from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -213,8 +212,7 @@ CHECKS: Mapping[str, Callable[[Case, Policy], Iterator[Verdict]]] = {
 
 def _sums(release: ReleaseFacts) -> str:
     judged = release.authentication
-    is_signed = judged is not None and judged.tier is not Tier.UNSIGNED
-    return f"the publisher's {'signed' if is_signed else 'unsigned'} SHA256SUMS"
+    return judged.sums if judged is not None else "the publisher's unsigned SHA256SUMS"
 
 
 def _first_line(case: Case, hashes: Iterable[str]) -> int | None:
