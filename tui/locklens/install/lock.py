@@ -242,7 +242,8 @@ class Locker:
         context = self._context
         words = obtained.vouched.change_words(request.prior, request.address, request.version)
         words += _signed_before(context, request)
-        hint = "locklens review says what changed; ask the publisher; --accept-republished adds new hashes to the old ones"
+        hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
+        hint = f"locklens review, which knows the base, says which; {hint}"
         lead = f"{context.name(request.address)} {request.version} for {obtained.platform}"
         return _failed(context, request.address, f"{lead}: {words}", TrustError(words, hint=hint))
 
