@@ -25,6 +25,8 @@ def test_what_is_no_file_has_an_id_too_and_is_not_opened(tmp_path: Path) -> None
     assert found["link"] == found["link/below"] == "link nowhere"
     assert found["absent"].startswith("unknown: ")
     assert len(found["file"]) == 64
+    os.utime(tmp_path / "folder", ns=(1, 1))
+    assert content_ids(WorkTree(tmp_path), ["folder"])["folder"] != found["folder"]
     assert len({one for name, one in found.items() if name != "link/below"}) >= len(names) - 2
     assert content_ids(EmptyTree(), ["file"]) == {"file": ""}
 

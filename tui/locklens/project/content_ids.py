@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
 
 _MAX_BYTES = 1024 * 1024 * 1024
-"""Bytes that are read on disk, of all files together: no more than seconds. Of another one size and time stand for it,
-so that each checkout has another content: that shows a finding once too often, and never once too few."""
+"""Bytes that are read on disk, of all files together: no more than seconds. The time stands for what is not read, so
+that each checkout has another content: that shows a finding once too often, and never once too few."""
 
 
 def content_ids(tree: Tree, paths: Iterable[str]) -> dict[str, str]:
@@ -71,7 +71,8 @@ def _of_place(top: str, path: str, most: int) -> tuple[str, int]:
                 # What is behind it inside the tree is a path of its own.
                 return f"link {os.readlink(place)}", 0  # noqa: PTH115
         if not stat.S_ISREG(status.st_mode):
-            return f"no file: {stat.S_IFMT(status.st_mode):o}", 0
+            # A submodule, for example: which commit is checked out there is not asked.
+            return f"no file: {stat.S_IFMT(status.st_mode):o} of {status.st_mtime_ns}", 0
         # O_NONBLOCK is there for a pipe that took the place in between.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         digest, used = sha256(), 0
