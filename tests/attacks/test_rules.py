@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from base64 import b64encode
 from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
@@ -451,11 +452,32 @@ def test_packages_that_were_there_or_go_are_no_finding(top: Path, capsys: pytest
     commit(top)
     git(top, "branch", "-f", "main", "pr")
     git(top, "rm", "-q", "terraform.d/plugins/other")
-    (top / "modules/terraform.d/plugins").mkdir(parents=True)
-    (top / "modules/terraform.d/plugins/x").touch()
     (top / "main.tf").write_text(requires("acme/demo") + "# changed\n")
     commit(top)
     assert Reviewed(capsys).severities == {}
+
+
+def test_an_h1_that_admits_packages_of_the_repository_is_no_mere_information(
+    top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    locked = lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0")).decode()
+    forged = f'"h1:{b64encode(bytes(32)).decode()}",\n    '
+    (top / LOCK).write_text(locked.replace('"zh:', f'{forged}"zh:', 1))
+    commit(top)
+    assert Reviewed(capsys, "--head", "pr").severities["LK027"] == "info"
+    package = f".terraform/providers/{DEMO}/1.2.0/{SYSTEM}/terraform-provider-demo_v1.2.0_x5"
+    bring(top, package)
+    git(top, "add", "-f", package)
+    commit(top)
+    found = Reviewed(capsys, "--head", "pr")
+    assert (found.severities["LK027"], found.severities["LK036"]) == ("block", "block")
+    git(top, "checkout", "-q", "main")
+    bring(top, package)
+    git(top, "add", "-f", package)
+    commit(top)
+    for words in (["--head", "pr"], ["--head", "pr", "--merge-base"]):
+        brings = "--merge-base" in words
+        assert Reviewed(capsys, *words).severities["LK027"] == ("block" if brings else "warn")
 
 
 @pytest.mark.skipif(terraform is None, reason="there is no terraform here")

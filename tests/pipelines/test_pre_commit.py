@@ -29,6 +29,11 @@ def test_the_files_that_start_a_hook() -> None:
         "infra/main.tf": 2,
         "main.tofu.json": 2,
         "locklens.toml": 1,
+        "infra/.Terraform/providers/x": 1,
+        ".terraform": 1,
+        "infra/terraform.d": 1,
+        "mirror/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip": 1,
+        "infra/.terraform-version": 0,
         "a.terraform.lock.hcl": 0,
         "x.tfvars": 0,
     }.items():

@@ -31,6 +31,7 @@ def run_verify(options: Namespace) -> int:
         settings = NetworkSettings(os.environ, cache, hosts, is_offline=is_offline, is_fresh=not is_offline)
         found = verify(tuple(options.root), root_options, settings)
         notices = cache.take_notices()
+    tell(f"warning: {words}" for words in found.tracked)
     tell(f"note: {words}" for words in (*found.notes, *notices))
     tell(f"error: {failure.sentence}" for failure in found.failures)
     if options.verbose:

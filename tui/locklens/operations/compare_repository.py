@@ -11,6 +11,7 @@ from locklens.operations.compare_files import open_files
 from locklens.operations.comparison import Base, Comparison, Side, within
 from locklens.operations.review.conversions import conversions
 from locklens.project.roots import LOCK_FILE, find_roots, lock_paths
+from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import EmptyTree, WorkTree
 from locklens.review.model import PolicySide
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.project.git import Repository, UncommittedSide
+    from locklens.project.roots import RootEvidence
 
 
 def open_git(
@@ -72,8 +74,21 @@ def open_git(
         anew = (
             PathChange(ChangeStatus.MODIFIED, path, path) for path, conversion in converted.items() if conversion.is_new
         )
-        pairs = find_roots(repository, old.tree, new.tree, (*changes, *anew), only=only)
         all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
+        unlocked: Mapping[str, RootEvidence] = {}
+        if any(change.new is not None and is_module_file(change.new) for change in changes):
+            from locklens.operations.review.unlocked import unlocked_roots
+
+            unlocked = unlocked_roots(repository, old.tree, new.tree, changes, (*all_locks, *base_locks))
+        pairs = find_roots(
+            repository,
+            old.tree,
+            new.tree,
+            (*changes, *anew),
+            submodules=submodules,
+            unlocked=unlocked,
+            only=only,
+        )
         unreviewed = {}
         if submodules:
             from locklens.operations.review.unreviewed import pairs_of_submodules, unreviewed_submodules

@@ -323,6 +323,14 @@ class Repository:
         """
         return tuple(path for tag, path in self._work_files() if tag != "S" and path.endswith(suffixes))
 
+    def tracked(self) -> tuple[str, ...]:
+        """Return what git tracks in the work tree: files and links, there or not, and submodules.
+
+        Raises:
+            RepositoryError: There is no work tree, or git failed.
+        """
+        return tuple(path for tag, path in self._work_files() if tag != "?")
+
     def blob(self, object_id: str) -> bytes:
         """Return an object's bytes.
 

@@ -13,6 +13,7 @@ from locklens.project.tree import (
     EntryKind,
     FolderEntry,
     TooManyStepsError,
+    folder_of,
     is_too_long,
     join_below,
     leading_out,
@@ -59,8 +60,12 @@ class ListedTree(ABC):
         files = (self._find(path) for path in paths)
         self._repository.prefetch(file.object_id for file in files if file is not None and file.object_id)
 
-    def links(self) -> dict[str, str]:
+    def links(self, *, even_to_nothing: bool = False) -> dict[str, str]:
         """Return every link that leads to something inside the tree, and the path of what is behind it.
+
+        Args:
+            even_to_nothing: True to return those that lead to nothing in the tree too, as into a submodule, with the
+                path that they name; of the links on the way there, none is followed.
 
         Raises:
             RepositoryError: They take more than MAX_STEPS.
@@ -68,13 +73,15 @@ class ListedTree(ABC):
         links = {path: file for path, file in self.files.items() if file.is_link}
         self._repository.prefetch(file.object_id for file in links.values() if file.object_id)
         found: dict[str, str] = {}
-        for path in links:
+        for path, file in links.items():
             try:
                 place = self.resolve(path)
             except TooManyStepsError:
                 raise
             except RepositoryError:
                 continue
+            if place is None and even_to_nothing and (target := self._target(file)) is not None:
+                place = normalise("/".join([folder_of(path), *reversed(target)]).removeprefix("/"))
             if place is not None:
                 found[path] = place
         return found

@@ -5,6 +5,7 @@ A root is a folder with a lock file. What stands in the files is read no further
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,20 +13,17 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.moved_roots import moved_roots
-from locklens.project.touched_roots import (
-    called_modules,
-    paths_through_links,
-    vendored_packages,
-    with_changed_configuration,
-)
-from locklens.project.tree import WorkTree, folder_of, name_bytes, normalise
+from locklens.project.package_places import brought_packages, packages_by_folder
+from locklens.project.touched_roots import called_modules, paths_through_links, with_changed_configuration
+from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_bytes, normalise
 from locklens.text import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from locklens.project.git import Repository
-    from locklens.project.gitoutput import PathChange
+    from locklens.project.gitoutput import PathChange, SubmoduleChange
     from locklens.project.tree import Tree
 
 LOCK_FILE = ".terraform.lock.hcl"
@@ -33,6 +31,16 @@ LOCK_FILE = ".terraform.lock.hcl"
 
 MAX_ROOTS = 50_000
 """Lock files of a side; a few tiny objects of git can stand for millions."""
+
+
+class RootEvidence(StrEnum):
+    """The reason to take a folder without a lock file for a root.
+
+    A backend has no effect in a module; a provider configuration may be that of an example, which nobody runs.
+    """
+
+    BACKEND = "backend"
+    PROVIDER = "provider"
 
 
 class RootPair(Struct, frozen=True):
@@ -45,10 +53,12 @@ class RootPair(Struct, frozen=True):
         lock_changed: The lock file's bytes differ, or it was added, deleted or moved.
         configuration_changed: A configuration file of the folder changed, or one of a local module that it calls.
         renamed_from: The folder on the base side, where it is another.
-        is_module: The lock file was deleted from a folder that other roots call as a module on both sides. It is no
-            root module then, and nothing has to be locked in it.
-        vendored: What the change adds or changes below the folder's `terraform.d/plugins`, or the link that stands for
-            that: paths of the head side, in the order of their bytes.
+        is_module: The lock file was deleted from a folder that other roots call as a module on both sides, or there
+            was none and nothing says that it is a root. Nothing has to be locked in it then.
+        vendored: What the change adds or changes that the tools, run in the folder, take for packages: paths of the
+            head side, in the order of their bytes.
+        has_packages: True if the head side tracks such files, whether the change concerns them or not.
+        unlocked: Set for a root without a lock file on either side, of which a configuration file changed.
     """
 
     path: str
@@ -59,6 +69,8 @@ class RootPair(Struct, frozen=True):
     renamed_from: str | None
     is_module: bool = False
     vendored: tuple[str, ...] = ()
+    has_packages: bool = False
+    unlocked: RootEvidence | None = None
 
 
 def find_roots(
@@ -67,18 +79,24 @@ def find_roots(
     head_tree: Tree,
     changes: Sequence[PathChange],
     *,
+    submodules: Sequence[SubmoduleChange] = (),
+    unlocked: Mapping[str, RootEvidence] = {},
     only: Sequence[str] = (),
 ) -> tuple[RootPair, ...]:
     """Return the roots of both sides, changed or not, in the order of their paths' bytes.
 
-    A root that a sparse checkout leaves out of the work tree is left out here too.
+    A root that a sparse checkout leaves out of the work tree is left out here too. A folder without a lock file is
+    among them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`.
 
     Args:
         repository: Where both sides are.
         base_tree: The old side.
         head_tree: The new side.
         changes: What differs between them, as `Repository.changed` says.
-        only: Folders, relative to the top, to which the answer is restricted.
+        submodules: The submodules that differ.
+        unlocked: Roots without a lock file of which a configuration file changed, by folder.
+        only: Folders, relative to the top, to which the answer is restricted. Packages below them are among it: the
+            tools may be run there too.
 
     Raises:
         ConfigurationError: A folder of `only` is no root on either side.
@@ -99,24 +117,67 @@ def find_roots(
     deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
     moved = moved_roots(base_tree, head_tree, gone, {folder: path for folder, path in new.items() if folder not in old})
-    folders = _restricted([*new, *(gone.keys() - moved.values())], moved, only)
+    brought = brought_packages(
+        base_tree,
+        head_tree,
+        [
+            *(change.new for change in changes if change.new is not None),
+            *(submodule.path for submodule in submodules if submodule.new),
+        ],
+    )
+    there = packages_by_folder(_tracked(repository, head_tree))
+    known = [*new, *(gone.keys() - moved.values())]
+    others = (brought.keys() | unlocked.keys()) - set(known)
+    if len(others) > MAX_ROOTS:
+        words = (
+            f"the change concerns {len(others)} folders without a lock file, and no more than {MAX_ROOTS} are reviewed"
+        )
+        raise RepositoryError(words, hint="review the change in parts, or single files with --old FILE --new FILE")
+    folders = _restricted(known, moved, only, others)
+    if only:
+        # Unlike packages, a root below another one is a subject of its own.
+        asked = [folder for name in only if (folder := _named(name)) is not None]
+        others = {
+            one
+            for one in others
+            if one in asked or (one in brought and any(is_at_or_below(one, each) for each in asked))
+        }
 
     touched |= paths_through_links(touched, base_tree, head_tree)
     configured = with_changed_configuration(head_tree, touched, set(folders))
-    vendored = vendored_packages(head_tree, touched, set(folders))
     left = {folder for folder in folders if folder in gone}
     modules = called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
     # The review of the roots reads these anyway.
     prefetch_listed(base_tree, (path for path in old.values() if path in touched))
     prefetch_listed(head_tree, (path for path in new.values() if path in touched))
     pairs = []
-    for folder in sorted(folders, key=name_bytes):
+    for folder in sorted({*folders, *others}, key=name_bytes):
         before, after = old.get(moved.get(folder, folder)), new.get(folder)
         changed = before != after or (before in touched and _differs(base_tree, head_tree, before, after))
-        is_configured, is_module = folder in configured, folder in modules
-        own = vendored.get(folder, ())
-        pairs.append(RootPair(folder, before, after, changed, is_configured, moved.get(folder), is_module, own))
+        evidence = unlocked.get(folder) if before is None and after is None else None
+        pairs.append(
+            RootPair(
+                folder,
+                before,
+                after,
+                changed,
+                folder in configured or evidence is not None,
+                moved.get(folder),
+                # Where nothing is locked and nothing says that the folder is a root, nothing has to be locked.
+                folder in modules or (folder in others and evidence is None),
+                brought.get(folder, ()),
+                folder in there,
+                evidence,
+            )
+        )
     return tuple(pairs)
+
+
+def _tracked(repository: Repository, tree: Tree) -> Iterable[str]:
+    """Return the path of every file, link and submodule that git has of a side."""
+    if isinstance(tree, ListedTree):
+        return tree.files
+    return repository.tracked() if isinstance(tree, WorkTree) else ()
 
 
 def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
@@ -137,15 +198,18 @@ def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
     return tuple(path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
 
 
-def _restricted(folders: list[str], moved: dict[str, str], only: Sequence[str]) -> list[str]:
+def _restricted(folders: list[str], moved: dict[str, str], only: Sequence[str], others: AbstractSet[str]) -> list[str]:
+    """Return the folders of `only`; `others` may be named too, and are left out."""
     if not only:
         return folders
     chosen: dict[str, None] = {}
     by_old_folder = {before: after for after, before in moved.items()}
     for asked in only:
-        folder = normalise(asked.removesuffix(LOCK_FILE) if asked.rpartition("/")[2] == LOCK_FILE else asked)
+        folder = _named(asked)
         if folder is not None and folder not in folders:
             folder = by_old_folder.get(folder, folder)
+        if folder in others:
+            continue
         if folder not in folders:
             lead = f"{folder}/" if folder else ""
             below = sorted(known for known in folders if folder is not None and known.startswith(lead))
@@ -153,6 +217,11 @@ def _restricted(folders: list[str], moved: dict[str, str], only: Sequence[str]) 
             raise ConfigurationError(f"no {LOCK_FILE} on either side", path=asked or ".", hint=hint)
         chosen[folder] = None
     return list(chosen)
+
+
+def _named(name: str) -> str | None:
+    """Return the folder that the name of a folder or of its lock file stands for; None outside of the tree."""
+    return normalise(name.removesuffix(LOCK_FILE) if name.rpartition("/")[2] == LOCK_FILE else name)
 
 
 def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | None) -> bool:

@@ -1,13 +1,12 @@
-"""The roots that changed files concern: by their configuration, their local modules, and the packages they bring."""
+"""The roots that changed files concern: by their configuration, and by their local modules."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
 from locklens.project.gittree import ListedTree
-from locklens.project.tree import EntryKind, folder_of, name_bytes, normalise
+from locklens.project.tree import EntryKind, folder_of, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,16 +16,18 @@ if TYPE_CHECKING:
 _TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
 _MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
 
-_VENDOR = re.compile(r"(?:\A|/)terraform\.d(?=\Z|/plugins(?:\Z|/))", re.IGNORECASE)
-"""The folder of a root from which both tools install packages instead of from a registry, without any setting."""
-
 _MAX_ALIASES = 100_000
 """Paths through links that are followed up; a tree full of links to each other has no end of them."""
 
 
 def is_configuration(path: str) -> bool:
     """True if a path has the name of a configuration file, or of a test file, of either tool."""
-    return path.endswith(_MODULE_SUFFIXES) or path.endswith(_TEST_SUFFIXES)
+    return is_module_file(path) or path.endswith(_TEST_SUFFIXES)
+
+
+def is_module_file(path: str) -> bool:
+    """True if a path has the name of a configuration file of either tool that is no test file."""
+    return path.endswith(_MODULE_SUFFIXES)
 
 
 def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> set[str]:
@@ -53,33 +54,6 @@ def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: s
     return found | _callers(head_tree, modules, roots - found) if modules else found
 
 
-def vendored_packages(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> dict[str, tuple[str, ...]]:
-    """Return what the head has of the files that differ, below each root's folder of packages.
-
-    A link or a submodule may stand for the folder. Letters count as equal in either case: to some disks they are.
-    """
-    found: dict[str, set[str]] = {}
-    names: dict[str, frozenset[str] | None] = {}
-    for path in touched:
-        for match in _VENDOR.finditer(path):
-            root = path[: match.start()]
-            if root in roots and _is_there(head_tree, path, names):
-                found.setdefault(root, set()).add(path)
-    return {root: tuple(sorted(paths, key=name_bytes)) for root, paths in found.items()}
-
-
-def _is_there(tree: Tree, path: str, names: dict[str, frozenset[str] | None]) -> bool:
-    """True if a tree has a path, or cannot say; `names` are those of the folders that were listed."""
-    folder = folder_of(path)
-    if folder not in names:
-        try:
-            names[folder] = frozenset(entry.name for entry in tree.list(folder))
-        except LockLensError:
-            names[folder] = None
-    known = names[folder]
-    return known is None or path.rpartition("/")[2] in known
-
-
 def _upwards(folder: str) -> Iterator[str]:
     yield folder
     while folder:
@@ -102,6 +76,13 @@ def called_modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: I
     return found
 
 
+def folders_with_callers(tree: Tree, files: Iterable[str]) -> set[str]:
+    """Return the folders that the configuration in some files' folders may call as local modules, directly."""
+    folders = {folder_of(path) for path in files}
+    calls = _Calls(tree, folders)
+    return {called for folder in folders for called in calls.of(folder)}
+
+
 class _Calls:
     """The local modules that the folders of a tree call; each folder is read once."""
 
@@ -112,15 +93,19 @@ class _Calls:
         self._tree = tree
         self._called: dict[str, frozenset[str]] = {}
 
+    def of(self, folder: str) -> frozenset[str]:
+        """Return the folders that a folder may call directly."""
+        if folder not in self._called:
+            self._called[folder] = _called_folders(self._tree, folder)
+        return self._called[folder]
+
     def reached(self, root: str) -> Iterator[str]:
         """Yield the folders that a root may call, directly or through other local modules."""
         seen = {root}
         todo = [root]
         while todo:
             folder = todo.pop()
-            called = self._called.get(folder)
-            if called is None:
-                called = self._called[folder] = _called_folders(self._tree, folder)
+            called = self.of(folder)
             yield from called
             todo.extend(called - seen)
             seen |= called

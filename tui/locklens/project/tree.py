@@ -149,6 +149,11 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+def is_at_or_below(path: str, folder: str) -> bool:
+    """True if a path is a folder, or below it; all are below the top."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
 def name_bytes(name: str) -> bytes:
     """The key that names are ordered by."""
     return name.encode("utf-8", "surrogateescape")

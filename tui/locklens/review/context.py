@@ -49,6 +49,18 @@ class Unreviewed(Struct, frozen=True):
     content: str = ""
 
 
+class UnlockedRoot(Struct, frozen=True):
+    """A root that never had a lock file, and of which a configuration file changed.
+
+    Attributes:
+        has_backend: True if the configuration says where the state is kept.
+        required_before: The providers that the old side's configuration requires.
+    """
+
+    has_backend: bool
+    required_before: frozenset[ProviderAddress] = frozenset()
+
+
 class LockedPlace(Struct, frozen=True):
     """A place of a locked version: lock file, line from 1; `is_base` for the old side's file."""
 
@@ -66,8 +78,10 @@ class RootContext(Struct, frozen=True):
         converted: Its lock file and configuration files that git converts on checkout, by path.
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
-        vendored: Paths of package files that the change adds to the root's `terraform.d/plugins`.
+        vendored: Paths of files of the change that the tools, run in the root, take for packages.
         contents: What stands for the content of those paths.
+        has_packages: True if there are such files in the repository, of the change or not.
+        unlocked: Set for a root that never had a lock file.
         is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.
     """
 
@@ -78,4 +92,6 @@ class RootContext(Struct, frozen=True):
     rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
     vendored: tuple[str, ...] = ()
     contents: Mapping[str, str] = {}
+    has_packages: bool = False
+    unlocked: UnlockedRoot | None = None
     is_survey: bool = False

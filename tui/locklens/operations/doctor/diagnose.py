@@ -17,6 +17,7 @@ from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.releases import look_up_entries
 from locklens.operations.doctor.remedies import Affected, not_offered_for, remedies_for
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
+from locklens.operations.own_packages import packages_words
 
 if TYPE_CHECKING:
     import threading
@@ -111,6 +112,8 @@ def _diagnosed(
         notes.append(f"only the first {MOST_SUBJECTS} of {len(subjects)} providers are examined")
         subjects = subjects[:MOST_SUBJECTS]
     notes += dict.fromkeys(filter(None, map(_other_version, subjects)))
+    if checkout.repository is not None:
+        notes += packages_words(checkout.repository, (one.root.path for one in subjects))
     examiner = Examiner(request, read, checkout, finder, cancel)
     found = examiner.examined(subjects)
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]

@@ -15,14 +15,15 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import path_below_top, within
+from locklens.project.package_places import packages_by_folder
 from locklens.project.roots import LOCK_FILE, MAX_ROOTS
-from locklens.project.tree import WorkTree, name_bytes
+from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
 from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.rules.health import Absence
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.project.git import Repository
@@ -45,6 +46,7 @@ class Layout(Struct, frozen=True):
         is_git: True in a git repository.
         is_generated: True if there are units of Terragrunt, which run modules that no configuration calls.
         unsearched: Folders that could not be listed, in words.
+        packages: Paths that git tracks and that the tools take for packages, by the folder in which they are run.
     """
 
     tree: WorkTree
@@ -53,6 +55,7 @@ class Layout(Struct, frozen=True):
     is_git: bool
     is_generated: bool = False
     unsearched: tuple[str, ...] = ()
+    packages: Mapping[str, tuple[str, ...]] = {}
 
     def absence(self, folder: str) -> Absence:
         """Return why a configured folder has no lock file in the repository."""
@@ -87,7 +90,9 @@ def _of_repository(repository: Repository, folder: Path) -> Layout:
     tree = WorkTree(repository.top)
     below = within(repository, folder, ".")
     named = _below(repository.work_files((LOCK_FILE, _UNIT, *_SUFFIXES)), below)
-    return _layout(tree, [path for path in named if not _is_downloaded(path)], is_git=True)
+    layout = _layout(tree, [path for path in named if not _is_downloaded(path)], is_git=True)
+    packages = packages_by_folder(repository.tracked())
+    return replace(layout, packages={place: paths for place, paths in packages.items() if is_at_or_below(place, below)})
 
 
 def _walked(folder: Path) -> Layout:
@@ -147,9 +152,12 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
     wanted = set()
     for name in only:
         place = path_below_top(top, os.path.realpath(name.removesuffix(LOCK_FILE) or "."))
-        if place is None or place not in {*layout.locked, *layout.configured}:
+        if place is None or place not in {*layout.locked, *layout.configured, *layout.packages}:
             words = f"no root module here in or below {folder}"
             raise ConfigurationError(words, path=name, hint="name folders with a lock file or a configuration")
         wanted.add(place)
     locked, configured = ([one for one in folders if one in wanted] for folders in (layout.locked, layout.configured))
-    return replace(layout, locked=tuple(locked), configured=tuple(configured))
+    packages = {
+        place: paths for place, paths in layout.packages.items() if any(is_at_or_below(place, each) for each in wanted)
+    }
+    return replace(layout, locked=tuple(locked), configured=tuple(configured), packages=packages)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.lockfile.model import LockFile
+from locklens.operations.review.unlocked import evidence_of_root
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files, generator_among
@@ -18,6 +19,7 @@ from locklens.review.model import LockStatus, RootReview
 from locklens.review.rules.health import CHECKS, Absence, LockedState
 from locklens.review.rules.heeding import heeded
 from locklens.review.rules.judge import judge_root
+from locklens.review.rules.vendored import own_packages
 from locklens.review.rules.verdict import finding_of
 from locklens.selection import combined
 
@@ -97,6 +99,8 @@ def read_roots(
     if layout.configured:
         called = reader.called([*layout.locked, *layout.configured])
         roots += reader.read_unlocked(layout.configured, called)
+    known = {root.review.path for root in roots}
+    roots += [reader.read_packages(folder) for folder in layout.packages if folder not in known]
     return sorted(roots, key=lambda root: root.review.path)
 
 
@@ -128,6 +132,10 @@ class _RootsReader:
                 roots.append(self._root(folder, absence))
         return [root for root in roots if root.review.findings]
 
+    def read_packages(self, folder: str) -> ReadRoot:
+        """Return a folder without a lock file that is known for its packages alone."""
+        return self._root(folder, None)
+
     def called(self, folders: Sequence[str]) -> frozenset[str]:
         """Return the folders that these folders call as local modules, directly."""
         found = set()
@@ -144,8 +152,7 @@ class _RootsReader:
         return self._modules.read(tree, folder, tool)
 
     def _is_root(self, folder: str) -> bool:
-        module = self._module(folder)
-        return module.backend is not None or (bool(module.providers) and not self._layout.is_generated)
+        return evidence_of_root(self._module(folder), is_generated=self._layout.is_generated) is not None
 
     def _root(self, folder: str, absence: Absence | None) -> ReadRoot:
         tree, settings = self._layout.tree, self._settings
@@ -202,6 +209,8 @@ class _RootsReader:
             state = LockedState(root.tool, policy, absence, has_backend)
             for verdict in CHECKS["LK037"](state):
                 yield finding_of("LK037", verdict, root.lock_file, None)
+        for verdict in own_packages(self._layout.packages.get(root.path, ())):
+            yield finding_of("LK036", verdict, root.lock_file, None)
         moved = {finding.provider for finding in judged if finding.rule == "LK015"}
         for entry in root.new.entries:
             if entry.address not in moved:

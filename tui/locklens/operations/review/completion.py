@@ -61,9 +61,10 @@ def complete_review(
         RunCancelledError: `cancel` was set.
     """
     completion = _Completion(review, on_event, cancel)
-    read = _configuration_reader(comparison, request.test_directory)
+    read = _configuration_reader(comparison, comparison.head.tree, request.test_directory)
+    read_before = _configuration_reader(comparison, comparison.base.tree, request.test_directory)
     if request.asking is None or all(change.new is None for root in review.roots for change in root.changes):
-        completion.read_configurations(comparison, read)
+        completion.read_configurations(comparison, read, read_before)
         return completion.settled_without_registries()
     from locklens.operations.review.hosts import host_states
     from locklens.operations.review.mirrored import answers_with_mirrors
@@ -83,7 +84,7 @@ def complete_review(
         collector.start(subjects)
         hashed = session.cache.hashes
         completion.read_configurations(
-            comparison, read, meanwhile=lambda: completion.settle(collector, hashed, is_patient=False)
+            comparison, read, read_before, meanwhile=lambda: completion.settle(collector, hashed, is_patient=False)
         )
         completion.settle(collector, hashed, is_patient=True)
         if request.prove != "none":
@@ -120,9 +121,10 @@ class _Completion:
         self,
         comparison: Comparison,
         read: Callable[[RootReview], Configuration],
+        read_before: Callable[[RootReview], Configuration],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
-        """Read the configuration of each root."""
+        """Read the configuration of each root, on the old side too where nothing was locked."""
         for done, draft in enumerate(self._review.roots, start=1):
             if self._cancel is not None and self._cancel.is_set():
                 raise RunCancelledError("the review was cancelled")
@@ -134,6 +136,9 @@ class _Completion:
 
                 refused = unreviewed_files(comparison, configuration)
                 context = replace(context, unreviewed={**context.unreviewed, **refused})
+            if context.unlocked is not None:
+                before = replace(context.unlocked, required_before=read_before(draft).required())
+                context = replace(context, unlocked=before)
             self._roots[name] = replace(draft, configuration=configuration, context=context)
             self._unread.discard(name)
             self._touch(name)
@@ -211,9 +216,10 @@ class _Completion:
         return replace(self._review, roots=tuple(self._roots[root.lock_file] for root in self._review.roots))
 
 
-def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
-    """Return a reader of roots' configurations, which imports the parser for the first root that has one."""
-    tree = comparison.head.tree
+def _configuration_reader(
+    comparison: Comparison, tree: Tree, test_directory: str
+) -> Callable[[RootReview], Configuration]:
+    """Return a reader of roots' configurations in one side's tree; the first root that has one imports the parser."""
     modules = {pair.path for pair in comparison.roots if pair.is_module}
     shared: ModuleReader | None = None
 

@@ -15,8 +15,9 @@ from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
+from locklens.project.roots import RootEvidence
 from locklens.review.changes import Comparer, comparable
-from locklens.review.context import RootContext, ToolChange
+from locklens.review.context import RootContext, ToolChange, UnlockedRoot
 from locklens.review.model import ChangeKind, LockStatus, PolicySide, Review, RootReview, SideName
 from locklens.review.rules.judge import judge
 
@@ -261,6 +262,8 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             _unreviewed_of(comparison, pair),
             vendored=pair.vendored,
             contents=_contents(tree, pair.vendored),
+            has_packages=pair.has_packages,
+            unlocked=UnlockedRoot(pair.unlocked is RootEvidence.BACKEND) if pair.unlocked is not None else None,
             is_survey=setting.is_survey,
         ),
     )
@@ -285,7 +288,7 @@ def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreview
     """Return the submodules in the place of a root, or of a folder above it."""
     if not comparison.unreviewed:
         return {}
-    from locklens.operations.review.unreviewed import is_at_or_below
+    from locklens.project.tree import is_at_or_below
 
     return {path: unreviewed for path, unreviewed in comparison.unreviewed.items() if is_at_or_below(pair.path, path)}
 

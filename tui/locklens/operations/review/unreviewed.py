@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.identity import identity_of
 from locklens.project.roots import LOCK_FILE, RootPair
-from locklens.project.tree import WorkTree, name_bytes
+from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
 from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.context import Unreviewed
 
@@ -59,11 +59,6 @@ def pairs_of_submodules(pairs: Sequence[RootPair], unreviewed: Mapping[str, Unre
     alone = [path for path in unreviewed if not any(is_at_or_below(pair.path, path) for pair in pairs)]
     made = (RootPair(path, None, None, False, True, None, is_module=True) for path in alone)
     return tuple(sorted((*pairs, *made), key=lambda pair: name_bytes(pair.path)))
-
-
-def is_at_or_below(path: str, folder: str) -> bool:
-    """True if a path is a folder, or below it."""
-    return path == folder or path.startswith(f"{folder}/")
 
 
 def unreviewed_files(comparison: Comparison, configuration: Configuration) -> dict[str, Unreviewed]:

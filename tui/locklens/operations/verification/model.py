@@ -116,6 +116,7 @@ class PackageVerification(Struct, frozen=True):
         notes: The limits of the run, in sentences.
         log: The requests.
         searched: The places that were looked at, and those that were not.
+        tracked: Sentences about packages that git tracks in the roots: those are no copies of a release.
     """
 
     packages: tuple[VerifiedPackage, ...]
@@ -125,6 +126,7 @@ class PackageVerification(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
     searched: tuple[SearchedPlace, ...] = ()
+    tracked: tuple[str, ...] = ()
 
     @property
     def has_failed(self) -> bool:

@@ -43,7 +43,7 @@ def document(found: PackageVerification) -> VerifyJson:
     """Return the document as plain values."""
     return {
         "schema": VERIFY_SCHEMA,
-        "run": run_facts(at=found.at, offline=found.is_offline, notes=found.notes),
+        "run": run_facts(at=found.at, offline=found.is_offline, notes=(*found.tracked, *found.notes)),
         "packages": [_package(package) for package in found.packages],
         "failures": [failure.sentence for failure in found.failures],
         "summary": {str(verdict): count for verdict, count in _counts(found).items()},

@@ -18,6 +18,7 @@ from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.limits import LIMITS
 from locklens.install.stored import read_stored_package
+from locklens.operations.own_packages import tracked_packages_of
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.verification.hashing import on_all_processors, same_packages
 from locklens.operations.verification.judging import NOT_COMPARABLE, verdict_of
@@ -114,8 +115,9 @@ def verify(
         verifying = _Verifying(session, sound, options, wanted, is_offline=settings.is_offline, downloads=downloads)
         packages = verifying.run(on_progress)
         notes, searched = (*session.notes, *dict.fromkeys(verifying.notes)), tuple(dict.fromkeys(verifying.searched))
+        tracked = tracked_packages_of(options.folder, [root.path for root in read])
         return PackageVerification(
-            packages, _errors(failures), moment(), settings.is_offline, notes, session.log, searched
+            packages, _errors(failures), moment(), settings.is_offline, notes, session.log, searched, tracked
         )
 
 

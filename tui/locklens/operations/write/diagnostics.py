@@ -198,6 +198,12 @@ def warnings(root: Root) -> list[Diagnostic]:
     return diagnostics
 
 
+def tracked_packages(words: str) -> Diagnostic:
+    """Return the warning of packages that git tracks in the root."""
+    hint = "locklens explain LK036 says what to do"
+    return Diagnostic(WARNING, "Packages in the repository", words, hint=hint)
+
+
 def refused_change(change: Difference, readonly: Readonly) -> Diagnostic:
     """Return the error or warning of `--lockfile readonly` about a change."""
     if change is Difference.PROVIDERS:

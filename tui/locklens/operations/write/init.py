@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from msgspec.structs import replace
+
 from locklens.addresses import Platform
 from locklens.install.context import InstallContext
 from locklens.install.folders import DataFolder
 from locklens.install.installer import install, installed
 from locklens.lockfile.update import Difference, after_init, difference, rewritten
+from locklens.operations.own_packages import tracked_packages_of
 from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.write.diagnostics import (
@@ -20,6 +23,7 @@ from locklens.operations.write.diagnostics import (
     overridden,
     refused_change,
     removed,
+    tracked_packages,
     unmanaged,
     unreadable,
     untouched,
@@ -115,6 +119,12 @@ class Init:
         diagnostics = unreadable(root, allows_missing=self._options.allow_missing_modules)
         if diagnostics:
             return untouched(root, diagnostics)
+        # Told before anything is installed: afterwards, the folder is there in any case.
+        tracked = tracked_packages_of(self._options.folder, [path])
+        outcome = self._initialised(tree, root, upgrade=upgrade, readonly=readonly)
+        return replace(outcome, diagnostics=(*map(tracked_packages, tracked), *outcome.diagnostics))
+
+    def _initialised(self, tree: FileSystem, root: Root, *, upgrade: bool, readonly: Readonly) -> RootResult:
         initialising = _Initialising(self._context(root), self._options, upgrade=upgrade, readonly=readonly)
         outcome = None if upgrade else initialising.without_asking(root)
         if outcome is not None:
@@ -123,7 +133,7 @@ class Init:
             return initialising.work(root)
         with turn(*data_folder_of(root, self._options).turns, cancel=self._cancel, on_waiting=self._on_waiting):
             # Another process may have written in between.
-            return initialising.work(self._reader.read_folder(tree, path))
+            return initialising.work(self._reader.read_folder(tree, root.path))
 
 
 def data_folder_of(root: Root, options: RootOptions) -> DataFolder:

@@ -51,7 +51,8 @@ def _lines(review: Review, packages: Packages) -> Iterator[Line]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     explained = sum(fact.is_explained for fact in facts)
-    yield f"locklens hashes  {counted(len(roots), 'lock file')}, hashes verified {explained} of {len(facts)}"
+    locks = counted(sum(root.new.exists for root in roots), "lock file")
+    yield f"locklens hashes  {locks}, hashes verified {explained} of {len(facts)}"
     shared = shared_problems(change for root in roots for change in root.changes if change.new is not None)
     for root in roots:
         yield ""

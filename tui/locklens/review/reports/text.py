@@ -123,7 +123,7 @@ class _Printer:
         return plain and bool(root.changes) and all(change.group in self._shared for change in root.changes)
 
     def _root(self, root: RootReview) -> Iterator[Line]:
-        notes = [root.status.value, root.tool.product]
+        notes = [words.lock_status_words(root), root.tool.product]
         if root.renamed_from is not None:
             notes.append(words.moved_from_words(root))
         if root.format_only:

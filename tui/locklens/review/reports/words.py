@@ -81,6 +81,11 @@ def side(kind: str, name: str, revision: str | None) -> str:
     return f"{shown}@{revision[:7]}" if revision and not revision.startswith(name) else shown
 
 
+def lock_status_words(root: RootReview) -> str:
+    """What became of a root's lock file, if it has one."""
+    return root.status.value if root.old.exists or root.new.exists or root.new.problems else "no lock file"
+
+
 def file_note(root: RootReview) -> str:
     """The change of a root's lock file as a file; "" if its providers' changes are all."""
     match root.status:

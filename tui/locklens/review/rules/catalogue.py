@@ -381,7 +381,8 @@ _ALL = (
         INFO,
         "h1 not proven",
         "An h1 was added, and no package with a signed zh was hashed to verify it. It is a warning if the version is "
-        "unchanged.",
+        "unchanged, or if the repository has packages in the root's .terraform or terraform.d/plugins; it blocks if "
+        "the change brings those (LK036).",
         "No publisher signs h1, and one matching hash is enough to install a package: a forged h1 beside genuine zh is "
         "easy to miss.",
         "Download the package of each platform, check its zh, and hash its contents.",
@@ -494,11 +495,18 @@ _ALL = (
         RuleSubject.VENDORED,
         BLOCK,
         "Packages in the repository",
-        "The change adds or changes files below a root's terraform.d/plugins, or turns it into a link or a submodule.",
-        "Both tools install packages from that folder instead of a registry, without any setting. One matching h1 in "
-        "the lock file is enough, and h1 are unsigned: the author of the change can run arbitrary code.",
-        "Run `git log --stat -- '*terraform.d/plugins*'`; compare each h1 with that of the publisher's package.",
-        "Remove the files from the repository; serve private packages from a configured mirror.",
+        "The change adds or modifies files, links or submodules at or below .terraform or terraform.d/plugins, in "
+        "whatever folder: a root, one that has no lock file yet, or any other that the tools may be run in. It is a "
+        "warning for packages elsewhere in the layout of a mirror. `locklens health` reports what git tracks already, "
+        "as a warning or as information.",
+        "Both tools install packages from these folders instead of a registry, without any setting. One matching h1 in "
+        "the lock file is enough, and h1 are unsigned; without a lock file, nothing has to match: the author of the "
+        "change can run arbitrary code. What .terraform holds beside packages makes the tools read other modules, or "
+        "look for packages elsewhere. A mirror in the repository counts where the settings of the tools name it.",
+        "Run `git ls-files -s | grep -iE '[.]terraform(/|$)|terraform[.]d'`; compare each h1 with that of the "
+        "publisher's package.",
+        "Remove the files with `git rm -r --cached`, and add .terraform to .gitignore; serve private packages from a "
+        "configured mirror.",
     ),
     Rule(
         "LK037",
@@ -506,7 +514,8 @@ _ALL = (
         WARN,
         "Lock file missing or ignored",
         "A root module has no lock file, or git ignores it. It is information only if the configuration has no "
-        "backend, as that of an example. `locklens health` reports it.",
+        "backend, as that of an example. `locklens health` reports it; a review does where the change modifies the "
+        "configuration, as information only if that requires no further provider.",
         "Without a committed lock file, each run may select other versions and accepts whatever package it gets.",
         "Run `git check-ignore -v FOLDER/.terraform.lock.hcl`; a root is a folder with a backend or a provider "
         "configuration that no other folder calls as a module.",

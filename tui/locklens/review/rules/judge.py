@@ -100,12 +100,16 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
         from locklens.review.rules import vendored
 
         verdicts += _run(vendored.CHECKS, root)
+    if root.context.unlocked is not None:
+        from locklens.review.rules.health import unlocked
+
+        verdicts += [("LK037", verdict) for verdict in unlocked(root)]
     if root.configuration is not None and root.configuration.remote_modules:
         from locklens.review.rules import modules
 
         verdicts += _run(modules.CHECKS, root)
     findings = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
-    if (configuration := _asking(root.new, root.configuration)) is not None:
+    if root.context.unlocked is None and (configuration := _asking(root.new, root.configuration)) is not None:
         findings += _unlisted(root, configuration)
     return in_order(heeded(findings, root.context.policy))
 
@@ -142,7 +146,13 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
 
     policy = root.context.policy
     is_judged = change.kind is not ChangeKind.UNCHANGED or root.context.is_survey
-    yield from (found for found in _run(release.CHECKS, case, policy) if is_judged or found[0] != UNVERIFIED_RULE)
+    for rule, verdict in _run(release.CHECKS, case, policy):
+        if rule == release.UNPROVEN:
+            from locklens.review.rules.vendored import beside_packages
+
+            yield rule, beside_packages(verdict, case, root.context)
+        elif is_judged or rule != UNVERIFIED_RULE:
+            yield rule, verdict
     if change.new is not None and change.new.hashes:
         from locklens.review.coverage import LockedHashes
         from locklens.review.evidence import locked_before

@@ -195,6 +195,8 @@ def _another_release(case: Case, _: Policy) -> Iterator[Verdict]:
         yield Verdict(f"another release is passed off as {name}: {case.new.foreign}, so no signed hash counts")
 
 
+UNPROVEN = "LK027"
+
 CHECKS: Mapping[str, Callable[[Case, Policy], Iterator[Verdict]]] = {
     "LK001": _published_again,
     "LK002": _unknown_origin,
@@ -204,7 +206,7 @@ CHECKS: Mapping[str, Callable[[Case, Policy], Iterator[Verdict]]] = {
     "LK012": _ended_key,
     "LK015": _moved,
     "LK026": _other_registry,
-    "LK027": _unproven,
+    UNPROVEN: _unproven,
     "LK030": _not_authentic,
     "LK033": _another_release,
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.evidence import host_words
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
-from locklens.review.reports.words import file_note, missing_module_words, phrase
+from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.rows import kind_in_short
@@ -35,7 +35,10 @@ def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
     yield line(Span(root.path or ". (top folder)", Role.STRONG), copied=root.path or ".")
     yield Line()
     yield _fact(
-        "LOCK FILE", Span(root.lock_file, Role.PLACE), f"  {root.status.value}", place=FilePlace(root.lock_file, 1)
+        "LOCK FILE",
+        Span(root.lock_file, Role.PLACE),
+        f"  {lock_status_words(root)}",
+        place=FilePlace(root.lock_file, 1),
     )
     if root.renamed_from is not None:
         yield _fact("MOVED FROM", root.renamed_from or ".")

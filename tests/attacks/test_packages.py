@@ -1,0 +1,408 @@
+"""Packages, and what else the tools install or run without asking a registry, that lie in the repository itself."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from repositories import copy_of
+from ui.conftest import Driver, until
+
+from locklens.cli.main import main
+from locklens.demo.releases import SampleLock, lock_file
+from locklens.operations.compare_repository import open_git
+from locklens.operations.comparison import Base
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.ui.app import LockLensApp
+
+LOCK = ".terraform.lock.hcl"
+DEMO = "registry.terraform.io/acme/demo"
+PACKAGE = f"{DEMO}/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0"
+REQUIRES = 'terraform {\n  required_providers {\n    demo = { source = "acme/demo" }\n  }\n}\n'
+BACKEND = 'terraform {\n  backend "local" {}\n}\n'
+HEADS = pytest.mark.parametrize("head", [("--head", "pr"), ("--staged",), ()], ids=["revision", "index", "worktree"])
+
+
+def git(top: Path, *words: str) -> str:
+    words = ("git", "-c", "user.name=n", "-c", "user.email=e", *words)
+    return subprocess.run(words, cwd=top, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def put(top: Path, path: str, text: str = "#!/bin/sh\n") -> None:
+    place = top / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+
+
+def commit(top: Path) -> None:
+    git(top, "add", "--all", "--force")
+    git(top, "commit", "-qm", "x")
+
+
+def rebase(top: Path) -> None:
+    """Makes what the branch has the base."""
+    git(top, "branch", "-f", "main", "pr")
+
+
+def lay(top: Path) -> None:
+    """`main` has a root, a module, one root without a lock file, and files that nothing takes for packages."""
+    git(top, "init", "-q", "-b", "main")
+    put(top, "infra/main.tf", REQUIRES)
+    (top / "infra" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", "")))
+    put(top, "modules/net/main.tf", REQUIRES)
+    put(top, "never/main.tf", REQUIRES + BACKEND)
+    put(top, "vendor/registry.terraform.io/x")
+    commit(top)
+    git(top, "checkout", "-q", "-b", "pr")
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    top = copy_of(lay, tmp_path / "top")
+    monkeypatch.chdir(top)
+    return top
+
+
+class Reviewed:
+    """The JSON document of a review of the branch against `main`."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *words: str) -> None:
+        capsys.readouterr()
+        self.status = main(["review", "main", "--offline", "--no-cache", "--format", "json", *words], lambda *_: 0)
+        self.document: dict[str, Any] = json.loads(capsys.readouterr().out)
+        self.findings = {
+            root["path"]: {one["rule"]: one for one in root["findings"]} for root in self.document["roots"]
+        }
+
+    @property
+    def severities(self) -> dict[str, dict[str, str]]:
+        return {path: {rule: one["severity"] for rule, one in own.items()} for path, own in self.findings.items()}
+
+
+BLOCKED = {"LK036": "block"}
+
+
+# What a change brings
+
+BROUGHT = {
+    f"infra/.terraform/providers/{PACKAGE}": "infra",
+    "infra/sub/.terraform/plugins/linux_amd64/terraform-provider-demo": "infra/sub",
+    "modules/net/.terraform/modules/modules.json": "modules/net",
+    "never/.terraform/plugin_path": "never",
+    "other/.Terraform/Providers/x": "other",
+    "units/.terragrunt-cache/a/b/.terraform/providers/x": "units/.terragrunt-cache/a/b",
+    "empty/.terraform": "empty",
+    "wide/.terr\u200caform/providers/x": "wide",
+    "short/TERRAF~1/providers/x": "short",
+    f"locked/no/terraform.d/plugins/{PACKAGE}": "locked/no",
+    "locked/yet/Terraform.D/PLUGINS/x": "locked/yet",
+    ".terraform/environment": "",
+}
+
+
+@HEADS
+def test_packages_block_wherever_they_lie(top: Path, capsys: pytest.CaptureFixture[str], head: tuple[str, ...]) -> None:
+    put(top, "terraform.d/settings", "this is none of the tools' business\n")
+    put(top, "docs/terraform.d.md")
+    for path in BROUGHT:
+        put(top, path)
+    git(top, "add", "--all", "--force")
+    if head == ("--head", "pr"):
+        git(top, "commit", "-qm", "x")
+    found = Reviewed(capsys, *head)
+    assert found.status == 1
+    assert found.severities == dict.fromkeys(BROUGHT.values(), BLOCKED)
+    assert {one["LK036"]["file"]: path for path, one in found.findings.items()} == BROUGHT
+
+
+@HEADS
+@pytest.mark.parametrize("name", [".terraform", "terraform.d", "terraform.d/plugins"])
+@pytest.mark.parametrize("folder", ["infra", "empty"])
+def test_a_link_or_a_submodule_that_stands_for_packages_blocks(
+    top: Path, capsys: pytest.CaptureFixture[str], folder: str, name: str, head: tuple[str, ...]
+) -> None:
+    place = top / folder / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to("../" * (name.count("/") + 1) + "vendor")
+    git(top, "add", "--all", "--force")
+    if head == ("--head", "pr"):
+        git(top, "commit", "-qm", "x")
+    assert Reviewed(capsys, *head).severities == {folder: BLOCKED}
+    if head:
+        place.unlink()
+        git(top, "update-index", "--add", "--cacheinfo", f"160000,{git(top, 'rev-parse', 'main')},{folder}/{name}")
+        git(top, "commit", "-qm", "x")
+        assert Reviewed(capsys, *head).severities[folder] == BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("links", "changed"),
+    [
+        ({"infra/.terraform": "../vendor"}, "vendor/providers/x"),
+        ({"infra/.terraform": "../vendor", "vendor/providers": "../real/here"}, "real/here/x"),
+        ({"infra/.terraform/providers": "../../vendor", "live/.terraform/providers": "../../vendor"}, "vendor/x"),
+        ({"infra/.terraform": "../vendor/file"}, "vendor/file"),
+        ({"infra/.terraform": ".."}, "vendor/x"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_what_changes_behind_a_link_that_was_there_blocks(
+    top: Path, capsys: pytest.CaptureFixture[str], links: dict[str, str], changed: str
+) -> None:
+    put(top, changed)
+    for link, target in links.items():
+        (top / link).parent.mkdir(parents=True, exist_ok=True)
+        (top / link).symlink_to(target)
+    commit(top)
+    rebase(top)
+    put(top, changed, "#!/bin/sh\n# another program\n")
+    commit(top)
+    for head in (("--head", "pr"), ()):
+        found = Reviewed(capsys, *head)
+        assert all(
+            found.severities[path] == BLOCKED for path in {link.split("/")[0] for link in links if ".terraform" in link}
+        ), head
+        assert found.status == 1
+
+
+MIRRORED = {
+    f"mirror/{DEMO}/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0": "mirror",
+    f"infra/.tf/providers/{DEMO}/terraform-provider-demo_1.0.0_linux_amd64.zip": "infra/.tf/providers",
+    "localhost:8080/acme/demo/1.0.0/darwin_arm64/Terraform-Provider-demo": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("links", "change"),
+    [
+        ({"infra/.terraform": "../later/x"}, {"later/x/providers/y": None}),
+        ({"infra/.terraform": "../a/x", "a": "vendor"}, {"a": "other"}),
+        ({"infra/.terraform": "../vendor"}, {"vendor": "other"}),
+        ({"infra/.terraform": "../vendor", "vendor/providers": "../a/x", "a": "other"}, {"a": "vendor"}),
+    ],
+    ids=["to nothing before", "a link on the way", "a link in its place", "a link on the way of a link behind it"],
+)
+def test_a_link_that_leads_elsewhere_now_blocks(
+    top: Path, capsys: pytest.CaptureFixture[str], links: dict[str, str], change: dict[str, str | None]
+) -> None:
+    for path in ("other/x/f", "vendor/x/f"):
+        put(top, path)
+    for link, target in links.items():
+        (top / link).symlink_to(target)
+    commit(top)
+    rebase(top)
+    for path, target in change.items():
+        if target is None:
+            put(top, path)
+        else:
+            git(top, "rm", "-rq", path)
+            (top / path).symlink_to(target)
+    git(top, "add", "--all", "--force")
+    for head in ((), ("--staged",)):
+        assert Reviewed(capsys, *head).severities["infra"] == BLOCKED, head
+    git(top, "commit", "-qm", "x")
+    assert Reviewed(capsys, "--head", "pr").severities["infra"] == BLOCKED
+
+
+def test_a_submodule_behind_a_link_that_was_there_blocks(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "infra/.terraform").symlink_to("../sub/packages")
+    commit(top)
+    first, second = git(top, "rev-parse", "pr"), git(top, "rev-parse", "pr~1")
+    for commit_of_submodule in (first, second):
+        rebase(top)
+        git(top, "update-index", "--add", "--cacheinfo", f"160000,{commit_of_submodule},sub")
+        git(top, "commit", "-qm", "x")
+        for head in (("--head", "pr"), ("--staged",)):
+            assert Reviewed(capsys, *head).severities["infra"] == BLOCKED, head
+
+
+def test_packages_in_the_layout_of_a_mirror_are_a_warning(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "docs/terraform-provider-demo_1.0.0_linux_amd64.zip")
+    put(top, "bin/dl.example.com/tool/1.0.0/linux_amd64/tool")
+    for path in MIRRORED:
+        put(top, path)
+    (top / f"cache/{DEMO}/1.0.0").mkdir(parents=True)
+    (top / f"cache/{DEMO}/1.0.0/linux_amd64").symlink_to("../../../../../../vendor")
+    commit(top)
+    found = Reviewed(capsys, "--head", "pr", "--fail-on", "warn")
+    assert (found.status, found.document["summary"]["verdict"]) == (1, "warn")
+    assert found.severities == {path: {"LK036": "warn"} for path in [*MIRRORED.values(), "cache"]}
+    assert "if their settings name the folder" in found.findings["mirror"]["LK036"]["message"]
+    assert health(capsys, "mirror") == {"mirror": {"LK036": "info"}}
+
+
+def test_a_folder_that_moves_brings_its_packages(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "infra/.terraform/providers/x")
+    commit(top)
+    rebase(top)
+    git(top, "mv", "infra", "live")
+    commit(top)
+    assert Reviewed(capsys, "--head", "pr").severities == {"live": BLOCKED}
+
+
+def test_what_lies_below_a_named_root_is_judged_with_it(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in ("infra/sub/.terraform/x", "empty/terraform.d/plugins/x", "infrastructure/.terraform/x"):
+        put(top, path)
+    commit(top)
+    assert Reviewed(capsys, "--head", "pr", "--", "infra").severities["infra/sub"] == BLOCKED
+    assert "empty" not in Reviewed(capsys, "--head", "pr", "--", "infra").severities
+    assert "infrastructure" not in Reviewed(capsys, "--head", "pr", "--", "infra").severities
+    assert Reviewed(capsys, "--head", "pr", "--", "empty").severities == {"empty": BLOCKED}
+
+
+def test_what_the_user_installed_or_takes_away_is_no_finding(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept, gone, out = "infra/.terraform/kept", "infra/.terraform/gone", "infra/.terraform/out"
+    for path in (kept, gone, out):
+        put(top, path)
+    commit(top)
+    rebase(top)
+    (top / gone).unlink()
+    git(top, "rm", "-q", "--cached", out)
+    put(top, "live/.terraform/providers/x")
+    (top / "live/sub").mkdir()
+    (top / "live/sub/.terraform").symlink_to("../../vendor")
+    put(top, "live/.gitignore", "terraform.d\n")
+    put(top, "live/terraform.d/plugins/x")
+    assert Reviewed(capsys).severities == {}
+    git(top, "add", "infra")
+    assert Reviewed(capsys, "--staged").severities == {}
+
+
+# Roots without a lock file
+
+
+def test_packages_of_a_root_without_a_lock_file_block(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "new/main.tf", REQUIRES + BACKEND)
+    put(top, f"new/terraform.d/plugins/{PACKAGE}")
+    commit(top)
+    found = Reviewed(capsys, "--head", "pr")
+    assert (found.status, found.severities) == (1, {"new": {"LK036": "block", "LK037": "warn"}})
+    assert found.document["summary"]["verdict"] == "block"
+
+
+@pytest.mark.skipif(shutil.which("terraform") is None, reason="there is no terraform here")
+def test_terraform_itself_takes_them(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(top, "new/main.tf", REQUIRES)
+    put(top, f"new/terraform.d/plugins/{PACKAGE}")
+    (top / "new/terraform.d/plugins" / PACKAGE).chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("TF_CLI_CONFIG_FILE", raising=False)
+    done = subprocess.run(["terraform", "init"], cwd=top / "new", capture_output=True, text=True, check=False)
+    assert "Installed acme/demo v1.0.0 (unauthenticated)" in done.stdout, done.stderr
+
+
+def test_a_root_without_a_lock_file_is_a_row(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "new/main.tf", REQUIRES + BACKEND)
+    put(top, "example/main.tf", REQUIRES + 'provider "demo" {}\n')
+    put(top, "json/main.tf.json", '{"terraform": {"\\u0062ackend": {"local": {}}, "required_providers": {"demo": {}}}}')
+    put(top, "modules/called/main.tf", REQUIRES + 'provider "demo" {}\n')
+    put(top, "modules/other/main.tf", REQUIRES)
+    put(top, "infra/call.tf", 'module "called" {\n  source = "../modules/called"\n}\n')
+    put(top, "nothing/main.tf", BACKEND)
+    commit(top)
+    found = Reviewed(capsys, "--head", "pr", "--fail-on", "warn")
+    assert (found.status, found.document["summary"]["verdict"]) == (1, "warn")
+    assert found.severities == {
+        "example": {"LK037": "info"}, "infra": {}, "json": {"LK037": "warn"}, "new": {"LK037": "warn"}, "nothing": {},
+    }  # fmt: skip
+    assert found.findings["new"]["LK037"]["message"] == (f"no lock file: what init selects for {DEMO} is not reviewed")
+    assert Reviewed(capsys, "--head", "pr", "--", "new").severities == {"new": {"LK037": "warn"}}
+    assert Reviewed(capsys, "--staged").severities == found.severities
+    assert Reviewed(capsys).severities == found.severities
+
+
+def test_a_comment_of_the_change_hides_no_root(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "new/main.tf", REQUIRES + BACKEND)
+    put(top, "new/terragrunt.hcl", "")
+    put(top, "other/main.tf", 'module "x" {\n  source = "../new"\n}\n')
+    commit(top)
+    assert Reviewed(capsys, "--head", "pr").severities["new"] == {"LK037": "warn"}
+
+
+def test_a_root_that_was_never_locked_is_a_row_too(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "never/main.tf", REQUIRES + BACKEND + "# changed\n")
+    commit(top)
+    assert Reviewed(capsys, "--head", "pr").severities == {"never": {"LK037": "info"}}
+    put(top, "never/more.tf", 'resource "evil_thing" "x" {}\n')
+    commit(top)
+    found = Reviewed(capsys, "--head", "pr")
+    assert found.severities == {"never": {"LK037": "warn"}}
+    assert "registry.terraform.io/hashicorp/evil is not reviewed" in found.findings["never"]["LK037"]["message"]
+
+
+# What was there before
+
+
+@pytest.fixture
+def tracked(top: Path) -> Path:
+    """The base has packages in a root, and in a folder that is none."""
+    put(top, f"infra/.terraform/providers/{PACKAGE}")
+    (top / "empty").mkdir()
+    (top / "empty/terraform.d").symlink_to("../vendor")
+    commit(top)
+    return top
+
+
+IN_ROOT = (
+    "the repository has what the tools install or run without asking a registry: "
+    f"infra/.terraform/providers/{PACKAGE} (1 file)"
+)
+
+
+def test_health_names_packages_that_git_tracks(tracked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tracked, "live/.terraform/providers/x")
+    assert health(capsys) == {"empty": {"LK036": "warn"}, "infra": {"LK036": "warn"}, "never": {"LK037": "warn"}}
+    assert health(capsys, "infra") == {"infra": {"LK036": "warn"}}
+    assert health(capsys, "--", "empty") == {"empty": {"LK036": "warn"}}
+    main(["health", "--offline", "--no-cache", "--format", "text"], lambda *_: 0)
+    assert "packages in the repository" in capsys.readouterr().out
+
+
+def health(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, str]]:
+    capsys.readouterr()
+    main(["health", "--offline", "--no-cache", "--format", "json", *words], lambda *_: 0)
+    roots = json.loads(capsys.readouterr().out)["roots"]
+    return {root["path"]: {one["rule"]: one["severity"] for one in root["findings"]} for root in roots}
+
+
+def test_verify_init_and_doctor_name_them(
+    tracked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "none.tfrc"))
+    (tmp_path / "none.tfrc").touch()
+    for words in (["verify", "--offline"], ["doctor", "--offline"], ["init", "--dry-run"]):
+        said = told(capsys, *words, "--no-cache", "--", "infra")
+        assert "".join(IN_ROOT.split()) in "".join(said.split()), words
+    assert f"warning: {IN_ROOT}" in told(capsys, "verify", "--offline", "--no-cache", "--", "infra")
+    shutil.rmtree(tracked / ".git")
+    for words in (["verify", "--offline"], ["doctor", "--offline"], ["init", "--dry-run"]):
+        assert "without asking a registry" not in told(capsys, *words, "--no-cache", "--", "infra"), words
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    main(list(words), lambda *_: 0)
+    done = capsys.readouterr()
+    return done.out + done.err
+
+
+async def test_the_screen_has_a_row_for_them(top: Path, tmp_path: Path) -> None:
+    put(top, "new/main.tf", REQUIRES + BACKEND)
+    put(top, "new/.Terraform/providers/x")
+    commit(top)
+    request = ReviewRequest(partial(open_git, top, base="main", head="pr"), base=Base("main", head="pr"))
+    app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
+    async with app.run_test(size=(160, 50), notifications=True) as pilot:
+        on = Driver(app, pilot)
+        await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
+        assert any("new" in title for title in on.titles), on.titles
+        await until(on, lambda: "LK037" in "\n".join(line.text for line in on.detail.lines))
+        said = "\n".join(line.text for line in on.detail.lines)
+        assert "LK036" in said
+        assert "new/.terraform.lock.hcl  no lock file" in said

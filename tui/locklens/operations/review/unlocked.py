@@ -1,0 +1,103 @@
+"""Roots without a lock file that a change makes or modifies: nobody reviews what the tools select there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from locklens.errors import LockLensError
+from locklens.lockfile.model import LockFile
+from locklens.operations.root_modules import lock_path, tool_of
+from locklens.project.gittree import ListedTree, prefetch_listed
+from locklens.project.roots import RootEvidence
+from locklens.project.touched_roots import folders_with_callers, is_module_file
+from locklens.project.tree import WorkTree, folder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from locklens.project.git import Repository
+    from locklens.project.gitoutput import PathChange
+    from locklens.project.merging import Module
+    from locklens.project.tree import Tree
+
+_PERHAPS = re.compile(rb"\b(?:backend|cloud|provider)\b")
+"""What stands in each file that says so of a root; JSON can spell it otherwise, and is read."""
+
+_UNIT = "terragrunt.hcl"
+
+
+def evidence_of_root(module: Module, *, is_generated: bool) -> RootEvidence | None:
+    """Return the reason to take a module without a lock file for a root; None if there is none.
+
+    Args:
+        module: The module.
+        is_generated: True if units of Terragrunt may run it, which write the rest of a root themselves.
+    """
+    if module.backend is not None:
+        return RootEvidence.BACKEND
+    return RootEvidence.PROVIDER if module.providers and not is_generated else None
+
+
+def unlocked_roots(
+    repository: Repository, base: Tree, head: Tree, changes: Sequence[PathChange], locks: Iterable[str]
+) -> dict[str, RootEvidence]:
+    """Return the roots without a lock file of which a configuration file was added or modified, by folder.
+
+    A folder with a mere provider configuration counts if no other folder calls it as a module.
+
+    Args:
+        repository: Where both sides are.
+        base: The old side.
+        head: The new side.
+        changes: What differs between them.
+        locks: Path of every lock file of either side.
+    """
+    from locklens.project.modules import ModuleReader
+
+    changed = [change.new for change in changes if change.new is not None and is_module_file(change.new)]
+    locked = {folder_of(path) for path in locks}
+    folders = {folder_of(path) for path in changed} - locked
+    if not folders:
+        return {}
+    files = _configuration_files(repository, head)
+    of_folders: dict[str, list[str]] = {folder: [] for folder in folders}
+    for path in files:
+        if folder_of(path) in folders:
+            of_folders[folder_of(path)].append(path)
+    prefetch_listed(head, (path for paths in of_folders.values() for path in paths))
+    reader, found = ModuleReader(), dict[str, RootEvidence]()
+    # Terragrunt's units of the base alone: the change may add one for the sake of this.
+    is_generated = isinstance(base, ListedTree) and any(path.rpartition("/")[2] == _UNIT for path in base.files)
+    for folder, paths in of_folders.items():
+        if any(_may_be_of_root(head, path) for path in paths):
+            tool = tool_of(head, folder, LockFile.absent(lock_path(folder)))
+            evidence = evidence_of_root(reader.read(head, folder, tool), is_generated=is_generated)
+            if evidence is not None:
+                found[folder] = evidence
+    if RootEvidence.PROVIDER in found.values():
+        called = folders_with_callers(head, files)
+        found = {
+            folder: evidence
+            for folder, evidence in found.items()
+            if evidence is RootEvidence.BACKEND or folder not in called
+        }
+    return found
+
+
+def _configuration_files(repository: Repository, tree: Tree) -> list[str]:
+    paths: Iterable[str] = ()
+    if isinstance(tree, ListedTree):
+        paths = tree.paths()
+    elif isinstance(tree, WorkTree):
+        paths = repository.work_files(("",))
+    return [path for path in paths if is_module_file(path)]
+
+
+def _may_be_of_root(tree: Tree, path: str) -> bool:
+    """True if a file may have a backend or a provider configuration, or cannot be read."""
+    try:
+        data = tree.read(path) or b""
+    except LockLensError:
+        return True  # reading the configuration reports the error
+    return path.endswith(".json") or _PERHAPS.search(data) is not None
