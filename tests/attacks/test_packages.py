@@ -379,6 +379,9 @@ def test_verify_init_and_doctor_name_them(
     for words in (["verify", "--offline"], ["doctor", "--offline"], ["init", "--dry-run"]):
         said = told(capsys, *words, "--no-cache", "--", "infra")
         assert "".join(IN_ROOT.split()) in "".join(said.split()), words
+    assert "note: `the repository has what" in told(
+        capsys, "doctor", "--offline", "--format", "markdown", "--", "infra"
+    )
     assert f"warning: {IN_ROOT}" in told(capsys, "verify", "--offline", "--no-cache", "--", "infra")
     shutil.rmtree(tracked / ".git")
     for words in (["verify", "--offline"], ["doctor", "--offline"], ["init", "--dry-run"]):

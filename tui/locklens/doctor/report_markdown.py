@@ -56,6 +56,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.onset is not None:
         yield f"- locked: {code(onset_words(diagnosis.onset))}"
     yield f"- {tally(diagnosis)}; {'offline' if diagnosis.offline else 'registries were asked'}"
+    yield from (f"- note: {code(note, _LONGEST)}" for note in diagnosis.notes)
     yield ""
     yield "| cause | verdict | evidence | missing |"
     yield "|---|---|---|---|"
