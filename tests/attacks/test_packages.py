@@ -197,12 +197,12 @@ def test_a_link_that_leads_elsewhere_now_blocks(
         (top / link).symlink_to(target)
     commit(top)
     rebase(top)
-    for path, target in change.items():
-        if target is None:
+    for path, elsewhere in change.items():
+        if elsewhere is None:
             put(top, path)
         else:
             git(top, "rm", "-rq", path)
-            (top / path).symlink_to(target)
+            (top / path).symlink_to(elsewhere)
     git(top, "add", "--all", "--force")
     for head in ((), ("--staged",)):
         assert Reviewed(capsys, *head).severities["infra"] == BLOCKED, head
