@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -331,8 +332,8 @@ def test_the_set_up_says_what_it_writes_and_leaves_nothing_behind(tmp_path: Path
     assert "would make 4 changes" in clone.locklens("git", "install", "--dry-run")
     assert (clone.top / ".git/config").read_bytes() == before
     said = clone.locklens("git", "install")
-    assert "merge.locklens.driver 'locklens merge --marker-size %L --path=%P %O %A %B'" in said
-    assert "diff.locklens.textconv 'locklens textconv'" in said
+    assert "merge.locklens.driver 'if command -v locklens " in said
+    assert "diff.locklens.textconv 'f() { " in said
     assert f"{clone.top / '.gitattributes'}: added {ATTRIBUTES}" in said
     assert (clone.top / ".gitattributes").read_bytes() == b"*.png binary\n" + ATTRIBUTES.encode()
     assert clone.locklens("git", "install") == "nothing to change\n"
@@ -374,3 +375,81 @@ def test_no_set_up_without_a_repository_or_through_a_link(tmp_path: Path) -> Non
     assert "locklens" not in (clone.top / ".git/config").read_text()
     (tmp_path / "empty").mkdir()
     assert "error: " in clone.locklens("-C", str(tmp_path / "empty"), "git", "install", status=2)
+
+
+def test_an_older_set_up_is_renewed_and_removed(tmp_path: Path) -> None:
+    clone = Clone(tmp_path / "clone")
+    before = (clone.top / ".git/config").read_bytes()
+    for renews in (True, False):
+        clone.git("config", "merge.locklens.driver", "locklens merge --marker-size %L --path %P %O %A %B")
+        clone.git("config", "diff.locklens.textconv", "locklens textconv")
+        if renews:
+            clone.locklens("git", "install")
+            assert "merge-file" in clone.git("config", "merge.locklens.driver")
+            assert "cat" in clone.git("config", "diff.locklens.textconv")
+        clone.locklens("git", "uninstall")
+        assert (clone.top / ".git/config").read_bytes() == before
+
+
+# A git that is started where `locklens` is not on PATH, or no longer runs: by an IDE, after an upgrade of Python
+
+
+BROKEN = {
+    "not on PATH": "",
+    "a traceback": "echo Traceback >&2; exit 1",
+    "bad usage": "exit 2",
+    "killed": "kill -9 $$",
+}
+
+
+@pytest.fixture(params=BROKEN.values(), ids=BROKEN)
+def without(request: pytest.FixtureRequest, clone: Clone, tmp_path: Path) -> Clone:
+    clone.environment["PATH"] = "/usr/bin:/bin"
+    if request.param:
+        program = tmp_path / "broken" / "locklens"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{request.param}\n")
+        program.chmod(0o755)
+        clone.environment["PATH"] = f"{program.parent}:/usr/bin:/bin"
+    return clone
+
+
+def test_without_the_program_a_clean_merge_stays_clean(without: Clone) -> None:
+    middle = [entry("m", f"{number}.0.0", h1("A"), zh("a")) for number in range(3)]
+    without.fork([A1, middle[0], B2], [A11, middle[0], B2], [A1, middle[0], B1])
+    without.git("merge", "topic")
+    assert without.file.read_bytes() == lock(A11, middle[0], B1)
+
+
+def test_without_the_program_a_conflict_has_markers_and_both_sides(without: Clone) -> None:
+    without.fork([A1, B1], [A11, B1], [A2, B1])
+    assert without.run("git", "merge", "topic").returncode == 1
+    merged = without.file.read_text()
+    markers = re.findall(r"^(?:<{7} ours|={7}|>{7} theirs)$", merged, re.MULTILINE)
+    assert markers == ["<<<<<<< ours", "=======", ">>>>>>> theirs"]
+    assert "1.1.0" in merged
+    assert "2.0.0" in merged
+
+
+def test_without_the_program_git_shows_lines(without: Clone) -> None:
+    without.commit(A1, B1)
+    without.file.write_bytes(lock(A11, B1))
+    shown = without.git("diff")
+    assert '-  version     = "1.0.0"\n+  version     = "1.1.0"\n' in shown
+    assert zh("c") in shown
+
+
+def test_folders_that_begin_with_a_dash(clone: Clone) -> None:
+    clone.file = clone.top / "-rf" / NAME
+    clone.file.parent.mkdir()
+    clone.fork([A1, B1], [A11, B1], [A1, B2])
+    clone.git("merge", "topic")
+    assert clone.file.read_bytes() == lock(A11, B2)
+    clone.file.write_bytes(lock(A12, B2))
+    assert "-  version      1.1.0\n+  version      1.2.0\n" in clone.git("diff")
+    clone.git("reset", "-q", "--hard")
+    clone.git("switch", "-q", "-c", "other", "HEAD~2")
+    clone.commit(A2, B1)
+    done = clone.run("git", "merge", "main")
+    assert (done.returncode, "conflict in " in done.stderr) == (1, True), done.stderr
+    assert "<<<<<<<" in clone.file.read_text()

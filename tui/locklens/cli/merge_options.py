@@ -22,7 +22,8 @@ def read_merge_options(command: str, arguments: Sequence[str], operands: Sequenc
         UsageError: They are invalid.
     """
     parser = {"merge": _merge, "textconv": _textconv, "git": _git}[command]()
-    options = parser.parse_args([*arguments, *operands])
+    # A file's name may begin with a dash: behind `--` it is no option.
+    options = parser.parse_args([*arguments, "--", *operands] if operands else arguments)
     if command == "merge":
         _check_merge(options)
     size = getattr(options, "marker_size", None)

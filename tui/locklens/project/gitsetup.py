@@ -20,11 +20,21 @@ if TYPE_CHECKING:
 ATTRIBUTES = ".terraform.lock.hcl merge=locklens diff=locklens"
 
 _SECTIONS = ("merge.locklens", "diff.locklens")
+# git is also started where `locklens` is not on PATH, by an editor or a window, or is and does not run. A driver that
+# only fails leaves our side without markers, and the next "git add" drops theirs; a textconv that fails ends "git diff".
+_MERGE = "locklens merge --marker-size=%L --path=%P %O %A %B"
+_MERGE_OF_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
+_HAS_LOCKLENS = "command -v locklens >/dev/null"
 _SETTINGS = {
     "merge.locklens.name": "locklens: lock files, block by block",
-    "merge.locklens.driver": "locklens merge --marker-size %L --path=%P %O %A %B",
-    "diff.locklens.textconv": "locklens textconv",
+    "merge.locklens.driver": (
+        f'if {_HAS_LOCKLENS}; then was=$(ls -i %A); {_MERGE} && exit; [ "$was" = "$(ls -i %A)" ] || exit 1; fi; '
+        f"{_MERGE_OF_LINES}"
+    ),
+    "diff.locklens.textconv": f'f() {{ {_HAS_LOCKLENS} && locklens textconv -- "$1" || cat -- "$1"; }}; f',
 }
+"""Both commands are run by a shell: git appends the file to the second, as an argument of the function. A result that
+locklens wrote is another file than before, also one that it leaves to a person; where it failed, it wrote none."""
 _MAX_ATTRIBUTES_BYTES = 1 << 20
 """Of an attributes file that is edited: git itself reads at most 100 MiB, people write a few lines."""
 
