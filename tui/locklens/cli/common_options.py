@@ -41,6 +41,12 @@ def add_output_options(add: Callable[..., object], formats: Sequence[str], defau
     add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
 
 
+def add_report_option(add: Callable[..., object]) -> None:
+    """Add --report: files of a review beside its result."""
+    words = "write the report to a file too, also where nothing could be reviewed; may be repeated (default: none)"
+    add("--report", metavar="FORMAT=FILE", action="append", default=[], type=_report, help=words)
+
+
 def add_offline_options(add: Callable[..., object], hosts: str = "those of the settings") -> None:
     """Add --offline, --ask-host and the options of every request; `hosts` names those that may be asked anyway."""
     add("--offline", action="store_true", help="ask no registry; use cached answers only")
@@ -84,6 +90,23 @@ def add_event_options(add: Callable[..., object], *, has_dry_run: bool = True) -
     if has_dry_run:
         add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
     add("--json", action="store_true", help="print events as JSON, one per line")
+
+
+def _report(text: str) -> tuple[str, str]:
+    """Return the format and the file of a report.
+
+    Raises:
+        ArgumentTypeError: There is no such format, or no file.
+    """
+    import argparse
+
+    from locklens.operations.reports import formats_of
+
+    form, _, file = text.partition("=")
+    known = formats_of("review")
+    if form not in known or not file:
+        raise argparse.ArgumentTypeError(f"invalid report {text!r}: expected FORMAT=FILE with {', '.join(known)}")
+    return form, file
 
 
 def _host(text: str) -> str:

@@ -11,6 +11,7 @@ from locklens.cli.common_options import (
     add_offline_options,
     add_output_options,
     add_prove_option,
+    add_report_option,
     add_root_options,
     add_tool_options,
     refuse_operands,
@@ -109,6 +110,7 @@ def _review(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     add("--config", metavar="DIR", help="configuration of the new side (default: the folder of --new)")
     _add_roots(parser)
     _add_reading_options(parser, ("tui", *formats_of("review")))
+    add_report_option(parser.add_argument_group("reports").add_argument)
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
     _refuse_output_of_screen(options)
@@ -197,6 +199,7 @@ def _cache(command: str, arguments: Sequence[str], operands: Sequence[str]) -> a
 
 
 def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    parser.set_defaults(report=[])
     add = parser.add_argument_group("common options").add_argument
     add_output_options(add, formats, None if "tui" in formats else "text")
     add("--all", action="store_true", help="list unchanged providers too")
@@ -228,6 +231,8 @@ def _take_roots(options: argparse.Namespace, operands: Sequence[str]) -> None:
 def _refuse_output_of_screen(options: argparse.Namespace) -> None:
     if options.format == "tui" and options.output:
         raise UsageError("--output needs the --format of a report", hint="the terminal UI writes no file")
+    if options.format == "tui" and options.report:
+        raise UsageError("--report needs the --format of a report", hint="the terminal UI writes no file")
 
 
 def _number(text: str) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
-from locklens.operations.reports import render_report
+from locklens.errors import LockLensError
+from locklens.operations.reports import render_failure, render_report
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -28,7 +30,17 @@ if TYPE_CHECKING:
 
 
 def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
-    """Compare lock files."""
+    """Compare lock files; where that fails, the reports that were asked for say so."""
+    try:
+        return _compare(options, open_ui)
+    except LockLensError as error:
+        for form, file in options.report:
+            with suppress(LockLensError):  # A file that cannot be written may be the error.
+                deliver(render_failure(form, error), file)
+        raise
+
+
+def _compare(options: Namespace, open_ui: OpenUi) -> int:
     from locklens.operations.compare_files import open_files
     from locklens.operations.compare_repository import open_base
     from locklens.operations.comparison import Base
@@ -171,6 +183,8 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         "fail_on": options.fail_on,
         "packages": packages,
     }
+    for other, file in options.report:
+        deliver(render_report(view, other, result, **{**facts, "colour": False}), file)
     deliver(render_report(view, form, result, **facts), options.output)
     return FINDINGS if differs or result.fails(options.fail_on) else DONE
 
@@ -190,7 +204,7 @@ def _format(options: Namespace) -> str:
     if options.format:
         return str(options.format)
     is_drawn = "-" not in {options.old, options.new}
-    interactive = has_terminal() and not options.output and is_drawn
+    interactive = has_terminal() and not options.output and not options.report and is_drawn
     return "tui" if interactive else "text"
 
 

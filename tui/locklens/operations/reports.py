@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from locklens.errors import LockLensError
     from locklens.text import Printable
 
 _REPORTS = "locklens.review.reports"
@@ -99,6 +100,12 @@ def render_report(view: str, form: str, subject: object, **facts: object) -> Pri
     """
     report = REPORTS[view, form]
     text: Printable = load(report.renderer)(subject, **{name: facts[name] for name in report.heeds if name in facts})
+    return text
+
+
+def render_failure(form: str, error: LockLensError) -> Printable:
+    """Return what a report of the review says where an error ended the run before there was one."""
+    text: Printable = load(f"{_REPORTS}.failure:render")(error, form)
     return text
 
 

@@ -1,0 +1,120 @@
+"""`review --report`: several reports of one run, which say so where nothing could be reviewed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conformance.forking import shared
+from repositories import copy_of
+
+from locklens.errors import ConfigurationError
+from locklens.operations.reports import formats_of, render_failure
+
+LOCK = "infra/.terraform.lock.hcl"
+ENTRY = 'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n    "zh:{}",\n  ]\n}}\n'
+NAMES = {
+    "text": "a.txt",
+    "json": "a.json",
+    "markdown": "a.md",
+    "sarif": "a.sarif",
+    "junit": "a.xml",
+    "codequality": "cq",
+}
+ALL = tuple(f"--report={form}={name}" for form, name in NAMES.items())
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+def with_an_edit(folder: Path) -> None:
+    """The version was edited and the hash stayed: it blocks, and no registry is asked for that."""
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / "infra").mkdir()
+    for number, version in enumerate(("1.0.0", "1.1.0")):
+        (folder / LOCK).write_text(ENTRY.format(version, "0" * 64))
+        words = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e@example.com"]
+        subprocess.run([*words, "add", "-A"], check=True)
+        subprocess.run([*words, "commit", "-qm", str(number)], check=True)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    return copy_of(with_an_edit, tmp_path / "clone")
+
+
+def review(folder: Path, *words: str) -> tuple[int, str, str]:
+    done = shared().finish(("review", "--offline", *words), folder, os.environ)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_one_run_writes_every_report(clone: Path) -> None:
+    status, said, _ = review(clone, "HEAD~1", *ALL)
+    assert (status, "verdict: block" in said) == (1, True)
+    for form, name in NAMES.items():
+        status, alone, _ = review(clone, "HEAD~1", "--format", form)
+        written = (clone / name).read_text()
+        assert status == 1
+        if form == "json":
+            assert json.loads(written)["roots"] == json.loads(alone)["roots"]
+        else:
+            assert written == alone, form
+
+
+def test_reports_say_that_nothing_could_be_reviewed(clone: Path) -> None:
+    for name in NAMES.values():
+        (clone / name).write_text("verdict: ok\n")
+    status, said, complaint = review(clone, "nowhere", *ALL)
+    assert (status, said) == (2, "")
+    assert "error: unknown revision 'nowhere'" in complaint
+    written = {form: (clone / name).read_text() for form, name in NAMES.items()}
+    assert written["text"] == complaint
+    assert written["markdown"].startswith("<!-- locklens review -->\n## locklens: could not be reviewed\n")
+    assert "`unknown revision 'nowhere'`" in written["markdown"]
+    assert "git fetch" in written["markdown"]
+    suites = ElementTree.fromstring(written["junit"])
+    assert suites.get("errors") == "1"
+    assert "unknown revision" in str(suites.findall(".//error")[0].get("message"))
+    (issue,) = json.loads(written["codequality"])
+    assert (issue["severity"], "could not be reviewed" in issue["description"]) == ("blocker", True)
+    assert written["json"] == written["sarif"] == "", "nothing that a program could take for a review without findings"
+
+
+def test_a_report_that_cannot_be_written_keeps_no_other_from_telling(clone: Path) -> None:
+    status, _, complaint = review(clone, "HEAD~1", "--report=markdown=no/where/a.md", "--report=junit=a.xml")
+    assert status == 2
+    assert "error: " in complaint
+    assert "no/where/a.md" in complaint
+    assert ElementTree.parse(clone / "a.xml").getroot().get("errors") == "1"
+
+
+def test_a_report_is_not_written_through_a_tracked_link(clone: Path, tmp_path: Path) -> None:
+    (clone / "a.md").symlink_to(tmp_path / "outside")
+    for base in ("HEAD~1", "nowhere"):
+        review(clone, base, "--report=markdown=a.md")
+        assert not (tmp_path / "outside").exists()
+
+
+@pytest.mark.parametrize("word", ["markdown", "=a.md", "pdf=a.pdf", "markdown=", "tui=a"])
+def test_bad_reports(clone: Path, word: str) -> None:
+    status, _, complaint = review(clone, f"--report={word}")
+    assert (status, "--report" in complaint) == (2, True), complaint
+
+
+def test_a_hostile_reason_stays_text() -> None:
+    error = ConfigurationError("a`b </testsuites> <img src=x> @org \x1b[31m\n::error::x", path="](http://x)", hint="`")
+    for form in formats_of("review"):
+        text = render_failure(form, error)
+        assert "\x1b" not in text
+        assert "\n::error" not in text
+    assert "- Reason: ``](http://x): a`b </testsuites> <img src=x> @org" in render_failure("markdown", error)
+    assert len(ElementTree.fromstring(render_failure("junit", error)).findall(".//error")) == 1
