@@ -33,8 +33,10 @@ class Runner:
         self.temp = folder / "temp"
         bin_folder = self.temp / "locklens" / "bin"
         bin_folder.mkdir(parents=True)
-        for name in ("python", "locklens"):
-            (bin_folder / name).symlink_to(Path(sys.executable).with_name(name))
+        (bin_folder / "locklens").symlink_to(Path(sys.executable).with_name("locklens"))
+        # No link: a virtual environment is known by the folder of its Python.
+        (bin_folder / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        (bin_folder / "python").chmod(0o755)
         self.event = folder / "event.json"
         base = git(self.clone, "rev-parse", "origin/main")
         self.event.write_text(json.dumps({"pull_request": {"number": 7, "base": {"sha": base}}}))

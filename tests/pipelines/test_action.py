@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,16 +23,17 @@ INPUTS = {
     "LOCKLENS_PROVE": "none",
     "LOCKLENS_ASK_HOSTS": "",
     "LOCKLENS_ROOTS": "",
-    "LOCKLENS_SUMMARY": "true",
     "LOCKLENS_SARIF": "true",
 }
 REVIEW = 'bash "$GITHUB_ACTION_PATH/review.sh"'
-COMMENT = 'python -I "$GITHUB_ACTION_PATH/comment.py"'
+SUMMARY = 'cat "${LOCKLENS_MARKDOWN:-$GITHUB_ACTION_PATH/unreviewed.md}" >> "$GITHUB_STEP_SUMMARY"'
+COMMENT = '"${LOCKLENS_PYTHON:-python3}" -I "$GITHUB_ACTION_PATH/comment.py"'
 
 
 def test_the_action_interpolates_into_no_script_and_pins_what_it_uses() -> None:
     scripts = re.findall(r"^ +run: (.*)$", ACTION, re.MULTILINE)
-    assert len(scripts) == 4
+    assert len(scripts) == 5
+    assert {REVIEW, SUMMARY} < set(scripts)
     assert not [script for script in scripts if "${{" in script or script in {"|", ">"}]
     for used in re.findall(r"^ *(?:- )?uses: (.*)$", ACTION, re.MULTILINE):
         assert re.fullmatch(r"[\w-]+/[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", used)
@@ -56,15 +58,17 @@ def test_the_locked_libraries_are_those_of_the_tests() -> None:
     assert "hatchling" in own
 
 
-def test_a_republished_package_fails_the_job_and_the_summary_says_what_to_do(runner: Runner) -> None:
+def test_a_republished_package_fails_the_job_and_the_report_says_what_to_do(runner: Runner) -> None:
     done = runner.bash(REVIEW, **INPUTS)
     assert done.returncode == 0, done.stderr
     assert runner.outputs["status"] == "1"
     assert "LK001" in done.stdout
-    assert runner.summary.startswith("<!-- locklens review -->\n## locklens: block\n")
-    assert "### What to do\n" in runner.summary
-    assert "ask the publisher" in runner.summary
-    assert Path(runner.outputs["markdown"]).read_text() == runner.summary
+    report = Path(runner.outputs["markdown"]).read_text()
+    assert report.startswith("<!-- locklens review -->\n## locklens: block\n")
+    assert "### What to do\n" in report
+    assert "ask the publisher" in report
+    runner.bash(SUMMARY, LOCKLENS_MARKDOWN=runner.outputs["markdown"])
+    assert runner.summary == report
     sarif = json.loads(Path(runner.outputs["sarif"]).read_text())
     assert "LK001" in {one["ruleId"] for one in sarif["runs"][0]["results"]}
     assert runner.bash('exit "$LOCKLENS_STATUS"', LOCKLENS_STATUS=runner.outputs["status"]).returncode == 1
@@ -72,9 +76,9 @@ def test_a_republished_package_fails_the_job_and_the_summary_says_what_to_do(run
 
 
 def test_the_inputs_count(runner: Runner) -> None:
-    quiet = {"LOCKLENS_SUMMARY": "false", "LOCKLENS_SARIF": "false"}
+    quiet = {"LOCKLENS_SARIF": "false"}
     runner.bash(REVIEW, **INPUTS | quiet | {"LOCKLENS_FAIL_ON": "never", "LOCKLENS_ROOTS": "infra\n"})
-    assert (runner.outputs["status"], runner.outputs.get("sarif"), runner.summary) == ("0", None, "")
+    assert (runner.outputs["status"], runner.outputs.get("sarif")) == ("0", None)
     runner.bash(REVIEW, **INPUTS | quiet | {"LOCKLENS_BASE": "HEAD"})
     assert runner.outputs["status"] == "0"
     done = runner.bash(REVIEW, **INPUTS | quiet | {"LOCKLENS_ROOTS": "infra\nnowhere"})
@@ -116,8 +120,131 @@ def test_the_base_of_each_event(runner: Runner, event: dict[str, Any], branch: s
 def test_an_event_without_a_base_is_said(runner: Runner) -> None:
     runner.event.write_text("{}")
     done = runner.bash(REVIEW, **INPUTS | {"GITHUB_BASE_REF": ""})
-    assert (done.returncode, runner.outputs) == (0, {"status": "2"})
+    assert (done.returncode, runner.outputs["status"], runner.outputs.get("sarif")) == (0, "2", None)
     assert 'hint: give the action\'s input "base"' in done.stderr
+
+
+def test_the_review_is_made_once(runner: Runner) -> None:
+    program = runner.temp / "locklens" / "bin" / "locklens"
+    target = program.readlink()
+    program.unlink()
+    program.write_text(f'#!/bin/sh\necho run >> "{runner.folder}/runs"\nexec "{target}" "$@"\n')
+    program.chmod(0o755)
+    runner.bash(REVIEW, **INPUTS)
+    assert (runner.outputs["status"], (runner.folder / "runs").read_text()) == ("1", "run\n")
+    assert Path(runner.outputs["sarif"]).exists()
+
+
+def test_two_reviews_of_one_job_keep_their_reports(runner: Runner) -> None:
+    runner.bash(REVIEW, **INPUTS)
+    first = dict(runner.outputs)
+    runner.bash(REVIEW, **INPUTS | {"LOCKLENS_BASE": "HEAD"})
+    assert "## locklens: ok" in Path(runner.outputs["markdown"]).read_text()
+    assert "## locklens: block" in Path(first["markdown"]).read_text()
+
+
+@pytest.mark.parametrize("program", ["git", "dirname", "locklens"])
+def test_no_program_of_the_checkout_is_run(runner: Runner, program: str) -> None:
+    """Windows looks into the current folder before PATH, and so does a PATH with an empty entry."""
+    planted = runner.clone / program
+    planted.write_text(f"#!/bin/sh\ntouch {runner.folder}/ran\n")
+    planted.chmod(0o755)
+    # As on Windows, for what Python starts; bash itself looks at PATH alone there.
+    inner = f'PATH=":$PATH" "{sys.executable}" -I "$GITHUB_ACTION_PATH/base.py"'
+    assert runner.bash(inner).stdout == "refs/remotes/origin/main"
+    assert not (runner.folder / "ran").exists()
+    assert not re.search(r"subprocess|os\.system", (FOLDER / "base.py").read_text("utf-8"))
+
+
+# Nothing could be reviewed
+
+
+class Job:
+    """The steps of the action in their order, each under its condition, as the runner takes them."""
+
+    STEPS = re.findall(
+        r"^    - name: (.*)\n(?:      (?:id|shell): .*\n)*(?:      if: (.*)\n)?((?:      .*\n)*)", ACTION, re.MULTILINE
+    )
+
+    def __init__(self, runner: Runner, server: GitHub, **replaced: str) -> None:
+        self.ran: list[str] = []
+        is_failed = False
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        for name, condition, rest in self.STEPS:
+            if "uses:" in rest or (is_failed and "!cancelled()" not in condition):
+                continue
+            run = re.search(r"^ +run: '?(.*?)'?$", rest, re.MULTILINE)
+            assert run is not None
+            outputs = runner.outputs
+            settings = INPUTS | {
+                "LOCKLENS_PYTHON": sys.executable,
+                "LOCKLENS_MARKDOWN": outputs.get("markdown", ""),
+                "LOCKLENS_STATUS": outputs.get("status", ""),
+                "LOCKLENS_NAME": "",
+                "LOCKLENS_TOKEN": "secret-token",
+                "GITHUB_API_URL": address,
+            }
+            done = runner.bash(replaced.get(name, run[1]), **settings | {k: v for k, v in replaced.items() if "_" in k})
+            self.ran.append(name)
+            is_failed = is_failed or done.returncode != 0
+        self.is_failed = is_failed
+
+
+@pytest.mark.parametrize(
+    ("replaced", "words"),
+    [
+        pytest.param({"Install": "exit 1"}, "the log of the job says why", id="locklens cannot be installed"),
+        pytest.param({"LOCKLENS_ASK_HOSTS": "a b"}, "the log of the job says why", id="an input is wrong"),
+        pytest.param({"GITHUB_EVENT_PATH": "/no_where"}, "the log of the job says why", id="the event is gone"),
+        pytest.param({"LOCKLENS_BASE": "1" * 40}, "- Reason: `unknown revision", id="the base was not fetched"),
+        pytest.param({"LOCKLENS_ROOTS": "nowhere"}, "nowhere", id="a root is gone"),
+    ],
+)
+def test_what_could_not_be_reviewed_leaves_no_older_verdict(
+    runner: Runner, replaced: dict[str, str], words: str
+) -> None:
+    replaced = {"Install locklens" if name == "Install" else name: text for name, text in replaced.items()}
+    if "GITHUB_EVENT_PATH" in replaced:
+        replaced["GITHUB_BASE_REF"] = ""
+        replaced["Comment"] = f"GITHUB_EVENT_PATH={runner.event} {COMMENT}"
+    with serving() as server:
+        server.comments.append({"id": 0, "user": {"type": "Bot"}, "body": "<!-- locklens review -->\n## locklens: ok"})
+        job = Job(runner, server, **({"Install locklens": "true"} | replaced))
+        (comment,) = server.comments
+    assert job.is_failed
+    assert job.ran[-2:] == ["Comment", "Verdict"] or job.ran[-1] == "Comment"
+    for text in (comment["body"], runner.summary):
+        assert text.startswith("<!-- locklens review -->\n## locklens: could not be reviewed\n")
+        assert words in text
+        assert "ok" not in text
+    assert runner.outputs.get("sarif") is None
+
+
+def test_the_steps_of_a_review(runner: Runner) -> None:
+    with serving() as server:
+        job = Job(runner, server, **{"Install locklens": "true"})
+        assert (job.ran, job.is_failed) == (["Install locklens", "Review", "Summary", "Comment", "Verdict"], True)
+        assert server.comments[0]["body"] == runner.summary
+        assert runner.summary.startswith("<!-- locklens review -->\n## locklens: block\n")
+
+
+def test_the_installation_is_locked(runner: Runner, tmp_path: Path) -> None:
+    calls, made = tmp_path / "calls", tmp_path / "made"
+    pip = tmp_path / "python"
+    pip.write_text(
+        '#!/bin/sh\nif [ "$3" = venv ]; then mkdir -p "$4/bin"; cp "$0" "$4/bin/python"; ln -s /bin/true "$4/bin/locklens"\n'
+        f'else echo "$PWD: $*" >> "{calls}"; fi\n'
+    )
+    pip.chmod(0o755)
+    (runner.clone / "pip").mkdir()
+    done = runner.bash(f'bash "$GITHUB_ACTION_PATH/install.sh" "{made}"', LOCKLENS_PYTHON=str(pip))
+    assert done.returncode == 0, done.stderr
+    libraries, own = calls.read_text().splitlines()
+    assert libraries.startswith(f"{made}: -I -m pip install ")
+    assert libraries.endswith(f" --require-hashes --requirement {FOLDER}/requirements.txt")
+    assert own.startswith(f"{made}: -I -m pip install ")
+    assert own.endswith(f" --no-deps --no-build-isolation {TOP}")
+    assert runner.bash('bash "$GITHUB_ACTION_PATH/install.sh"').returncode == 1, "no folder is guessed"
 
 
 # The comment
@@ -213,6 +340,25 @@ def test_another_apps_comment_is_left(runner: Runner) -> None:
         server.refuses["PATCH"] = 403
         assert commented(runner, server, "x")[0] == 0
         assert len(server.comments) == 2
+
+
+def test_each_name_keeps_a_comment_of_its_own(runner: Runner) -> None:
+    with serving() as server:
+        for name in ("", "prod", "prod/eu", ""):
+            runner.environment["LOCKLENS_NAME"] = name
+            assert commented(runner, server, f"of {name}")[0] == 0
+        first = [one["body"].splitlines() for one in server.comments]
+        assert first == [
+            ["<!-- locklens review -->", "of "],
+            ["<!-- locklens review: prod -->", "of prod"],
+            ["<!-- locklens review: prod/eu -->", "of prod/eu"],
+        ]
+        for bad in ("-->", "a\nb", "x" * 101, "é"):
+            runner.environment["LOCKLENS_NAME"] = bad
+            returned, said = commented(runner, server, "x")
+            assert (returned, "input name" in said) == (1, True)
+        assert len(server.comments) == 3
+    assert "format('locklens-{0}', inputs.name)" in ACTION
 
 
 def test_no_pull_request_no_comment(runner: Runner) -> None:

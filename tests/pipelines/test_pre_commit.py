@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
+import pytest
 from pipelines.conftest import LOCK, TOP, Runner, git
 
 HOOKS = (TOP / ".pre-commit-hooks.yaml").read_text("utf-8")
 ENTRIES = dict(re.findall(r"^- id: (\S+)\n(?:  .*\n)*?  entry: (.*)\n", HOOKS, re.MULTILINE))
 
 
-def run(runner: Runner, hook: str, *words: str) -> tuple[int, str]:
-    done = runner.bash(" ".join((ENTRIES[hook], *words)))
+ACTION = Path(".github", "actions", "review")
+INSTALL = """#!/bin/sh
+echo installing
+echo "$1" >> "$(dirname "$0")/installed"
+mkdir -p "$1/bin"
+ln -s "$(command -v locklens)" "$1/bin/locklens"
+"""
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Path:
+    """The clone of this repository that pre-commit makes; what installs is tested with the action."""
+    clone = tmp_path / "hooks"
+    (clone / ACTION).mkdir(parents=True)
+    shutil.copy(TOP / ACTION / "hook.sh", clone / ACTION)
+    (clone / ACTION / "install.sh").write_text(INSTALL)
+    return clone
+
+
+def run(runner: Runner, hooks: Path, hook: str, *words: str) -> tuple[int, str]:
+    done = runner.bash(" ".join((f'"{hooks}"/{ENTRIES[hook]}', *words)))
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout + done.stderr
 
 
 def test_the_hooks_of_the_file() -> None:
     assert list(ENTRIES) == ["locklens-review", "locklens-lock-check", "locklens-format"]
-    assert HOOKS.count("  pass_filenames: false\n") == HOOKS.count("  language: python\n") == len(ENTRIES)
+    assert HOOKS.count("  pass_filenames: false\n") == HOOKS.count("  language: script\n") == len(ENTRIES)
 
 
 def test_the_files_that_start_a_hook() -> None:
@@ -40,34 +62,42 @@ def test_the_files_that_start_a_hook() -> None:
         assert sum(re.search(pattern, path) is not None for pattern in patterns) == hooks, path
 
 
-def test_review(runner: Runner) -> None:
+def test_review(runner: Runner, hooks: Path) -> None:
     git(runner.clone, "reset", "-q", "--hard", "origin/main")
     (runner.clone / "notes").write_text("clean\n")
     git(runner.clone, "add", "-A")
-    assert run(runner, "locklens-review")[0] == 0
+    assert run(runner, hooks, "locklens-review")[0] == 0
     git(runner.clone, "checkout", "-q", "-B", "change", "origin/main")
     git(runner.clone, "checkout", runner.republished, "--", "infra")
-    status, said = run(runner, "locklens-review")
+    status, said = run(runner, hooks, "locklens-review")
     assert (status, "LK001" in said) == (1, True), said
 
 
-def test_lock_check(runner: Runner) -> None:
-    status, said = run(runner, "locklens-lock-check")
+def test_what_is_locked_is_installed_once(runner: Runner, hooks: Path) -> None:
+    for _ in range(2):
+        status, said = run(runner, hooks, "locklens-format")
+        assert status == 0, said
+    assert len((hooks / ACTION / "installed").read_text().splitlines()) == 1
+    assert git(runner.clone, "status", "--porcelain") == ""
+
+
+def test_lock_check(runner: Runner, hooks: Path) -> None:
+    status, said = run(runner, hooks, "locklens-lock-check")
     assert status == 0, said
     lock = runner.clone / "infra" / LOCK
     before = lock.read_text()
     lock.write_text(re.sub(r' +"zh:.*\n', "", before, count=1))
     changed = lock.read_text()
-    status, said = run(runner, "locklens-lock-check")
+    status, said = run(runner, hooks, "locklens-lock-check")
     assert status == 1, said
     assert lock.read_text() == changed != before
 
 
-def test_format(runner: Runner) -> None:
+def test_format(runner: Runner, hooks: Path) -> None:
     lock = runner.clone / "infra" / LOCK
     before = lock.read_text()
-    assert run(runner, "locklens-format")[0] == 0
+    assert run(runner, hooks, "locklens-format")[0] == 0
     assert lock.read_text() == before
     lock.write_text(before.replace("  version", " version"))
-    assert run(runner, "locklens-format")[0] == 0
+    assert run(runner, hooks, "locklens-format")[0] == 0
     assert lock.read_text() == before, "pre-commit fails where a hook changes a file"

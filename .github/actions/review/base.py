@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from locklens.errors import LockLensError
+from locklens.project.git import Repository
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -27,8 +29,16 @@ def base() -> str:
 
 
 def _exists(reference: str) -> bool:
-    done = subprocess.run(["git", "show-ref", "--verify", "--quiet", reference], check=False)
-    return done.returncode == 0
+    """True if the clone has it, or cannot say: the review ends with the reason then.
+
+    The installed locklens asks, for it finds git on PATH alone: Windows would look into the current folder first, which
+    is the checkout of a pull request.
+    """
+    try:
+        with Repository.discover(Path.cwd()) as repository:
+            return repository.has_commit(reference)
+    except LockLensError:
+        return True
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Keeps one comment on a pull request up to date: the one that begins with the report's hidden marker.
 
+Where there is no report, because an earlier step failed, it says so: an earlier run's verdict is never left.
 Comments of people are never changed, whatever they begin with. Without the permission, the job's summary is enough.
 """
 
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 MARKER = "<!-- locklens review -->"
+NAMED_MARKER = "<!-- locklens review: {} -->"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _./-]{0,99}")
 MAX_PAGES = 30
 """Of a hundred comments each."""
 
@@ -30,10 +33,16 @@ def main() -> int:
     if not isinstance(number, int) or not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
         sys.stderr.write("no pull request: no comment is written\n")
         return 0
-    body = {"body": Path(os.environ["LOCKLENS_MARKDOWN"]).read_text("utf-8")}
+    name = os.environ.get("LOCKLENS_NAME", "")
+    if name and not NAME.fullmatch(name):
+        sys.stderr.write("error: the input name is not made of letters, digits, spaces and _ . / - alone\n")
+        return 1
+    marker = NAMED_MARKER.format(name) if name else MARKER
+    report = os.environ.get("LOCKLENS_MARKDOWN") or Path(__file__).with_name("unreviewed.md")
+    body = {"body": Path(report).read_text("utf-8").replace(MARKER, marker, 1)}
     comments = f"/repos/{repository}/issues/{number}/comments"
     try:
-        for own in _own(comments):
+        for own in _own(comments, marker):
             if _is_updated(f"/repos/{repository}/issues/comments/{own}", body):
                 return 0
         _ask("POST", comments, body)
@@ -50,20 +59,20 @@ def main() -> int:
     return 0
 
 
-def _own(comments: str) -> list[int]:
-    """Return the ids of the comments that an app wrote, and that begin with the marker."""
+def _own(comments: str, marker: str) -> list[int]:
+    """Return the ids of the comments that an app wrote, and that begin with a marker."""
     found: list[int] = []
     for page in range(1, MAX_PAGES + 1):
         listed = _ask("GET", f"{comments}?per_page=100&page={page}")
-        found += [int(one["id"]) for one in listed if _is_own(one)]
+        found += [int(one["id"]) for one in listed if _is_own(one, marker)]
         if len(listed) < 100:
             break
     return found
 
 
-def _is_own(comment: dict[str, Any]) -> bool:
+def _is_own(comment: dict[str, Any], marker: str) -> bool:
     is_app = (comment.get("user") or {}).get("type") == "Bot"
-    return is_app and str(comment.get("body") or "").startswith(MARKER)
+    return is_app and str(comment.get("body") or "").startswith(marker)
 
 
 def _is_updated(path: str, body: dict[str, str]) -> bool:

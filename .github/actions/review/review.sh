@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reviews the checked-out commit: text to the log, Markdown to the job's summary, SARIF to a file.
+# Reviews the checked-out commit, once: text to the log, Markdown and SARIF to files.
 # Ends with 0 whatever it finds: the review's exit status is an output, so that later steps can report it.
 set -euo pipefail
 
@@ -7,16 +7,20 @@ locklens=$RUNNER_TEMP/locklens/bin/locklens
 [ -x "$locklens" ] || locklens=$RUNNER_TEMP/locklens/Scripts/locklens
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=$(dirname "$locklens")/python
-markdown=$RUNNER_TEMP/locklens-review.md
-sarif=$RUNNER_TEMP/locklens-review.sarif
-rm -f "$markdown" "$sarif"
+reports=$(mktemp -d "$RUNNER_TEMP/locklens-review.XXXXXX")
+markdown=$reports/review.md
+sarif=$reports/review.sarif
+# This stands until a review replaces it: whatever ends the step, the last run's comment does not stay.
+cp "$here/unreviewed.md" "$markdown"
+echo "markdown=$markdown" >> "$GITHUB_OUTPUT"
 
 base=$LOCKLENS_BASE
 if [ -z "$base" ]; then
   base=$("$python" -I "$here/base.py")
 fi
 
-words=(--head HEAD --merge-base "--prove=$LOCKLENS_PROVE")
+words=(--head HEAD --merge-base "--prove=$LOCKLENS_PROVE" --format text --report "markdown=$markdown")
+[ "$LOCKLENS_SARIF" != true ] || words+=(--report "sarif=$sarif")
 [ -z "$LOCKLENS_FAIL_ON" ] || words+=("--fail-on=$LOCKLENS_FAIL_ON")
 while IFS= read -r host; do
   [ -z "$host" ] || words+=("--ask-host=$host")
@@ -36,20 +40,10 @@ esac
 words+=("$base")
 
 status=0
-"$locklens" review "${words[@]}" --format text || status=$?
+"$locklens" review "${words[@]}" || status=$?
 echo "status=$status" >> "$GITHUB_OUTPUT"
 if [ "$status" -gt 1 ]; then
   echo "hint: the checkout needs both sides: actions/checkout with fetch-depth: 0" >&2
-  exit 0
-fi
-
-# The answers of registries are cached by now: nothing is asked twice.
-"$locklens" review "${words[@]}" --format markdown --output "$markdown" || [ $? -le 1 ]
-echo "markdown=$markdown" >> "$GITHUB_OUTPUT"
-if [ "$LOCKLENS_SUMMARY" = true ]; then
-  cat "$markdown" >> "$GITHUB_STEP_SUMMARY"
-fi
-if [ "$LOCKLENS_SARIF" = true ]; then
-  "$locklens" review "${words[@]}" --format sarif --output "$sarif" || [ $? -le 1 ]
+elif [ -s "$sarif" ]; then
   echo "sarif=$sarif" >> "$GITHUB_OUTPUT"
 fi
