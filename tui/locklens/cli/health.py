@@ -38,12 +38,13 @@ def run_health(options: Namespace, open_ui: OpenUi) -> int:
     is_drawn = has_terminal() and not options.output and not options.root
     if options.format == "tui" or (options.format is None and is_drawn):
         return _open_screen(options, open_ui)
-    from locklens.cli.reading import asking_of
+    from locklens.cli.reading import asking_of, require_signatures
     from locklens.dialect import DIALECTS
     from locklens.operations.health.request import HealthRequest
     from locklens.operations.health.scan import scan_health
     from locklens.operations.reports import render_report
 
+    require_signatures()
     started = perf_counter()
     asking = asking_of(options)
     log: list[str] = []

@@ -124,7 +124,12 @@ def complain(error: LockLensError) -> None:
 
 def has_terminal() -> bool:
     """True if all three standard streams are a terminal that can draw, as a user interface needs."""
-    return all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))) and _can_draw()
+    return is_watched() and _can_draw()
+
+
+def is_watched() -> bool:
+    """True if all three standard streams are a terminal, whatever it can draw: a person reads warnings there."""
+    return all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
 
 
 def no_terminal() -> ConfigurationError:

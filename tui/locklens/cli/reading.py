@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
-from locklens.errors import LockLensError
+from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_watched, no_terminal, takes_colour, tell
+from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.reports import render_failure, render_report
 
 if TYPE_CHECKING:
@@ -55,6 +55,24 @@ def _compare(options: Namespace, open_ui: OpenUi) -> int:
         base = _pull_request(options) if options.pr else Base(options.base, fork_of, options.head, options.staged)
         opened = partial(open_base, Path.cwd(), base=base, roots=options.root)
     return show(request_of(options, opened, asking_of(options), base), options, "review", open_ui)
+
+
+def require_signatures() -> None:
+    """Refuse to judge without gpg where no person looks, and warn on a terminal.
+
+    As a finding it would be a warning, which passes by default, and for every pull request alike.
+
+    Raises:
+        ConfigurationError: No signature can be checked on this machine.
+    """
+    from locklens.trust.gpg import require_gpg
+
+    try:
+        require_gpg()
+    except ConfigurationError as error:
+        if not is_watched():
+            raise
+        tell([f"warning: {error}", f"hint: {error.hint}"])
 
 
 def _pull_request(options: Namespace) -> Base:
@@ -166,6 +184,8 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
     packages, differs = None, False
     try:
         result = locklens.review(on_event=telling.take)
+        if result.changes:
+            require_signatures()
         if view == "hashes" and options.verify:
             from locklens.operations.verification.report import package_documents
 

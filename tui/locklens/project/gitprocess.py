@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import NoRepositoryError, RepositoryError
+from locklens.programs import find_program
 from locklens.text import visible
 
 if TYPE_CHECKING:
@@ -52,19 +53,16 @@ _SAFE_OPTIONS = (
 
 
 def find_git() -> str:
-    """Return the path of git. Relative folders of PATH are skipped: they may lie in the repository under review.
+    """Return the path of git.
 
     Raises:
         NoRepositoryError: There is none.
         RepositoryError: It is older than LEAST_VERSION.
     """
-    name = "git.exe" if os.name == "nt" else "git"
-    for folder in os.get_exec_path():
-        if os.path.isabs(folder):  # noqa: PTH117
-            candidate = os.path.join(folder, name)  # noqa: PTH118
-            if os.path.isfile(candidate) and os.access(candidate, os.X_OK):  # noqa: PTH113
-                _require_version(candidate)
-                return candidate
+    found = find_program("git")
+    if found is not None:
+        _require_version(found)
+        return found
     raise NoRepositoryError(
         "git is not installed, or not on PATH", hint="install git, or compare two files with --old FILE --new FILE"
     )

@@ -115,6 +115,8 @@ class VerificationProblem(StrEnum):
     """The reason why verification could not run: an environment problem, not a bad signature."""
 
     NO_GPG = "gpg is not installed, or not on PATH"
+    NOT_RUNNING = "gpg does not run"
+    OLD_GPG = "gpg is older than 2.2"
     NO_LIBRARY = "python-gnupg is not installed"
     WRONG_LIBRARY = 'the package "gnupg" hides "python-gnupg"'
     TIMED_OUT = "gpg took too long"
@@ -128,6 +130,8 @@ class VerificationProblem(StrEnum):
 
 _HINTS = {
     VerificationProblem.NO_GPG: "install GnuPG: apt install gnupg, dnf install gnupg2, brew install gnupg, or https://gpg4win.org",
+    VerificationProblem.NOT_RUNNING: "run gpg --version by hand to see why",
+    VerificationProblem.OLD_GPG: "install GnuPG 2.2 or newer",
     VerificationProblem.NO_LIBRARY: "pip install 'python-gnupg>=0.5.7'",
     VerificationProblem.WRONG_LIBRARY: "pip uninstall gnupg, then pip install --force-reinstall python-gnupg",
 }

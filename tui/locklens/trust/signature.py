@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec import Struct
 
 from locklens.trust import remembered
+from locklens.trust.gpg import GpgUnavailableError, find_gpg
 from locklens.trust.model import Form, Keyring, Signature, SignatureStatus, Verification, VerificationProblem
 from locklens.trust.packets import SignaturePacket, key_packets, read_signature, split_signatures
 from locklens.trust.selfsignatures import PublishedSigner, as_permitted, by_key_id, published_signers
@@ -209,21 +210,6 @@ class Verifier:
         return home
 
 
-def find_gpg() -> str:
-    """Return the path of gpg; relative folders of PATH are skipped, they may lie in what is under review.
-
-    Raises:
-        GpgUnavailableError: There is none.
-    """
-    suffix = ".exe" if os.name == "nt" else ""
-    for name in ("gpg", "gpg2"):
-        for folder in os.get_exec_path():
-            candidate = Path(folder, name + suffix)
-            if candidate.is_absolute() and candidate.is_file() and os.access(candidate, os.X_OK):
-                return str(candidate)
-    raise GpgUnavailableError(VerificationProblem.NO_GPG)
-
-
 def unavailable() -> VerificationProblem | None:
     """The reason why no signature can be verified on this machine, None for none; starts no program."""
     try:
@@ -232,14 +218,6 @@ def unavailable() -> VerificationProblem | None:
     except GpgUnavailableError as error:
         return error.problem
     return None
-
-
-class GpgUnavailableError(Exception):
-    """No signature can be verified; `problem` says why."""
-
-    def __init__(self, problem: VerificationProblem) -> None:
-        super().__init__(problem.value)
-        self.problem = problem
 
 
 class _Home:
