@@ -151,7 +151,7 @@ def fetch_pull_request(folder: Path, number: int, *, remote: str, base: str | No
 
     with Repository.discover(folder) as repository:
         if base is not None:
-            repository.resolve(base)
+            repository.resolve_base(base)
         fetched = repository.fetch_request(number, remote, with_base=base is None)
     titles = {fetched.head: fetched.head_name} | ({} if base is not None else {fetched.base: fetched.base_name})
     return Base(fetched.base if base is None else base, fetched.head, fetched.head, titles=titles)
@@ -197,7 +197,7 @@ def _base_side(repository: Repository, base: str) -> tuple[Side, str | Uncommitt
     from locklens.project.gittree import RevisionTree
 
     try:
-        revision = repository.resolve(base)
+        revision = repository.resolve_base(base)
     except RepositoryError:
         if base in ("HEAD", "@") and repository.is_unborn:
             return Side("empty", base, None, EmptyTree()), UncommittedSide.EMPTY

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import RepositoryError
 from locklens.project.gitcommits import read_commit
 from locklens.project.gitdiscovery import discover
-from locklens.project.gitnames import require_unambiguous
+from locklens.project.gitnames import require_no_fetched_tag, require_unambiguous
 from locklens.project.gitobjects import FoundObject, ObjectReader
 from locklens.project.gitoutput import (
     differences,
@@ -141,6 +141,15 @@ class Repository:
         import hashlib
 
         return hashlib.new(self._object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
+
+    def resolve_base(self, name: str) -> str:
+        """Return the full commit id of a base: as `resolve`, and a fetched tag is none by its name `FETCH_HEAD`.
+
+        Raises:
+            RepositoryError: As `resolve`, or it is a tag.
+        """
+        require_no_fetched_tag(self._command, name)
+        return self.resolve(name)
 
     def resolve(self, name: str) -> str:
         """Return the full commit id of a revision. The name cannot be taken for an option: it is no argument.

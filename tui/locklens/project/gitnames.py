@@ -21,6 +21,11 @@ called `refs/heads/main`."""
 
 _SUFFIX = re.compile(r"[~^:]|@\{")
 _IN_NO_REFERENCE = re.compile(r"[*?\[\\]")
+_FETCHED = "FETCH_HEAD"
+_FETCHED_TAG = re.compile(r"[0-9a-f]+\t[^\t\n]*\ttag '([^\n]*)' of ")
+_MAX_FETCHED_BYTES = 1 << 20
+"""Of `FETCH_HEAD`, which has a line for each reference of the last fetch."""
+
 _ABBREVIATED = re.compile(r"(?:.+-g)?([0-9a-f]{4,})", re.IGNORECASE)
 """An object id's beginning, alone or at the end of what `git describe` prints; git takes none below four digits."""
 
@@ -59,6 +64,29 @@ def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, i
             f"{_shown(name)} is ambiguous: {abbreviated[1]} abbreviates an object's id, and"
             f" {_shown(references[0])} has the name",
             hint=f"write the id in full, or {_shown(references[0] + suffix)}",
+        )
+
+
+def require_no_fetched_tag(command: GitCommand, name: str) -> None:
+    """Refuse `FETCH_HEAD` as a base where the last fetch brought a tag: `git fetch origin main` takes one before a branch.
+
+    What git writes there of each reference tells tags from branches (`append_fetch_head` of its builtin/fetch.c).
+
+    Raises:
+        RepositoryError: It is a tag, or git failed.
+    """
+    if _first_part(name)[0] != _FETCHED:
+        return
+    from pathlib import Path
+
+    from locklens.storage.files import read_bounded
+
+    path = command.answer("rev-parse", "--git-path", _FETCHED).decode("utf-8", "surrogateescape").removesuffix("\n")
+    text = read_bounded(Path(command.folder, path), _MAX_FETCHED_BYTES, missing=b"").decode("utf-8", "replace")
+    if tag := _FETCHED_TAG.match(text):
+        raise RepositoryError(
+            f"{_FETCHED} is the tag {_shown(repr(tag[1]))} of the remote, and may stand for a branch of that name",
+            hint='name the branch in full: "git fetch origin refs/heads/BRANCH"; where a tag is meant, name the tag',
         )
 
 

@@ -89,7 +89,7 @@ def restore(
 
     draft = ScopedPlanBuilder(request)
     with Repository.discover(request.folder) as repository:
-        commit = repository.resolve(revision)
+        commit = repository.resolve_base(revision)
         before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
     locks = {path: _lock_of(data, path, revision) for path, data in before.items() if data is not None}
     roots = [
