@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,24 +18,39 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("setting", "expected"),
     [
-        ("vim", ["vim", "+7", "FILE"]),
+        ("vim", ["BIN/vim", "+7", "FILE"]),
         ("/usr/bin/nvim -u NONE", ["/usr/bin/nvim", "-u", "NONE", "+7", "FILE"]),
-        ("code --wait", ["code", "--wait", "--goto", "FILE:7"]),
-        ("hx", ["hx", "FILE:7"]),
-        ("'my editor' -x", ["my editor", "-x", "FILE"]),
+        ("code --wait", ["BIN/code", "--wait", "--goto", "FILE:7"]),
+        ("hx", ["BIN/hx", "FILE:7"]),
+        ("'my editor' -x", ["BIN/my editor", "-x", "FILE"]),
     ],
 )
-def test_editors(tmp_path: Path, setting: str, expected: list[str]) -> None:
+def test_editors(tmp_path: Path, editors: Path, setting: str, expected: list[str]) -> None:
     file = tmp_path / "a b; rm.tf"
     command = editor_command({"EDITOR": setting}, file, 7)
-    assert command == [part.replace("FILE", str(file)) for part in expected]
+    assert command == [part.replace("FILE", str(file)).replace("BIN", str(editors)) for part in expected]
+
+
+@pytest.fixture
+def editors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of PATH with editors, behind folders that lie in the current one, where others have their names."""
+    for folder in ("bin", "checkout"):
+        for name in ("vim", "code", "hx", "my editor"):
+            place = tmp_path / folder / name
+            place.parent.mkdir(exist_ok=True)
+            place.write_text("#!/bin/sh\n")
+            place.chmod(0o755)
+    monkeypatch.chdir(tmp_path / "checkout")
+    monkeypatch.setenv("PATH", os.pathsep.join(("", ".", str(tmp_path / "bin"))))
+    return tmp_path / "bin"
 
 
 def test_visual_comes_first(tmp_path: Path) -> None:
-    assert editor_command({"EDITOR": "ed", "VISUAL": "vi"}, tmp_path, 1)[0] == "vi"
+    assert editor_command({"EDITOR": "/bin/ed", "VISUAL": "/bin/vi"}, tmp_path, 1)[0] == "/bin/vi"
 
 
-@pytest.mark.parametrize("setting", ["", "   ", "vim 'open"])
+@pytest.mark.usefixtures("editors")
+@pytest.mark.parametrize("setting", ["", "   ", "vim 'open", "nowhere", "./vim", "../checkout/vim -R"])
 def test_an_editor_that_cannot_be_used(tmp_path: Path, setting: str) -> None:
     with pytest.raises(LockLensError) as caught:
         editor_command({"EDITOR": setting}, tmp_path, 1)

@@ -392,7 +392,7 @@ async def test_editing(
     calls: list[list[str]] = []
     monkeypatch.setattr(subprocess, "run", lambda command, **_: calls.append(command))
     monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", "vim -R")
+    monkeypatch.setenv("EDITOR", "/bin/vim -R")
     lock = tmp_path / "infra/prod/network/.terraform.lock.hcl"
     lock.parent.mkdir(parents=True)
     lock.touch()
@@ -400,18 +400,18 @@ async def test_editing(
     async with running(serving(samples.full(), top=tmp_path)) as on:
         monkeypatch.setattr(on.app, "suspend", nullcontext)
         await on.press("j", "e")
-        assert calls == [["vim", "-R", "+4", str(lock)]]
+        assert calls == [["/bin/vim", "-R", "+4", str(lock)]]
         await on.press("enter")
         on.detail.cursor = next(
             index for index, line in enumerate(on.detail.lines) if line.place and line.place.file.endswith("main.tf")
         )
         await on.press("e")
-        assert calls[-1] == ["vim", "-R", "+3", str(lock.parent / "main.tf")]
+        assert calls[-1] == ["/bin/vim", "-R", "+3", str(lock.parent / "main.tf")]
         monkeypatch.delenv("EDITOR")
         await on.press("escape", "e")
         assert "no editor is set; set EDITOR" in on.text
         await on.go_to("LK006")
-        monkeypatch.setenv("EDITOR", "vim")
+        monkeypatch.setenv("EDITOR", "/bin/vim")
         await on.press("e")
         assert "infra/dns/main.tf is not in the work tree" in on.text
         assert len(calls) == 2

@@ -457,7 +457,7 @@ async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest
     (tmp_path / "a").mkdir()
     (tmp_path / "a/main.tf").write_text("x")
     seen: list[list[str]] = []
-    monkeypatch.setenv("EDITOR", "vim")
+    monkeypatch.setenv("EDITOR", "/bin/vim")
     monkeypatch.setattr("subprocess.run", lambda command, **_: seen.append(command))
 
     async with opening() as on:
@@ -468,7 +468,7 @@ async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest
         assert on.app.clipboard == "https://registry.terraform.io/providers/acme/ready/1.1.0"
         await on.choose("acme/held")
         await on.press("e")
-        assert seen == [["vim", "+1", str(tmp_path / "a/main.tf")]]
+        assert seen == [["/bin/vim", "+1", str(tmp_path / "a/main.tf")]]
         await on.press("o")
         assert on.app.clipboard.endswith("/acme/held/2.0.0")  # the newest release
         await on.choose("HELD BACK  2")

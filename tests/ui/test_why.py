@@ -202,7 +202,7 @@ async def test_keys_move_copy_and_open(
     samples: Samples, running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[list[str]] = []
-    monkeypatch.setenv("EDITOR", "vim")
+    monkeypatch.setenv("EDITOR", "/bin/vim")
     monkeypatch.delenv("VISUAL", raising=False)
     async with running(reviewing(samples, tmp_path, explaining=registry)) as on:
         view = await opened(on)
@@ -214,7 +214,7 @@ async def test_keys_move_copy_and_open(
         assert "copied: '>= 4'" in on.text
         monkeypatch.setattr(subprocess, "run", lambda command, **_: started.append(command))
         await on.press("e")
-        assert started == [] or started == [["vim", "+7", str(tmp_path / "main.tf")]]
+        assert started == [] or started == [["/bin/vim", "+7", str(tmp_path / "main.tf")]]
         assert started or "the editor cannot be started" in on.text  # a terminal of a test cannot be left
         await on.press("g")
         assert view.current.copied == "5.2.0"

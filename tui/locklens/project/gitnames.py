@@ -68,7 +68,7 @@ def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, i
 
 
 def require_no_fetched_tag(command: GitCommand, name: str) -> None:
-    """Refuse `FETCH_HEAD` as a base where the last fetch brought a tag: `git fetch origin main` takes one before a branch.
+    """Refuse `FETCH_HEAD` as a base where it is a tag, which `git fetch origin main` takes before the branch.
 
     What git writes there of each reference tells tags from branches (`append_fetch_head` of its builtin/fetch.c).
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from locklens.errors import LockLensError
+from locklens.programs import find_program
+from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,8 +43,10 @@ _GOTO = {"code", "codium", "code-insiders", "cursor"}
 def editor_command(environment: Mapping[str, str], path: Path, number: int) -> list[str]:
     """Return the arguments that open a file at a line; the path is a separate argument, and no shell is involved.
 
+    The editor is started in the repository under review, so that its program is named in full.
+
     Raises:
-        LockLensError: No editor is set, or the setting cannot be split into words.
+        LockLensError: No editor is set or found, or the setting cannot be split into words.
     """
     setting = environment.get("VISUAL") or environment.get("EDITOR") or ""
     try:
@@ -51,6 +55,7 @@ def editor_command(environment: Mapping[str, str], path: Path, number: int) -> l
         raise LockLensError(f"EDITOR cannot be parsed: {error}", hint="close the quotes") from error
     if not words:
         raise LockLensError("no editor is set", hint="set EDITOR, for example to vim")
+    words[0] = _program(words[0])
     name = Path(words[0]).name.removesuffix(".exe")
     file = os.fspath(path)
     if name in _PLUS_LINE:
@@ -60,6 +65,18 @@ def editor_command(environment: Mapping[str, str], path: Path, number: int) -> l
     if name in _GOTO:
         return [*words, "--goto", f"{file}:{number}"]
     return [*words, file]
+
+
+def _program(name: str) -> str:
+    """Return the full path of an editor's program."""
+    if os.path.isabs(name):  # noqa: PTH117
+        return name
+    if os.path.basename(name) != name:  # noqa: PTH119
+        raise LockLensError(f"the editor {visible(name)} is a relative path", hint="set EDITOR to its full path")
+    found = find_program(name)
+    if found is None:
+        raise LockLensError(f"the editor {visible(name)} is not on PATH", hint="set EDITOR to its full path")
+    return found
 
 
 def release_page(address: ProviderAddress, version: str) -> str:
