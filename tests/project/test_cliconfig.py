@@ -209,6 +209,21 @@ def test_helpers_are_found_where_the_tools_look(tmp_path: Path) -> None:
     assert find_helper("c", OPENTOFU, environ) == data / "terraform-credentials-c"
 
 
+@pytest.mark.parametrize("dialect", [TERRAFORM, OPENTOFU], ids=["terraform", "opentofu"])
+@pytest.mark.parametrize(
+    "environ", [{"HOME": "."}, {"HOME": "/nowhere", "XDG_DATA_HOME": "."}], ids=lambda one: " ".join(one)
+)
+def test_no_helper_of_the_checkout_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dialect: Dialect, environ: dict[str, str]
+) -> None:
+    for folder in (".terraform.d", "opentofu"):
+        program = tmp_path / folder / "plugins" / "terraform-credentials-a"
+        program.parent.mkdir(parents=True)
+        program.touch(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert find_helper("a", dialect, environ) is None
+
+
 def test_opentofus_registry_protocols(tmp_path: Path) -> None:
     text = "registry_protocols {\n  retry_count = %s\n  request_timeout_seconds = %s\n}\n"
     for values, expected in {

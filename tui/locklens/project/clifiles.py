@@ -124,7 +124,8 @@ def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path
         folders[0] = _home(environ) / ".terraform.d" if sys.platform != "win32" else folders[0]
         folders += [data for data in (_xdg(environ, "XDG_DATA_HOME"),) if data is not None]
     found: list[tuple[tuple[int, ...], Path]] = []
-    for folder in folders:
+    # Where HOME or APPDATA is relative or empty, the folder lies in the current one: the repository under review.
+    for folder in filter(Path.is_absolute, folders):
         for plugins in (folder / "plugins", folder / "plugins" / this_platform()):
             found += _helpers(plugins, name)
     return max(found, key=lambda each: each[0])[1] if found else None
