@@ -3,6 +3,7 @@
 LockLensError               str() is one sentence; .hint is the next step or ""
  +- ConfigurationError      path, line: user input (arguments, .tf, CLI configuration)
  |   +- StaleLockFileError  a file to write changed on disk since it was read
+ |   +- UnmergedFileError   ours, theirs: a file that is not merged in the index
  +- SourceError             source, address: no usable answer of a registry or mirror
  |   +- NotFoundError       an affirmative no: another source may answer
  |   |   +- ProviderNotFoundError
@@ -14,7 +15,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  +- TrustError              a release or its locked hashes are not what the publisher signed
  +- RepositoryError         git has no answer: unknown revision, unreadable repository
  |   +- NoRepositoryError
- |   +- UnmergedFileError   ours, theirs: a file that is not merged in the index
+ |   +- UnreadableObjectError  git has a name for it, and cannot read what it stands for: never taken for absence
 
 RunCancelledError           the user stopped the run; nothing was written. No LockLensError, so that code which turns
                             errors into results does not report a stopped run as a failed provider
@@ -158,7 +159,17 @@ class NoRepositoryError(RepositoryError):
     """The folder is in no git repository, or git is not installed: operations that need neither may continue."""
 
 
-class UnmergedFileError(RepositoryError):
+class UnreadableObjectError(RepositoryError):
+    """An object that a revision or the index names cannot be read: never taken for absence, nor for a bad file.
+
+    A partial clone lacks it, or it is lost or damaged. What it says is unknown, so that there is nothing to judge.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint='"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone')
+
+
+class UnmergedFileError(ConfigurationError):
     """A file has merge conflicts in the index.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
-from locklens.errors import ConfigurationError, LockLensError, UnmergedFileError
+from locklens.errors import ConfigurationError, UnmergedFileError
 from locklens.hcl import SyntaxProblem
 from locklens.lockfile.model import Conflict, LockFile
 from locklens.lockfile.parse import parse
@@ -229,7 +229,7 @@ def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:
 
 
 def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced: bool = False) -> LockFile:
-    """Read a lock file; a file that cannot be read has a problem.
+    """Read a lock file; one that is there and is no file that can be read has a problem.
 
     Args:
         tree: The files.
@@ -237,6 +237,9 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
         tool: The tool of the file; None to read it from the header.
         is_replaced: True if a link that leads to no file in the repository is an absent file, as for the tools, which
             replace it. For a review it is a file that cannot be judged.
+
+    Raises:
+        RepositoryError: Git cannot read it: it is neither absent nor wrong.
     """
     try:
         data = tree.read(path) if path is not None else None
@@ -247,7 +250,7 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
             raise ConfigurationError("cannot be read: a link that leads to no file", path=path)
     except UnmergedFileError as error:
         return _unmerged(path or "", error, tool)
-    except LockLensError as error:
+    except ConfigurationError as error:
         refused = SyntaxProblem(1, 1, "Failed to read file", str(error))
         return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
@@ -303,7 +306,7 @@ def _detected_tool(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
         return lock.writer
     try:
         names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]
-    except LockLensError:
+    except ConfigurationError:
         names = []  # reading the configuration reports the reason
     if any(name.endswith((".tofu", ".tofu.json")) for name in names):
         return OPENTOFU

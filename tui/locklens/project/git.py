@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from locklens.errors import RepositoryError
+from locklens.errors import RepositoryError, UnreadableObjectError
 from locklens.project.gitcommits import read_commit
 from locklens.project.gitdiscovery import discover
 from locklens.project.gitnames import require_no_fetched_tag, require_unambiguous
@@ -227,7 +227,7 @@ class Repository:
                 f"{first[:12]} and {second[:12]} have no common ancestor in this clone",
                 hint='a shallow clone lacks history: "git fetch --unshallow" brings it',
             )
-        raise RepositoryError(f"git cannot find the common ancestor: {first_complaint(complaint)}")
+        raise UnreadableObjectError(f"git cannot find the common ancestor: {first_complaint(complaint)}")
 
     def touching(self, path: str, most: int) -> tuple[tuple[str, str], ...]:
         """Return the commits before HEAD that changed a file, the newest first: id and date (ISO 8601 in UTC).
@@ -254,19 +254,33 @@ class Repository:
             RepositoryError: The object is missing from this clone.
         """
         found = self._object(f"{revision}^{{commit}}")
-        return read_commit(found.data or b"")
+        if found.data is None:
+            raise UnreadableObjectError(f"commit {revision[:12]} is not in this clone")
+        return read_commit(found.data)
 
     def show(self, revision: str, path: str) -> bytes | None:
         """Return a file of a revision without listing the revision; None where there is none. Links are not followed.
 
         Raises:
-            RepositoryError: The object is missing from this clone or too large.
+            UnreadableObjectError: It, or a folder on the way to it, is missing from this clone or damaged.
+            LockLensError: It is too large, or git failed.
         """
         name = f"{revision}:{path}"
         if not _can_be_asked(name):
             raise RepositoryError("a path with a line break or NUL cannot be read through git")
         found = self._object(name)
+        if not found.kind and self._names(revision, path):
+            raise UnreadableObjectError(f"{path} of {revision[:12]} is not in this clone")
         return found.data if found.kind == "blob" else None
+
+    def _names(self, revision: str, path: str) -> bool:
+        """True if the trees of a revision have a path that is no submodule, whether or not its object is there.
+
+        Raises:
+            UnreadableObjectError: One of the trees is missing or damaged.
+        """
+        listed = self._command.answer("ls-tree", "-z", "--full-tree", "--end-of-options", revision, "--", path)
+        return any(not one.is_submodule for one in parse_tree(listed.decode("utf-8", "replace").split("\0")[:-1]).values())
 
     def _commit(self, name: str) -> str | None:
         """Return the full id of a commit by any name of it, None where there is none.
@@ -344,15 +358,13 @@ class Repository:
         """Return an object's bytes.
 
         Raises:
-            RepositoryError: It is missing from this clone or too large.
+            UnreadableObjectError: It is missing from this clone or damaged.
+            ConfigurationError: It is too large.
         """
         if object_id not in self._held:
             found = self._object(object_id)
             if found.data is None:
-                raise RepositoryError(
-                    f"object {object_id[:12]} is not in this clone",
-                    hint='a partial clone lacks it: "git fetch --refetch"',
-                )
+                raise UnreadableObjectError(f"object {object_id[:12]} is not in this clone")
             self._hold(object_id, found.data)
             return found.data
         return self._held[object_id]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.errors import ConfigurationError, RepositoryError
+from locklens.errors import ConfigurationError, RepositoryError, UnreadableObjectError
 from locklens.project.gitobjects import ObjectReader
 from locklens.project.gitprocess import first_complaint
 from locklens.text import reason_of
@@ -168,7 +168,8 @@ class GitIndex:
         for object_id in wanted:
             answer = answers.get(object_id)
             if answer is None or answer.data is None:
-                raise (answer and answer.problem) or RepositoryError(f"object {object_id[:12]} is not in this clone")
+                missing = UnreadableObjectError(f"object {object_id[:12]} is not in this clone")
+                raise (answer and answer.problem) or missing
             found[object_id] = answer.data
         return found
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import RepositoryError
+from locklens.errors import ConfigurationError, LockLensError, UnreadableObjectError
 from locklens.project.tree import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
@@ -29,15 +29,16 @@ class FoundObject(Struct, frozen=True):
 
     Attributes:
         object_id: "" where nothing was found.
-        kind: "blob", "commit", "tree", "tag"; "" where nothing was found.
+        kind: "blob", "commit", "tree", "tag"; "" where nothing was found: git says the same of a name that stands for
+            nothing and of one whose object is lost.
         data: None where nothing was found or it could not be read.
-        problem: Why it could not be read.
+        problem: Why it could not be read: it is too large (`ConfigurationError`), or `UnreadableObjectError`.
     """
 
     object_id: str = ""
     kind: str = ""
     data: bytes | None = None
-    problem: RepositoryError | None = None
+    problem: LockLensError | None = None
 
 
 class _Answers:
@@ -108,14 +109,11 @@ class ObjectReader:
         except (OSError, ValueError, EOFError) as error:
             self._stop()
             if isinstance(error, _TooLargeError):
-                found.add(asking, FoundObject(problem=RepositoryError(str(error))))
+                found.add(asking, FoundObject(problem=ConfigurationError(str(error))))
                 rest = names[names.index(asking) + 1 :]
                 return not rest or self._read_portion(rest, found)
-            problem = RepositoryError(
-                "git stopped while reading it: it is damaged, or missing from this clone",
-                hint='"git fsck" shows which; a partial clone is completed by "git fetch --refetch"',
-            )
-            found.add(asking, FoundObject(problem=problem))
+            words = "git stopped while reading it: it is damaged, or missing from this clone"
+            found.add(asking, FoundObject(problem=UnreadableObjectError(words)))
             return False
         finally:
             watchdog.cancel()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import NoRepositoryError, RepositoryError
+from locklens.errors import NoRepositoryError, RepositoryError, UnreadableObjectError
 from locklens.programs import find_program
 from locklens.text import visible
 
@@ -35,6 +35,10 @@ MAX_RECORD_BYTES = 64 * 1024
 
 MAX_GIT_OUTPUT_BYTES = 16 * 1024 * 1024
 """Of any other answer: a few lines, or the names of settings."""
+
+_READING_OBJECTS = frozenset({"diff", "diff-index", "ls-files", "ls-tree", "rev-list"})
+"""Subcommands that are asked about known commits and the index: an object that is lost has them fail. `ls-files` reads
+trees where the index of a sparse checkout has folders."""
 
 _SAFE_OPTIONS = (
     "--no-pager",
@@ -136,6 +140,11 @@ def first_complaint(complaint: str) -> str:
     return visible(first.removeprefix("fatal: ").removeprefix("error: "))
 
 
+def _failure(subcommand: str, complaint: str) -> RepositoryError:
+    words = f'"git {subcommand}" failed: {first_complaint(complaint)}'
+    return UnreadableObjectError(words) if subcommand in _READING_OBJECTS else RepositoryError(words)
+
+
 class GitCommand(Struct, frozen=True):
     """Git in one folder.
 
@@ -209,7 +218,7 @@ class GitCommand(Struct, frozen=True):
         """
         status, output, complaint = self.ask(*arguments, settings=settings, given=given, by_patterns=by_patterns)
         if status != 0:
-            raise RepositoryError(f'"git {arguments[0]}" failed: {first_complaint(complaint)}')
+            raise _failure(arguments[0], complaint)
         return output
 
     def records(self, *arguments: str, subject: str, by_patterns: bool = False) -> Generator[str]:
@@ -244,7 +253,7 @@ class GitCommand(Struct, frozen=True):
                     yield one.decode("utf-8", "surrogateescape")
             status, complaint = run.ended()
         if status != 0:
-            raise RepositoryError(f'"git {arguments[0]}" failed: {first_complaint(complaint)}')
+            raise _failure(arguments[0], complaint)
 
     def start(self, *arguments: str, stderr: int, process_group: int | None = None) -> subprocess.Popen[bytes]:
         """Start git with pipes for its input and output; see `locklens.project.gitrun.start`."""

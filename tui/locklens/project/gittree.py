@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from locklens.errors import RepositoryError, UnmergedFileError
+from locklens.errors import ConfigurationError, RepositoryError, UnmergedFileError, UnreadableObjectError
 from locklens.project.tree import (
     MAX_LINK_BYTES,
     MAX_LINKS,
@@ -68,18 +68,13 @@ class ListedTree(ABC):
                 path that they name; of the links on the way there, none is followed.
 
         Raises:
-            RepositoryError: They take more than MAX_STEPS.
+            RepositoryError: They take more than MAX_STEPS, or one cannot be read.
         """
         links = {path: file for path, file in self.files.items() if file.is_link}
         self._repository.prefetch(file.object_id for file in links.values() if file.object_id)
         found: dict[str, str] = {}
         for path, file in links.items():
-            try:
-                place = self.resolve(path)
-            except TooManyStepsError:
-                raise
-            except RepositoryError:
-                continue
+            place = self.resolve(path)
             if place is None and even_to_nothing and (target := self._target(file)) is not None:
                 place = normalise("/".join([folder_of(path), *reversed(target)]).removeprefix("/"))
             if place is not None:
@@ -90,9 +85,10 @@ class ListedTree(ABC):
         """Return a file's bytes as committed, without any conversion; None where there is none.
 
         Raises:
-            ConfigurationError: It is, or is behind, a link that leads out of the tree, or its path is too long.
+            ConfigurationError: It is, or is behind, a link that leads out of the tree, is too large, or its path is too
+                long.
             UnmergedFileError: The file is not merged.
-            RepositoryError: The object is missing from this clone, or is too large.
+            UnreadableObjectError: The object is missing from this clone or damaged.
         """
         require_length(path)
         file = self._find(path)
@@ -110,8 +106,10 @@ class ListedTree(ABC):
             return None
         try:
             return self._repository.blob(object_id)
-        except RepositoryError as error:
-            raise RepositoryError(f"{path} cannot be read: {error}", hint=error.hint) from error
+        except UnreadableObjectError as error:
+            raise UnreadableObjectError(f"{path} cannot be read: {error}") from error
+        except ConfigurationError as error:
+            raise ConfigurationError(f"not read: {error}", path=path) from error
 
     def converted(self, paths: Iterable[str]) -> dict[str, str]:
         """Return which of some files, no links, git checks out with other bytes, and by which attribute.
@@ -236,7 +234,10 @@ class ListedTree(ABC):
         return self._targets[link.object_id]
 
     def _read_target(self, object_id: str) -> tuple[str, ...] | None:
-        data = self._repository.blob(object_id) if object_id else b"/"
+        try:
+            data = self._repository.blob(object_id) if object_id else b"/"
+        except ConfigurationError:  # It is too large.
+            return None
         if len(data) > MAX_LINK_BYTES or data.startswith(b"/"):
             return None  # no system makes a link as long as that
         parts = data.decode("utf-8", "surrogateescape").split("/")

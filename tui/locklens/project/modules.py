@@ -10,7 +10,7 @@ import hashlib
 import threading
 from typing import TYPE_CHECKING
 
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.project.contents import read_contents
 from locklens.project.files import configuration_files, is_json
 from locklens.project.merging import Merger, Module, SourceFile
@@ -39,7 +39,7 @@ class ModuleReader:
         """
         try:
             found = configuration_files(tree.list(folder), dialect)
-        except LockLensError as error:
+        except ConfigurationError as error:
             return Merger(dialect).failed(folder, "Failed to read module directory", str(error))
         merger = Merger(dialect)
         for entry in found.primary:
@@ -56,7 +56,7 @@ class ModuleReader:
         if entry.kind is not EntryKind.LINKED_FOLDER:
             try:
                 data = tree.read(path)
-            except LockLensError as error:
+            except ConfigurationError as error:
                 detail = str(error)
         if data is None:
             return SourceFile.unreadable(path, detail)

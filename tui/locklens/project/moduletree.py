@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.project.configuration import ConfigurationProblem, MissingModule, RemoteModule
 from locklens.project.manifest import ManifestError, ModuleRecord, read_manifest
 from locklens.project.module_sources import ModuleSource, ModuleSourceError, is_exact_call, parse_module_source
@@ -224,7 +224,7 @@ class ModuleTree:
             if data is not None:
                 self.files.append(path)
                 self._records = read_manifest(data, self._dialect)
-        except (LockLensError, ManifestError) as error:
+        except (ConfigurationError, ManifestError) as error:
             self._note(path, None, "Failed to read module manifest", str(error))
         return self._records
 

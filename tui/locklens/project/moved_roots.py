@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.project.gittree import prefetch_listed
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _telling_lines(tree: Tree, path: str) -> frozenset[bytes]:
     """Return a lock file's lines without those that every lock file has."""
     try:
         data = tree.read(path) or b""
-    except LockLensError:
+    except ConfigurationError:
         return frozenset()
     lines = (line.strip() for line in data.splitlines())
     return frozenset(line for line in lines if len(line) > 1 and not line.startswith((b"#", b"hashes")))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.project.configuration import (
     Configuration,
     ConfigurationProblem,
@@ -102,7 +102,7 @@ def read_configuration(
 def _generator(tree: Tree, root: str) -> str:
     try:
         return generator_among(tree.list(root))
-    except LockLensError:
+    except ConfigurationError:
         return ""  # Reading the root module reports the reason.
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError, LockLensError, RepositoryError
+from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.moved_roots import moved_roots
 from locklens.project.package_places import brought_packages, packages_by_folder
@@ -230,5 +230,5 @@ def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | 
         return True
     try:
         return base_tree.read(before) != head_tree.read(after)
-    except LockLensError:
+    except ConfigurationError:
         return True  # reading the lock file reports the error

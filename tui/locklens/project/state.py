@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from locklens import hcl
 from locklens.dialect import AddressError
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.project.configuration import StateReading
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def read_state(
         return TerraformState(StateReading("local", ""), path, _uses(data, dialect, environ, required))
     except _StateError as error:
         return TerraformState(StateReading("unreadable", str(error)))
-    except LockLensError as error:
+    except ConfigurationError as error:
         return TerraformState(StateReading("unreadable", f"the state cannot be read: {error}"))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens import hcl
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.project.files import is_json, is_override
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def with_known_sources(module: Module, tree: Tree, dialect: Dialect, environ: Ma
         return module
     try:
         texts = {path: tree.read(path) for path in module.files if not is_json(path)}
-    except LockLensError:
+    except ConfigurationError:
         return module  # What is wrong with the file is known from reading it before.
     files = {path: data for path, data in texts.items() if data is not None}
     known = _known(files.values(), _given(module, tree, environ), dialect)
@@ -149,7 +149,7 @@ def _given(module: Module, tree: Tree, environ: Mapping[str, str] | None) -> Map
             # An argument that is broken has no value, and which one it is remains open.
             if parsed.problems:
                 return None
-    except LockLensError:
+    except ConfigurationError:
         return None
     return found
 

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from locklens import hcl
 from locklens.addresses import normalise_part
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.project.configuration import ConfigurationProblem, Contributor, Requirement
 from locklens.project.contributors import LocalNames, provider_subject
 from locklens.project.declared import ModuleCall
@@ -85,7 +85,7 @@ def read_tests(tree: Tree, root: str, names: LocalNames, *, dialect: Dialect, te
 def _is_file(tree: Tree, path: str) -> bool:
     try:
         return tree.read(path) is not None
-    except LockLensError:
+    except ConfigurationError:
         return True
 
 
@@ -107,7 +107,7 @@ class _TestReader:
         """
         try:
             entries = files_of_tests(tree.list(folder), self._dialect)
-        except LockLensError as error:
+        except ConfigurationError as error:
             self.note(folder, None, "Failed to read test directory", str(error))
             return
         for entry in entries:
@@ -134,7 +134,7 @@ class _TestReader:
         detail = f'The file "{entry.name}" could not be read.'
         try:
             data = tree.read(path) if entry.kind is EntryKind.FILE else None
-        except LockLensError as error:
+        except ConfigurationError as error:
             data, detail = None, str(error)
         if data is None:
             self.note(path, None, "Failed to read file", detail)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.project.gittree import ListedTree
 from locklens.project.tree import EntryKind, folder_of, normalise
 
@@ -118,14 +118,14 @@ def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
     prefix = f"{folder}/" if folder else ""
     try:
         entries = tree.list(folder)
-    except LockLensError:
+    except ConfigurationError:
         return frozenset()
     names = [entry.name for entry in entries if entry.kind is EntryKind.FILE and is_configuration(entry.name)]
     called: set[str] = set()
     for name in names:
         try:
             data = tree.read(prefix + name)
-        except LockLensError:
+        except ConfigurationError:
             continue  # reading the configuration reports the error
         for source in local_sources(data or b""):
             place = normalise(prefix + source)

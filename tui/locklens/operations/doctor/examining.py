@@ -193,10 +193,7 @@ class Examiner:
         """Return the commit since which the lock file has the entry's hashes; None where that is not known."""
         if self._history is None or examined.entry is None:
             return None
-        try:
-            return self._history.onset(examined.past, examined.entry)
-        except RepositoryError:
-            return None
+        return self._history.onset(examined.past, examined.entry)
 
 
 def _first(told: dict[str, str], name: str, sources: Iterable[tuple[str, str]]) -> str:

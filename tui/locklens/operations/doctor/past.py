@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from locklens.doctor.examined import PastEntry
 from locklens.doctor.model import Onset
-from locklens.errors import RepositoryError
 from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
 
@@ -36,6 +35,9 @@ class LockHistory:
         Args:
             lock_path: Relative to the top.
             address: The provider.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
         """
         states: list[PastEntry] = []
         for commit, date, lock in self._locks(lock_path):
@@ -49,13 +51,10 @@ class LockHistory:
     def _locks(self, lock_path: str) -> list[tuple[str, str, LockFile]]:
         if lock_path not in self._read:
             found = []
-            try:
-                for commit, date in self._repository.touching(lock_path, PAST_COMMITS):
-                    data = self._repository.show(commit, lock_path)
-                    lock = parse(data, lock_path) if data is not None else _absent(lock_path)
-                    found.append((commit, date, lock))
-            except RepositoryError:
-                pass  # A shallow clone ends somewhere: what was read counts.
+            for commit, date in self._repository.touching(lock_path, PAST_COMMITS):
+                data = self._repository.show(commit, lock_path)
+                lock = parse(data, lock_path) if data is not None else _absent(lock_path)
+                found.append((commit, date, lock))
             self._read[lock_path] = found
         return self._read[lock_path]
 
@@ -68,13 +67,14 @@ class LockHistory:
         while at + 1 < len(past) and _says(past[at + 1].entry) == _says(now):
             at += 1
         first, older = past[at], past[at + 1] if at + 1 < len(past) else None
-        try:
-            facts = self._repository.commit(first.commit)
-        except RepositoryError:
-            return Onset(first.commit, first.date)
-        change = _change(older.entry if older is not None else None, now)
-        is_oldest = older is None and facts.parents > 0 and len(past) >= PAST_COMMITS
+        facts = self._repository.commit(first.commit)
+        is_oldest = older is None and facts.parents > 0 and self._is_end(first.commit, past)
+        change = _change(older.entry if older is not None else None, now) if not is_oldest else ""
         return Onset(first.commit, first.date, facts.author, facts.subject, change, is_oldest)
+
+    def _is_end(self, commit: str, past: tuple[PastEntry, ...]) -> bool:
+        """True if the history that can be read ends at a commit that has parents, as in a shallow clone."""
+        return len(past) >= PAST_COMMITS or not self._repository.has_commit(f"{commit}^")
 
 
 def _absent(path: str) -> LockFile:

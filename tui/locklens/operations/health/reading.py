@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.lockfile.model import LockFile
 from locklens.operations.review.unlocked import evidence_of_root
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
@@ -188,7 +188,7 @@ class _RootsReader:
             entries = tree.list(folder)
             if not configuration_files(entries, tool):
                 return Configuration.absent(folder, tool, generator_among(entries))
-        except LockLensError:
+        except ConfigurationError:
             pass  # Reading it reports the reason.
         from locklens.project.requirements import read_configuration
 

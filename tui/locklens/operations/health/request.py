@@ -29,7 +29,7 @@ class HealthBase(Struct, frozen=True):
 
 def health_base(request: ReviewRequest) -> HealthBase | None:
     """Return what the base of a run decides; None where two files are compared, or without a repository."""
-    from locklens.errors import RepositoryError
+    from locklens.errors import NoRepositoryError
     from locklens.operations.review.policy import effective_policy
     from locklens.operations.review.run import base_hosts
 
@@ -37,7 +37,7 @@ def health_base(request: ReviewRequest) -> HealthBase | None:
         return None
     try:
         comparison = request.open()
-    except RepositoryError:
+    except NoRepositoryError:
         return None
     try:
         effective = effective_policy(comparison, request.policy)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.addresses import display_host
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
 from locklens.project.configuration import Configuration
@@ -251,7 +251,7 @@ def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:
     """Return the configuration of a folder without configuration files; None if there may be some."""
     try:
         entries = tree.list(root.path)
-    except LockLensError:
+    except ConfigurationError:
         return None  # reading it reports the reason
     if configuration_files(entries, root.tool):
         return None

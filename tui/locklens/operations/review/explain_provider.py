@@ -186,7 +186,7 @@ def _base_hosts(subject: WhyRequest | WhySubject, request: ReviewRequest) -> fro
         return subject.review.base_hosts
     try:
         comparison = request.open()
-    except RepositoryError:
+    except NoRepositoryError:
         return frozenset()  # Without a repository there is no base.
     try:
         return base_hosts(comparison, request.tool, request.policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError
 from locklens.lockfile.model import LockFile
 from locklens.operations.root_modules import lock_path, tool_of
 from locklens.project.gittree import ListedTree, prefetch_listed
@@ -98,6 +98,6 @@ def _may_be_of_root(tree: Tree, path: str) -> bool:
     """True if a file may have a backend or a provider configuration, or cannot be read."""
     try:
         data = tree.read(path) or b""
-    except LockLensError:
+    except ConfigurationError:
         return True  # reading the configuration reports the error
     return path.endswith(".json") or _PERHAPS.search(data) is not None

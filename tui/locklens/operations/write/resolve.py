@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError, UnmergedFileError
+from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
 from locklens.operations.merge import MergeSides, merge_sides, newest_of_both
@@ -232,7 +232,7 @@ def _stages(path: str, top: Path) -> MergeSides | None:
             IndexTree(repository).read(path)
         except UnmergedFileError as error:
             sides = MergeSides(error.base or b"", error.ours or b"", error.theirs or b"")
-        except LockLensError:
+        except ConfigurationError:
             return None  # Git has something else there than a file: what is on disk decides.
         else:
             return None

@@ -1,0 +1,108 @@
+"""What git cannot read, or a checkout leaves out, is never new, absent or ok: real repositories, the command line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from attacks.test_git import EDITED, LOCK, OLD, REVIEW, _own_configuration, commit, git, locklens
+from repositories import copy_of
+
+__all__ = ["_own_configuration"]
+
+HINT = '"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone'
+ROOT = "infra/prod"
+BASES = [("main",), ("main", "--merge-base"), ("main", "--head", "HEAD"), ("main", "--staged")]
+
+
+def with_everything(folder: Path) -> None:
+    """Lays out a repository with a file of each kind that a review reads, and a branch that edits a lock file."""
+    git(folder, "init", "-q")
+    git(folder, "config", "uploadpack.allowFilter", "true")
+    commit(folder, {"README": "none of ours"})
+    (folder / ROOT).mkdir(parents=True)
+    (folder / "infra" / "also").symlink_to("prod")
+    required = 'terraform {\n  required_providers {\n    aws = { source = "hashicorp/aws", version = "~> 5.0" }\n  }\n}\n'
+    files = {
+        f"{ROOT}/{LOCK}": OLD,
+        f"{ROOT}/main.tf": required + 'module "net" {\n  source = "../../modules/net"\n}\n',
+        f"{ROOT}/tests/one.tftest.hcl": 'run "one" {\n}\n',
+        "modules/net/main.tf": 'resource "aws_vpc" "one" {}\n',
+        ".gitattributes": "*.bin filter=other\n",
+        "locklens.toml": 'fail_on = "block"\n',
+    }
+    commit(folder, files)
+    git(folder, "checkout", "-qb", "pr")
+    commit(folder, {f"{ROOT}/{LOCK}": EDITED, "modules/net/main.tf": 'resource "aws_vpc" "two" {}\n'})
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    return copy_of(with_everything, tmp_path / "clone")
+
+
+def objects(folder: Path) -> dict[str, str]:
+    """Returns every object of both sides with the path that it has there, "" for commits."""
+    listed = git(folder, "rev-list", "--objects", "--no-object-names", "main", "pr").split()
+    named = git(folder, "rev-list", "--objects", "main", "pr").splitlines()
+    paths = dict(line.partition(" ")[::2] for line in named)
+    return {one: paths.get(one, "") for one in listed}
+
+
+def place_of(folder: Path, object_id: str) -> Path:
+    return folder / ".git" / "objects" / object_id[:2] / object_id[2:]
+
+
+def damage(place: Path, how: str) -> None:
+    place.chmod(0o600)
+    if how == "removed":
+        place.unlink()
+    else:
+        place.write_bytes(bytes(range(7, 47)))
+
+
+@pytest.mark.parametrize("how", ["removed", "overwritten"])
+@pytest.mark.parametrize("sides", BASES, ids=" ".join)
+def test_without_any_one_object_a_review_is_the_same_or_ends_with_status_2(
+    clone: Path, sides: tuple[str, ...], how: str
+) -> None:
+    before = locklens(clone, *REVIEW, *sides)
+    assert (before[0], "verdict: block" in before[1]) == (1, True)
+    refused = []
+    for object_id, path in objects(clone).items():
+        place = place_of(clone, object_id)
+        kept = place.read_bytes()
+        damage(place, how)
+        status, out, err = locklens(clone, *REVIEW, *sides)
+        if (status, out) != before[:2]:
+            assert (status, out) == (2, ""), f"{path}: {out}"
+            assert "hint: " in err, err
+            refused.append(path)
+        place.unlink(missing_ok=True)
+        place.write_bytes(kept)
+    assert {f"{ROOT}/{LOCK}", "locklens.toml"} <= set(refused)
+
+
+@pytest.mark.parametrize("how", ["removed", "overwritten"])
+@pytest.mark.parametrize("words", [
+    ("review", "main", "--format", "json", "--offline"),
+    ("review", f"main:{ROOT}/{LOCK}", f"{ROOT}/{LOCK}", "--format", "text", "--offline"),
+    ("restore", "--all", "--from", "main", "--root", ROOT, "--dry-run"),
+], ids=" ".join)  # fmt: skip
+def test_a_base_that_git_cannot_read_is_named_with_the_next_step(clone: Path, words: tuple[str, ...], how: str) -> None:
+    damage(place_of(clone, git(clone, "rev-parse", f"main:{ROOT}/{LOCK}")), how)
+    status, out, err = locklens(clone, *words)
+    assert (status, out) == (2, ""), err
+    assert HINT in err
+
+
+@pytest.mark.parametrize("lacks", ["blob:none", "tree:0"])
+@pytest.mark.parametrize("sides", BASES[1:3], ids=" ".join)
+def test_a_partial_clone_is_reviewed_by_nobody(clone: Path, tmp_path: Path, sides: tuple[str, ...], lacks: str) -> None:
+    part = tmp_path / "part"
+    git(tmp_path, "clone", "-q", f"--filter={lacks}", "--branch", "pr", f"file://{clone}", str(part))
+    git(part, "branch", "-q", "main", "origin/main")
+    status, out, err = locklens(part, *REVIEW, *sides)
+    assert (status, out) == (2, ""), err
+    assert HINT in err
