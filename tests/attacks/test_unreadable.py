@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from repositories import copy_of
 
 __all__ = ["_own_configuration"]
 
+Leave = Callable[[Path], None]
 HINT = '"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone'
 ROOT = "infra/prod"
 BASES = [("main",), ("main", "--merge-base"), ("main", "--head", "HEAD"), ("main", "--staged")]
@@ -23,7 +25,9 @@ def with_everything(folder: Path) -> None:
     commit(folder, {"README": "none of ours"})
     (folder / ROOT).mkdir(parents=True)
     (folder / "infra" / "also").symlink_to("prod")
-    required = 'terraform {\n  required_providers {\n    aws = { source = "hashicorp/aws", version = "~> 5.0" }\n  }\n}\n'
+    required = (
+        'terraform {\n  required_providers {\n    aws = { source = "hashicorp/aws", version = "~> 5.0" }\n  }\n}\n'
+    )
     files = {
         f"{ROOT}/{LOCK}": OLD,
         f"{ROOT}/main.tf": required + 'module "net" {\n  source = "../../modules/net"\n}\n',
@@ -87,8 +91,12 @@ def test_without_any_one_object_a_review_is_the_same_or_ends_with_status_2(
 @pytest.mark.parametrize("how", ["removed", "overwritten"])
 @pytest.mark.parametrize("words", [
     ("review", "main", "--format", "json", "--offline"),
-    ("review", f"main:{ROOT}/{LOCK}", f"{ROOT}/{LOCK}", "--format", "text", "--offline"),
-    ("restore", "--all", "--from", "main", "--root", ROOT, "--dry-run"),
+    ("review", "--old", f"main:{ROOT}/{LOCK}", "--new", f"{ROOT}/{LOCK}", "--format", "text", "--offline"),
+    ("review", "main", "--offline", "--format", "sarif", "--fail-on", "never"),
+    ("hashes", "main", "--offline", "--format", "json"),
+    ("keys", "main", "--offline", "--format", "json"),
+    ("restore", "aws", "--from", "main", "--root", ROOT, "--dry-run"),
+    ("doctor", "--offline", "--root", ROOT, "--format", "json"),
 ], ids=" ".join)  # fmt: skip
 def test_a_base_that_git_cannot_read_is_named_with_the_next_step(clone: Path, words: tuple[str, ...], how: str) -> None:
     damage(place_of(clone, git(clone, "rev-parse", f"main:{ROOT}/{LOCK}")), how)
@@ -106,3 +114,52 @@ def test_a_partial_clone_is_reviewed_by_nobody(clone: Path, tmp_path: Path, side
     status, out, err = locklens(part, *REVIEW, *sides)
     assert (status, out) == (2, ""), err
     assert HINT in err
+
+
+# Files that are not on disk
+
+
+def with_a_sparse_checkout(part: Path) -> None:
+    git(part, "sparse-checkout", "set", "modules")
+
+
+def with_a_sparse_index(part: Path) -> None:
+    git(part, "sparse-checkout", "set", "--cone", "--sparse-index", "modules")
+
+
+def with_patterns(part: Path) -> None:
+    git(part, "sparse-checkout", "set", "--no-cone", "/*", "!*.hcl", "!main.tf")
+
+
+def with_bits_set_by_hand(part: Path) -> None:
+    left = [f"{ROOT}/{LOCK}", f"{ROOT}/main.tf", "infra/also"]
+    git(part, "update-index", "--skip-worktree", *left)
+    for path in left:
+        (part / path).unlink()
+
+
+SPARSE = [with_a_sparse_checkout, with_a_sparse_index, with_patterns, with_bits_set_by_hand]
+
+
+@pytest.mark.parametrize("leave_out", SPARSE)
+def test_what_a_sparse_checkout_leaves_out_is_judged_all_the_same(clone: Path, leave_out: Leave) -> None:
+    commands = [
+        (*REVIEW, "main", "--merge-base"),
+        (*REVIEW, "main"),
+        (*REVIEW, "main", "--", ROOT),
+        ("review", "main", "--offline", "--format", "json"),
+        ("health", "--offline", "--format", "text"),
+        ("hashes", "main", "--offline", "--format", "text"),
+        ("keys", "main", "--offline", "--format", "text"),
+        ("why", "aws", "--offline", "--", ROOT),
+    ]
+    before = [timeless(locklens(clone, *words)) for words in commands]
+    assert (before[0][0], "verdict: block" in before[0][1]) == (1, True)
+    leave_out(clone)
+    assert not (clone / ROOT / LOCK).exists()
+    for words, full in zip(commands, before, strict=True):
+        assert timeless(locklens(clone, *words)) == full, words
+
+
+def timeless(done: tuple[int, str, str]) -> tuple[int, str]:
+    return done[0], re.sub(r"20\d\d-\d\d-\d\d[T ][\d:]+( UTC|Z)?", "", done[1])

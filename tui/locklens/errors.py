@@ -166,7 +166,8 @@ class UnreadableObjectError(RepositoryError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(message, hint='"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone')
+        hint = '"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone'
+        super().__init__(message, hint=hint)
 
 
 class UnmergedFileError(ConfigurationError):

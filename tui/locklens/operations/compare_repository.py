@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository, UncommittedSide
     from locklens.project.roots import RootEvidence
+    from locklens.project.tree import Tree
 
 
 def open_git(
@@ -102,7 +103,7 @@ def open_git(
         base=old,
         head=_titled(new, titles),
         roots=pairs,
-        worktree=None if repository.is_bare else WorkTree(repository.top),
+        worktree=_worktree(repository, new),
         top=repository.top,
         repository=repository,
         all_locks=all_locks,
@@ -189,7 +190,7 @@ def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tup
         return Side("git", head, revision, RevisionTree(repository, revision)), revision
     if staged:
         return Side("index", "index", None, IndexTree(repository)), UncommittedSide.INDEX
-    return Side("worktree", "worktree", None, WorkTree(repository.top)), UncommittedSide.WORK_TREE
+    return Side("worktree", "worktree", None, repository.work_tree()), UncommittedSide.WORK_TREE
 
 
 def _base_side(repository: Repository, base: str) -> tuple[Side, str | UncommittedSide]:
@@ -203,6 +204,12 @@ def _base_side(repository: Repository, base: str) -> tuple[Side, str | Uncommitt
             return Side("empty", base, None, EmptyTree()), UncommittedSide.EMPTY
         raise
     return Side("git", base, revision, RevisionTree(repository, revision)), revision
+
+
+def _worktree(repository: Repository, head: Side) -> Tree | None:
+    if head.kind == "worktree" or repository.is_bare:
+        return None if repository.is_bare else head.tree
+    return WorkTree(repository.top)
 
 
 def _titled(side: Side, titles: Mapping[str, str]) -> Side:

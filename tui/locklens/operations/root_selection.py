@@ -63,11 +63,10 @@ def repository_roots(folder: Path) -> tuple[str, ...]:
     from locklens.operations.comparison import within
     from locklens.operations.root_modules import folders_with_locks
     from locklens.project.git import Repository
-    from locklens.project.tree import WorkTree
 
     with Repository.discover(folder) as repository:
         here = within(repository, folder, ".")
-        paths = folders_with_locks(repository, WorkTree(repository.top))
+        paths = folders_with_locks(repository, repository.work_tree())
     return tuple(os.path.relpath(path or ".", here or ".").replace(os.sep, "/") for path in paths)
 
 

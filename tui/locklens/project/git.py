@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError, UnreadableObjectError
 from locklens.project.gitcommits import read_commit
 from locklens.project.gitdiscovery import discover
+from locklens.project.githidden import hidden, is_left_out, unhidden
 from locklens.project.gitnames import require_no_fetched_tag, require_unambiguous
 from locklens.project.gitobjects import FoundObject, ObjectReader
 from locklens.project.gitoutput import (
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
     from locklens.project.gitfetch import FetchedRequest
     from locklens.project.gitindex import GitIndex
     from locklens.project.gitoutput import PathChange, SubmoduleChange, TreeFile
+    from locklens.project.gitprocess import GitCommand
     from locklens.project.gitrefs import Revision
+    from locklens.project.tree import WorkTree
 
 _HELD_BYTES = 128 * 1024 * 1024
 """Contents that are kept in memory for one repository."""
@@ -280,7 +284,8 @@ class Repository:
             UnreadableObjectError: One of the trees is missing or damaged.
         """
         listed = self._command.answer("ls-tree", "-z", "--full-tree", "--end-of-options", revision, "--", path)
-        return any(not one.is_submodule for one in parse_tree(listed.decode("utf-8", "replace").split("\0")[:-1]).values())
+        named = parse_tree(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+        return any(not file.is_submodule for file in named.values())
 
     def _commit(self, name: str) -> str | None:
         """Return the full id of a commit by any name of it, None where there is none.
@@ -325,26 +330,43 @@ class Repository:
     def paths(self, side: str | UncommittedSide, *, named: str = "") -> tuple[str, ...]:
         """Return the path of every file of a side (a commit id or a place), or of those with one name, in order.
 
-        Of the work tree: tracked and not ignored files that are there, without those that a sparse checkout leaves out,
-        and without anything untracked below `.terraform`. Submodules are no files.
+        Of the work tree: tracked and not ignored files that are there, those that a sparse checkout leaves out, and
+        nothing untracked below `.terraform`. Submodules are no files.
         """
         if side is UncommittedSide.EMPTY:
             return ()
         if side is UncommittedSide.WORK_TREE:
-            there = (path for tag, path in self._work_files() if tag != "S" and _has_name(path, named))
-            return tuple(sorted(filter(self._is_on_disk, there), key=name_bytes))
+            there = (path for tag, path in self._work_files() if _has_name(path, named) and self._is_there(tag, path))
+            return tuple(sorted(there, key=name_bytes))
         listing = self.listing(None if side is UncommittedSide.INDEX else str(side))
         return tuple(path for path, file in listing.items() if _has_name(path, named) and not file.is_submodule)
 
     def work_files(self, suffixes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the tracked and not ignored files of the work tree whose path ends in one of the suffixes.
 
-        Those that a sparse checkout leaves out are left out; a tracked file that was deleted is listed.
+        Those that a sparse checkout leaves out are listed, and so is a tracked file that was deleted.
 
         Raises:
             RepositoryError: There is no work tree, or git failed.
         """
-        return tuple(path for tag, path in self._work_files() if tag != "S" and path.endswith(suffixes))
+        return tuple(path for _, path in self._work_files() if path.endswith(suffixes))
+
+    def work_tree(self) -> WorkTree:
+        """Return the work tree; what a sparse checkout leaves out is read from the index."""
+        from locklens.project.sparsetree import SparseWorkTree
+
+        return SparseWorkTree(self)
+
+    @cached_property
+    def left_out(self) -> dict[str, TreeFile]:
+        """The files and links that a sparse checkout leaves out, as the index has them, on disk or not.
+
+        Raises:
+            RepositoryError: There is no work tree, or git failed.
+        """
+        paths = [path for tag, path in self._work_files_found or self._tracked() if is_left_out(tag)]
+        listing = self.listing(None) if paths else {}
+        return {path: listing[path] for path in paths if path in listing and not listing[path].is_submodule}
 
     def tracked(self) -> tuple[str, ...]:
         """Return what git tracks in the work tree: files and links, there or not, and submodules.
@@ -429,11 +451,18 @@ class Repository:
             arguments = ("diff-index", "--cached", "--ita-invisible-in-index", *_DIFF_OPTIONS, old, "--")
             found, submodules = self._compared(*arguments)
             return tuple(found.values()), submodules
-        found, submodules = self._compared("diff", *_DIFF_OPTIONS, old, "--")
-        return with_untracked(found, [path for tag, path in self._work_files() if tag == "?"]), submodules
+        files = self._work_files()
+        command = self._command
+        with ExitStack() as stack:
+            if paths := hidden(files, self.top):
+                command = stack.enter_context(unhidden(command, self.index_file, paths))
+            found, submodules = self._compared("diff", *_DIFF_OPTIONS, old, "--", command=command)
+        return with_untracked(found, [path for tag, path in files if tag == "?"]), submodules
 
-    def _compared(self, *arguments: str) -> tuple[dict[str, PathChange], tuple[SubmoduleChange, ...]]:
-        with closing(self._command.records(*arguments, subject="the difference")) as records:
+    def _compared(
+        self, *arguments: str, command: GitCommand | None = None
+    ) -> tuple[dict[str, PathChange], tuple[SubmoduleChange, ...]]:
+        with closing((command or self._command).records(*arguments, subject="the difference")) as records:
             return parse_raw(records)
 
     def _require_work_tree(self) -> None:
@@ -441,20 +470,34 @@ class Repository:
             raise RepositoryError(f"{self.top} has no work tree", hint="compare two revisions with --head REV")
 
     def _work_files(self) -> list[tuple[str, str]]:
-        """Return (tag, path) of tracked (H; S where a sparse checkout leaves it out) and untracked (?) files."""
+        """Return (tag, path) of tracked (H; S where a sparse checkout leaves it out) and untracked (?) files.
+
+        A small letter is that of a file which git was told to assume unchanged.
+        """
         self._require_work_tree()
         with self._listing_lock:
             if self._work_files_found is None:
-                arguments = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "-x", ".terraform")
-                with closing(self._command.records(*arguments, subject="the work tree", by_patterns=True)) as records:
-                    # A path that is not merged stands there once for each side; an untracked repository ends in "/".
-                    kept = [record for record in dict.fromkeys(records) if not record.endswith("/")]
-                self._work_files_found = [(record[0], record[2:]) for record in kept]
+                arguments = ("--others", "--exclude-standard", "-x", ".terraform")
+                self._work_files_found = self._tagged(*arguments, by_patterns=True)
             return self._work_files_found
 
-    def _is_on_disk(self, path: str) -> bool:
+    def _tracked(self) -> list[tuple[str, str]]:
+        """Return the tracked ones of `_work_files`, without a look at the disk."""
+        self._require_work_tree()
+        return self._tagged()
+
+    def _tagged(self, *options: str, by_patterns: bool = False) -> list[tuple[str, str]]:
+        arguments = ("ls-files", "-z", "-v", "--cached", *options)
+        with closing(self._command.records(*arguments, subject="the work tree", by_patterns=by_patterns)) as records:
+            # A path that is not merged stands there once for each side; an untracked repository ends in "/".
+            kept = [record for record in dict.fromkeys(records) if not record.endswith("/")]
+        return [(record[0], record[2:]) for record in kept]
+
+    def _is_there(self, tag: str, path: str) -> bool:
         place = os.path.join(self.top, path)  # noqa: PTH118
-        return os.path.lexists(place) and (not os.path.isdir(place) or os.path.islink(place))  # noqa: PTH112, PTH114
+        if os.path.lexists(place):
+            return not os.path.isdir(place) or os.path.islink(place)  # noqa: PTH112, PTH114
+        return is_left_out(tag) and path in self.left_out
 
 
 def _has_name(path: str, name: str) -> bool:

@@ -97,19 +97,10 @@ class ListedTree(ABC):
                 raise leading_out(path)
             return None
         if not file.object_id:
-            ours, theirs, base = (self._contents(path, each) for each in (file.ours, file.theirs, file.base))
+            sides = file.ours, file.theirs, file.base
+            ours, theirs, base = (contents_of(self._repository, path, each) for each in sides)
             raise UnmergedFileError(path, ours, theirs, base)
-        return self._contents(path, file.object_id)
-
-    def _contents(self, path: str, object_id: str) -> bytes | None:
-        if not object_id:
-            return None
-        try:
-            return self._repository.blob(object_id)
-        except UnreadableObjectError as error:
-            raise UnreadableObjectError(f"{path} cannot be read: {error}") from error
-        except ConfigurationError as error:
-            raise ConfigurationError(f"not read: {error}", path=path) from error
+        return contents_of(self._repository, path, file.object_id)
 
     def converted(self, paths: Iterable[str]) -> dict[str, str]:
         """Return which of some files, no links, git checks out with other bytes, and by which attribute.
@@ -238,10 +229,7 @@ class ListedTree(ABC):
             data = self._repository.blob(object_id) if object_id else b"/"
         except ConfigurationError:  # It is too large.
             return None
-        if len(data) > MAX_LINK_BYTES or data.startswith(b"/"):
-            return None  # no system makes a link as long as that
-        parts = data.decode("utf-8", "surrogateescape").split("/")
-        return tuple(part for part in reversed(parts) if part not in ("", "."))
+        return link_target(data)
 
     def _children(self) -> dict[str, dict[str, TreeFile | None]]:
         """Every folder's names, None for a folder. Built when it is first needed."""
@@ -255,6 +243,31 @@ class ListedTree(ABC):
                 children[name] = file
             self._folders = folders
         return self._folders
+
+
+def contents_of(repository: Repository, path: str, object_id: str) -> bytes | None:
+    """Return the bytes of a file of a listing; None for no object.
+
+    Raises:
+        ConfigurationError: They are too many.
+        UnreadableObjectError: The object is missing from this clone or damaged.
+    """
+    if not object_id:
+        return None
+    try:
+        return repository.blob(object_id)
+    except UnreadableObjectError as error:
+        raise UnreadableObjectError(f"{path} cannot be read: {error}") from error
+    except ConfigurationError as error:
+        raise ConfigurationError(f"not read: {error}", path=path) from error
+
+
+def link_target(data: bytes) -> tuple[str, ...] | None:
+    """Return the parts of what a link says, the last first; None where that leads out of any tree."""
+    if len(data) > MAX_LINK_BYTES or data.startswith(b"/"):
+        return None  # no system makes a link as long as that
+    parts = data.decode("utf-8", "surrogateescape").split("/")
+    return tuple(part for part in reversed(parts) if part not in ("", "."))
 
 
 def prefetch_listed(tree: Tree, paths: Iterable[str]) -> None:

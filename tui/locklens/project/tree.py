@@ -294,6 +294,14 @@ class WorkTree:
         place = self._place(folder)
         return place is not None and (self._place_leads_out(place) or os.path.isdir(place))  # noqa: PTH112
 
+    def is_there(self, path: str) -> bool:
+        """True if there is anything of that name, a broken link too, or the system cannot say."""
+        place = self._place(path)
+        try:
+            return place is not None and os.lstat(place) is not None
+        except OSError as error:
+            return not _is_absence(error)
+
     def leads_out(self, path: str) -> bool:
         """True if the path is, or is behind, a link that leads out of the repository."""
         place = self._place(path)

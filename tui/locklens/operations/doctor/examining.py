@@ -11,7 +11,6 @@ from locklens.dialect import TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ElsewhereEntry, Examined, FoundPackage
 from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog
-from locklens.errors import RepositoryError
 from locklens.lockfile.render import is_canonical
 from locklens.operations.doctor.past import LockHistory
 from locklens.operations.doctor.places import PackageFinder, configured_sources, differing_files, holding

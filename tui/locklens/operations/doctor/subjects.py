@@ -51,7 +51,7 @@ class Checkout(Struct, frozen=True):
         try:
             repository = stack.enter_context(Repository.discover(folder))
             if not repository.is_bare:
-                tree = WorkTree(repository.top)
+                tree = repository.work_tree()
                 here = within(repository, folder, ".")
                 return cls(Path(repository.top), here, tree, repository, tuple(folders_with_locks(repository, tree)))
         except NoRepositoryError:

@@ -87,7 +87,7 @@ def find_layout(folder: Path, only: Sequence[str] = ()) -> Layout:
 
 
 def _of_repository(repository: Repository, folder: Path) -> Layout:
-    tree = WorkTree(repository.top)
+    tree = repository.work_tree()
     below = within(repository, folder, ".")
     named = _below(repository.work_files((LOCK_FILE, _UNIT, *_SUFFIXES)), below)
     layout = _layout(tree, [path for path in named if not _is_downloaded(path)], is_git=True)
@@ -129,10 +129,9 @@ def _below(paths: Iterable[str], folder: str) -> list[str]:
 
 
 def _layout(tree: WorkTree, paths: Sequence[str], *, is_git: bool) -> Layout:
-    top = os.fspath(tree.top)
     named = (path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
     # A tracked file may have been deleted.
-    locked = {path.rpartition("/")[0] for path in named if os.path.lexists(os.path.join(top, path))}  # noqa: PTH118
+    locked = {path.rpartition("/")[0] for path in named if tree.is_there(path)}
     configured = {path.rpartition("/")[0] for path in paths if path.endswith(_SUFFIXES)} - locked
     if len(locked) > MAX_ROOTS:
         words = f"{len(locked)} lock files, and no more than {MAX_ROOTS} are read"

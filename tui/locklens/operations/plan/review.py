@@ -16,7 +16,7 @@ from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths
 from locklens.project.touched_roots import with_changed_configuration
-from locklens.project.tree import FileSystem, OverlayTree, WorkTree, folder_of
+from locklens.project.tree import FileSystem, OverlayTree, folder_of
 from locklens.review.model import Accepted
 from locklens.review.rules.catalogue import RULES, RuleSubject
 
@@ -97,7 +97,7 @@ def _comparison(plan: Plan) -> Comparison:
         repository: Repository | None = Repository.discover(proposal.top)
     except NoRepositoryError:
         repository = None
-    disk: Tree = FileSystem(proposal.top) if repository is None else WorkTree(repository.top)
+    disk: Tree = FileSystem(proposal.top) if repository is None else repository.work_tree()
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
     before |= plan.compared
     under = disk

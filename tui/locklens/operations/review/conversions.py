@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.project.gittree import ListedTree
 from locklens.project.roots import LOCK_FILE
+from locklens.project.sparsetree import SparseWorkTree
 from locklens.project.touched_roots import is_configuration
 from locklens.review.context import Conversion
 
@@ -16,22 +17,29 @@ if TYPE_CHECKING:
 
 
 def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
-    """Return the converted lock files and configurations of the new side, by path; none on disk.
+    """Return the converted lock files and configurations of the new side, by path; none of those on disk.
 
     Raises:
         RepositoryError: Git failed.
     """
-    if not isinstance(head, ListedTree):
+    if isinstance(head, SparseWorkTree):
+        attributes = head.converted(filter(_is_judged, head.left_out))
+    elif isinstance(head, ListedTree):
+        named = filter(_is_judged, head.paths())
+        attributes = head.converted(place for place in map(head.resolve, named) if place is not None)
+    else:
         return {}
-    named = (path for path in head.paths() if path.rpartition("/")[2] == LOCK_FILE or is_configuration(path))
-    attributes = head.converted(place for place in map(head.resolve, named) if place is not None)
     before = base.converted(attributes) if attributes and isinstance(base, ListedTree) else {}
     return {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in attributes.items()}
 
 
+def _is_judged(path: str) -> bool:
+    return path.rpartition("/")[2] == LOCK_FILE or is_configuration(path)
+
+
 def converted_of(tree: Tree, converted: Mapping[str, Conversion], paths: Iterable[str]) -> dict[str, Conversion]:
     """Return the converted ones of some files of the new side, by the path that they are read at."""
-    if not converted or not isinstance(tree, ListedTree):
+    if not converted or not isinstance(tree, ListedTree | SparseWorkTree):
         return {}
     found = ((path, converted.get(tree.resolve(path) or path)) for path in paths)
     return {path: conversion for path, conversion in found if conversion is not None}

@@ -294,7 +294,7 @@ def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
         paths = [files.join("", path) or "" for path in request.roots or (".",)]
         return _read_all(reader, files, paths, refusal=None if request.roots else error)
     try:
-        tree = WorkTree(repository.top)
+        tree = repository.work_tree()
         here = within(repository, request.folder, ".")
         if request.roots:
             paths = [within(repository, request.folder, path) for path in request.roots]

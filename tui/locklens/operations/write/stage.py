@@ -17,7 +17,6 @@ from locklens.operations.plan.model import PlannedChange
 from locklens.operations.provider_names import selected_by_root
 from locklens.operations.root_modules import Root
 from locklens.operations.write.operation import no_progress
-from locklens.project.tree import WorkTree
 from locklens.review.model import ChangeKind, LockStatus, RootReview
 from locklens.text import counted, shell_word, shell_words
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockFile
     from locklens.operations.plan.model import Plan
     from locklens.project.gitindex import GitIndex, IndexedFile
+    from locklens.project.tree import WorkTree
     from locklens.review.model import Change, Review
 
 
@@ -154,7 +154,7 @@ def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -
     from locklens.project.git import Repository, UncommittedSide
 
     with Repository.discover(intent.top) as repository:
-        staging = _Staging(repository.index, repository.top, on_root)
+        staging = _Staging(repository.index, repository.work_tree(), on_root)
         staging.run(intent.chosen)
         visible = frozenset(repository.paths(UncommittedSide.WORK_TREE))
         staging.take_configuration(intent.chosen, visible, is_staged=intent.with_configuration)
@@ -164,11 +164,11 @@ def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -
 class _Staging:
     """The plan under construction, and the files that are staged whole or in part."""
 
-    def __init__(self, index: GitIndex, top: Path, on_root: Callable[[str], None]) -> None:
+    def __init__(self, index: GitIndex, disk: WorkTree, on_root: Callable[[str], None]) -> None:
         self._index = index
-        self._disk = WorkTree(top)
+        self._disk = disk
         self._on_root = on_root
-        self._draft = PlanBuilder(top, WriteTarget.INDEX, _staged_words)
+        self._draft = PlanBuilder(disk.top, WriteTarget.INDEX, _staged_words)
         self._whole: list[str] = []
         self._partial: list[str] = []
 
