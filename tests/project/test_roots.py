@@ -79,7 +79,7 @@ def found(
     with Repository.discover(repo) as repository:
         old = RevisionTree(repository, base)
         places: dict[object, Tree] = {
-            UncommittedSide.WORK_TREE: WorkTree(repository.top),
+            UncommittedSide.WORK_TREE: repository.work_tree(),
             UncommittedSide.INDEX: IndexTree(repository),
             UncommittedSide.EMPTY: EmptyTree(),
         }
@@ -283,10 +283,10 @@ def test_only_the_roots_that_are_asked_for(repo: Path) -> None:
             found(repo, base, only=[wrong])
 
 
-def test_a_sparse_checkout_leaves_roots_out(repo: Path) -> None:
+def test_roots_that_a_sparse_checkout_leaves_out_are_those_of_the_index(repo: Path) -> None:
     base = commit(repo, {f"in/{LOCK_FILE}": lock("a"), f"out/{LOCK_FILE}": lock("b")})
     git(repo, "sparse-checkout", "set", "in")
-    assert found(repo, base) == {"in": ""}
+    assert found(repo, base) == {"in": "", "out": ""}
     assert found(repo, base, UncommittedSide.INDEX) == {"in": "", "out": ""}
 
 

@@ -597,13 +597,15 @@ def test_linked_work_tree_bare_repository_and_sha256(
         assert repository.changed(UncommittedSide.EMPTY, head) == (change("added", None, "a"),)
 
 
-def test_a_sparse_checkout_has_neither_deleted_nor_present_files(repo: Path) -> None:
+def test_a_sparse_checkout_has_the_indexs_files_and_no_deleted_ones(repo: Path) -> None:
     base = commit(repo, {"in/a": "", "out/b": ""})
     git(repo, "sparse-checkout", "set", "in")
     with Repository.discover(repo) as repository:
         assert repository.changed(base, UncommittedSide.WORK_TREE) == ()
-        assert repository.paths(UncommittedSide.WORK_TREE) == ("in/a",)
+        assert repository.paths(UncommittedSide.WORK_TREE) == ("in/a", "out/b")
         assert repository.paths(base) == ("in/a", "out/b")
+        assert repository.work_tree().read("out/b") == b""
+        assert [entry.name for entry in repository.work_tree().list("out")] == ["b"]
 
 
 def test_shallow_and_partial_clones_say_what_they_lack(repo: Path, tmp_path: Path) -> None:
@@ -683,7 +685,7 @@ def test_a_huge_object_is_refused_and_the_others_are_read(repo: Path, monkeypatc
         committed = RevisionTree(repository, revision)
         committed.prefetch(committed.paths())
         assert (committed.read("a"), committed.read("z")) == (b"a", b"z")
-        with pytest.raises(RepositoryError, match="huge cannot be read: it is larger"):
+        with pytest.raises(ConfigurationError, match="huge: not read: it is larger"):
             committed.read("huge")
 
 
