@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -43,7 +44,9 @@ def with_everything(folder: Path) -> None:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    return copy_of(with_everything, tmp_path / "clone")
+    folder = copy_of(with_everything, tmp_path / "clone")
+    git(folder, "update-index", "-q", "--refresh")
+    return folder
 
 
 def objects(folder: Path) -> dict[str, str]:
@@ -163,3 +166,57 @@ def test_what_a_sparse_checkout_leaves_out_is_judged_all_the_same(clone: Path, l
 
 def timeless(done: tuple[int, str, str]) -> tuple[int, str]:
     return done[0], re.sub(r"20\d\d-\d\d-\d\d[T ][\d:]+( UTC|Z)?", "", done[1])
+
+
+@pytest.mark.parametrize("hide", ["--assume-unchanged", "--skip-worktree"])
+def test_what_is_on_disk_is_judged_though_git_is_told_not_to_look(clone: Path, hide: str) -> None:
+    edited = (clone / ROOT / LOCK).read_bytes()
+    git(clone, "checkout", "-q", "main")
+    git(clone, "update-index", hide, f"{ROOT}/{LOCK}", "modules/net/main.tf")
+    assert locklens(clone, *REVIEW)[0] == 0
+    (clone / ROOT / LOCK).write_bytes(edited)
+    assert git(clone, "diff", "--name-only") == ""
+    status, out, _ = locklens(clone, *REVIEW)
+    assert (status, "LK002" in out) == (1, True), out
+    (clone / ROOT / LOCK).write_text(OLD)
+    (clone / "modules/net/main.tf").write_text('terraform {\n  required_providers {\n    aws = ">= 9.0"\n  }\n}\n')
+    status, out, _ = locklens(clone, *REVIEW, "--fail-on", "warn")
+    assert (status, ">= 9.0" in out) == (1, True), out
+    git(clone, "update-index", "--no-assume-unchanged", "--no-skip-worktree", f"{ROOT}/{LOCK}")
+
+
+def test_a_file_that_is_gone_from_disk_is_gone_though_git_assumes_it_unchanged(clone: Path) -> None:
+    git(clone, "checkout", "-q", "main")
+    git(clone, "update-index", "--assume-unchanged", f"{ROOT}/{LOCK}")
+    (clone / ROOT / LOCK).unlink()
+    status, out, _ = locklens(clone, "review", "--offline", "--format", "json")
+    assert (status, json.loads(out)["roots"][0]["lockFile"]["status"]) == (1, "deleted"), out
+
+
+@pytest.mark.parametrize("leave_out", SPARSE)
+def test_a_policy_and_links_that_are_left_out_count(clone: Path, leave_out: Leave) -> None:
+    (clone / "locklens.toml").write_text('fail_on = "block"\n[severity]\nLK002 = "warn"\n')
+    (clone / "infra" / "out").symlink_to("../../elsewhere")
+    commit(clone, {})
+    full = timeless(locklens(clone, *REVIEW, "main"))
+    leave_out(clone)
+    assert timeless(locklens(clone, *REVIEW, "main")) == full
+
+
+def test_attributes_of_files_that_are_left_out_are_judged(clone: Path) -> None:
+    commit(clone, {".gitattributes": f"{LOCK} working-tree-encoding=utf-16\n"})
+    full = locklens(clone, *REVIEW, "main", "--head", "HEAD")
+    assert "LK031" in full[1]
+    with_a_sparse_checkout(clone)
+    assert "LK031" in locklens(clone, *REVIEW, "main")[1]
+
+
+def test_a_write_names_what_is_left_out(clone: Path) -> None:
+    with_a_sparse_checkout(clone)
+    for words in (
+        ("lock", "--all-roots", "--dry-run"),
+        ("format", "--all-roots", "--dry-run"),
+        ("verify", "--all-roots"),
+    ):
+        status, out, err = locklens(clone, *words)
+        assert (status, f"{ROOT}" in out + err) == (2, True), (words, out, err)

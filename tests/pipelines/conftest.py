@@ -39,7 +39,9 @@ class Runner:
         (bin_folder / "python").chmod(0o755)
         self.event = folder / "event.json"
         base = git(self.clone, "rev-parse", "origin/main")
-        self.event.write_text(json.dumps({"pull_request": {"number": 7, "base": {"sha": base}}}))
+        self.event.write_text(
+            json.dumps({"pull_request": {"number": 7, "base": {"sha": base}, "head": {"sha": self.republished}}})
+        )
         for name in ("output", "summary"):
             (folder / name).touch()
         self.environment = environment | {

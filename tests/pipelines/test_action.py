@@ -247,6 +247,37 @@ def test_the_installation_is_locked(runner: Runner, tmp_path: Path) -> None:
     assert runner.bash('bash "$GITHUB_ACTION_PATH/install.sh"').returncode == 1, "no folder is guessed"
 
 
+def test_a_checkout_of_the_base_is_no_review_of_the_pull_request(runner: Runner) -> None:
+    event = json.loads(runner.event.read_text())
+    git(runner.clone, "checkout", "-q", "--detach", "origin/main")
+    for given in ("", "refs/remotes/origin/main"):
+        done = runner.bash(REVIEW, **INPUTS | {"LOCKLENS_BASE": given})
+        assert (done.returncode, runner.outputs["status"], runner.outputs.get("sarif")) == (0, "2", None)
+        assert "## locklens: could not be reviewed\n" in Path(runner.outputs["markdown"]).read_text()
+        assert f"does not contain the pull request's head '{runner.republished}'" in done.stderr
+        assert "hint: give actions/checkout fetch-depth: 0, and with pull_request_target" in done.stderr
+    for head in ({}, None, {"sha": ""}, {"sha": "f" * 40}, {"sha": "--all"}, {"sha": "HEAD^"}):
+        runner.event.write_text(json.dumps(event | {"pull_request": {"number": 7, "head": head}}))
+        runner.bash(REVIEW, **INPUTS)
+        assert (runner.outputs["status"], runner.outputs.get("sarif")) == ("2", None), head
+
+
+def test_the_merge_of_a_pull_request_contains_its_head(runner: Runner) -> None:
+    git(runner.clone, "checkout", "-q", "--detach", "origin/main")
+    git(runner.clone, "merge", "-q", "--no-ff", "--no-edit", runner.republished)
+    assert runner.bash(REVIEW, **INPUTS).returncode == 0
+    assert runner.outputs["status"] == "1"
+
+
+def test_a_push_and_a_merge_queue_ask_for_no_pull_request(runner: Runner) -> None:
+    base = git(runner.clone, "rev-parse", "origin/main")
+    for event in ({"before": base}, {"merge_group": {"base_sha": base}}, {"before": base, "pull_request": None}):
+        (runner.folder / "output").write_text("")
+        runner.event.write_text(json.dumps(event))
+        runner.bash(REVIEW, **INPUTS | {"GITHUB_BASE_REF": "", "LOCKLENS_SARIF": "false"})
+        assert runner.outputs["status"] == "1", event
+
+
 # The comment
 
 

@@ -38,6 +38,11 @@ case $base in
     ;;
 esac
 words+=("$base")
+# Whatever the base: another commit than that of the pull request may well be ok.
+if ! "$python" -I "$here/head.py"; then
+  echo "status=2" >> "$GITHUB_OUTPUT"
+  exit 0
+fi
 
 status=0
 "$locklens" review "${words[@]}" || status=$?
