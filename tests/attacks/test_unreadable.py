@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from attacks.test_git import EDITED, LOCK, OLD, REVIEW, _own_configuration, commit, git, locklens
 from repositories import copy_of
+
+from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.ui.app import LockLensApp
+from locklens.ui.review.screen import ReviewScreen
 
 __all__ = ["_own_configuration"]
 
@@ -177,12 +184,11 @@ def test_what_is_on_disk_is_judged_though_git_is_told_not_to_look(clone: Path, h
     (clone / ROOT / LOCK).write_bytes(edited)
     assert git(clone, "diff", "--name-only") == ""
     status, out, _ = locklens(clone, *REVIEW)
-    assert (status, "LK002" in out) == (1, True), out
+    assert (status, "LK025" in out) == (1, True), out
     (clone / ROOT / LOCK).write_text(OLD)
     (clone / "modules/net/main.tf").write_text('terraform {\n  required_providers {\n    aws = ">= 9.0"\n  }\n}\n')
     status, out, _ = locklens(clone, *REVIEW, "--fail-on", "warn")
     assert (status, ">= 9.0" in out) == (1, True), out
-    git(clone, "update-index", "--no-assume-unchanged", "--no-skip-worktree", f"{ROOT}/{LOCK}")
 
 
 def test_a_file_that_is_gone_from_disk_is_gone_though_git_assumes_it_unchanged(clone: Path) -> None:
@@ -190,12 +196,12 @@ def test_a_file_that_is_gone_from_disk_is_gone_though_git_assumes_it_unchanged(c
     git(clone, "update-index", "--assume-unchanged", f"{ROOT}/{LOCK}")
     (clone / ROOT / LOCK).unlink()
     status, out, _ = locklens(clone, "review", "--offline", "--format", "json")
-    assert (status, json.loads(out)["roots"][0]["lockFile"]["status"]) == (1, "deleted"), out
+    assert (status, json.loads(out)["roots"][0]["status"]) == (1, "deleted"), out
 
 
 @pytest.mark.parametrize("leave_out", SPARSE)
 def test_a_policy_and_links_that_are_left_out_count(clone: Path, leave_out: Leave) -> None:
-    (clone / "locklens.toml").write_text('fail_on = "block"\n[severity]\nLK002 = "warn"\n')
+    (clone / "locklens.toml").write_text('fail_on = "block"\n[severity]\nLK025 = "warn"\n')
     (clone / "infra" / "out").symlink_to("../../elsewhere")
     commit(clone, {})
     full = timeless(locklens(clone, *REVIEW, "main"))
@@ -220,3 +226,28 @@ def test_a_write_names_what_is_left_out(clone: Path) -> None:
     ):
         status, out, err = locklens(clone, *words)
         assert (status, f"{ROOT}" in out + err) == (2, True), (words, out, err)
+
+
+async def test_the_screen_says_what_git_cannot_read(clone: Path, tmp_path: Path) -> None:
+    damage(place_of(clone, git(clone, "rev-parse", f"main:{ROOT}/{LOCK}")), "removed")
+    request = ReviewRequest(partial(open_git, clone, base="main"))
+    app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert isinstance(app.screen, ReviewScreen)
+        assert app.screen.review is None
+        assert "is not in this clone" in str(app.screen.error)
+        await pilot.press("q")
+    assert app.return_value == 2
+
+
+def test_a_root_whose_calls_cannot_be_read_is_reviewed_where_any_module_changed(clone: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.tf").write_text('module "net" {\n  source = "../../modules/net"\n}\n')
+    git(clone, "checkout", "-q", "main")
+    (clone / ROOT / "main.tf").unlink()
+    (clone / ROOT / "main.tf").symlink_to("../../../elsewhere.tf")
+    commit(clone, {})
+    commit(clone, {"modules/net/main.tf": 'resource "random_id" "one" {\n  byte_length = 1\n}\n'})
+    _, out, _ = locklens(clone, "review", "HEAD^", "--offline", "--format", "json")
+    assert [root["path"] for root in json.loads(out)["roots"]] == [ROOT]

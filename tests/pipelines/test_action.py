@@ -264,7 +264,18 @@ def test_a_checkout_of_the_base_is_no_review_of_the_pull_request(runner: Runner)
 
 def test_the_merge_of_a_pull_request_contains_its_head(runner: Runner) -> None:
     git(runner.clone, "checkout", "-q", "--detach", "origin/main")
-    git(runner.clone, "merge", "-q", "--no-ff", "--no-edit", runner.republished)
+    git(
+        runner.clone,
+        "-c",
+        "user.name=Ann",
+        "-c",
+        "user.email=ann@example.com",
+        "merge",
+        "-q",
+        "--no-ff",
+        "--no-edit",
+        runner.republished,
+    )
     assert runner.bash(REVIEW, **INPUTS).returncode == 0
     assert runner.outputs["status"] == "1"
 

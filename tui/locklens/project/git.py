@@ -31,7 +31,7 @@ from locklens.project.gitoutput import (
     with_untracked,
 )
 from locklens.project.gitprocess import first_complaint
-from locklens.project.tree import name_bytes
+from locklens.project.tree import is_on_disk, name_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -495,7 +495,7 @@ class Repository:
 
     def _is_there(self, tag: str, path: str) -> bool:
         place = os.path.join(self.top, path)  # noqa: PTH118
-        if os.path.lexists(place):
+        if is_on_disk(place):
             return not os.path.isdir(place) or os.path.islink(place)  # noqa: PTH112, PTH114
         return is_left_out(tag) and path in self.left_out
 

@@ -180,7 +180,7 @@ class SparseWorkTree(WorkTree):
             todo.extend(target)
         return done[-1] if done else ""
 
-    def _target(self, place: str) -> list[str] | None:
+    def _target(self, place: str) -> tuple[str, ...] | None:
         """Return the parts of what a link says, the last first; None where it is no link.
 
         Raises:
@@ -196,7 +196,7 @@ class SparseWorkTree(WorkTree):
         target = link_target(data)
         if target is None:
             raise _LeadsOutError
-        return list(target)
+        return target
 
     def _disk(self, place: str) -> str:
         return os.path.join(self._top, place)  # noqa: PTH118

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
 _MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
 
+_UNREAD = "\0"
+"""Stands for the folders that an unreadable file may call: a root with one may call any. No folder has this name."""
+
 _MAX_ALIASES = 100_000
 """Paths through links that are followed up; a tree full of links to each other has no end of them."""
 
@@ -63,8 +66,8 @@ def _upwards(folder: str) -> Iterator[str]:
 
 def _callers(tree: Tree, modules: set[str], roots: set[str]) -> set[str]:
     """Return the roots that call one of the module folders, directly or through other local modules."""
-    calls = _Calls(tree, roots)
-    return {root for root in roots if any(folder in modules for folder in calls.reached(root))}
+    calls, perhaps = _Calls(tree, roots), modules | {_UNREAD}
+    return {root for root in roots if any(folder in perhaps for folder in calls.reached(root))}
 
 
 def called_modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Iterable[str]) -> set[str]:
@@ -112,22 +115,25 @@ class _Calls:
 
 
 def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
-    """Return the folders of the local modules that a folder's files may call."""
+    """Return the folders of the local modules that a folder's files may call, `_UNREAD` where a file is not read."""
     from locklens.project.local_sources import local_sources
 
     prefix = f"{folder}/" if folder else ""
     try:
         entries = tree.list(folder)
     except ConfigurationError:
-        return frozenset()
-    names = [entry.name for entry in entries if entry.kind is EntryKind.FILE and is_configuration(entry.name)]
+        return frozenset({_UNREAD})
+    names = [entry.name for entry in entries if entry.kind is not EntryKind.FOLDER and is_configuration(entry.name)]
     called: set[str] = set()
     for name in names:
         try:
             data = tree.read(prefix + name)
         except ConfigurationError:
-            continue  # reading the configuration reports the error
-        for source in local_sources(data or b""):
+            data = None
+        if data is None:
+            called.add(_UNREAD)  # reading the configuration reports the error
+            continue
+        for source in local_sources(data):
             place = normalise(prefix + source)
             if place is not None:
                 called.add(place)

@@ -297,10 +297,7 @@ class WorkTree:
     def is_there(self, path: str) -> bool:
         """True if there is anything of that name, a broken link too, or the system cannot say."""
         place = self._place(path)
-        try:
-            return place is not None and os.lstat(place) is not None
-        except OSError as error:
-            return not _is_absence(error)
+        return place is not None and is_on_disk(place)
 
     def leads_out(self, path: str) -> bool:
         """True if the path is, or is behind, a link that leads out of the repository."""
@@ -418,6 +415,17 @@ class FileSystem(WorkTree):
                 return None
             folder = above
         return folder
+
+
+def is_on_disk(place: str) -> bool:
+    """True if there is anything at a place, a broken link too, or the system cannot say: reading it says why."""
+    try:
+        os.lstat(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _is_readable(status: os.stat_result, path: str) -> bool:
