@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -308,3 +309,24 @@ def test_the_cache_may_break_the_lock_file(tmp_path: Path) -> None:
     ):
         environ = {} if value is None else {name.upper().replace("PLUGIN", "TF_PLUGIN"): value}
         assert config(tmp_path, f"{name} = {text}", **environ).cache_may_break_lock is expected
+
+
+def test_files_that_cannot_be_looked_at_are_problems_and_not_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test as root cannot take permissions away: the system's answer is put in its place."""
+    (tmp_path / ".terraform.d").mkdir()
+    environ = {"HOME": str(tmp_path)}
+    assert read_cli_config(TERRAFORM, environ).problems == ()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "iterdir", refuse)
+        found = read_cli_config(TERRAFORM, environ).problems
+        assert [str(one) for one in found] == [f"{tmp_path}/.terraform.d cannot be listed: permission denied"]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        found = read_cli_config(TERRAFORM, environ).problems
+        assert str(found[0]).startswith(f"{tmp_path}/.terraformrc: the file cannot be read: ")

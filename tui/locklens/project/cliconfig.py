@@ -110,6 +110,8 @@ class _Reading:
         if found.missing:
             words = "the CLI configuration file does not exist"
             self._problems.append(ConfigurationError(words, path=str(found.missing)))
+        if found.unlisted:
+            self._problems.append(ConfigurationError(found.unlisted))
         for path in found.files:
             self._file(path, is_main=path == found.main)
         return CliConfig(

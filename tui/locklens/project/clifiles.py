@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hcl import MAX_CONFIGURATION_BYTES
+from locklens.project.tree import is_on_disk
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,11 +37,13 @@ class CliFiles(Struct, frozen=True):
         files: In the order in which they count: the last has the last word.
         main: That which is not from the folder, None where it is not there.
         missing: The file that the environment names and that is not there.
+        unlisted: Why the folder cannot be listed, with its name; None if it can, or is not there.
     """
 
     files: tuple[Path, ...]
     main: Path | None = None
     missing: Path | None = None
+    unlisted: str | None = None
 
 
 def find_files(dialect: Dialect, environ: Mapping[str, str]) -> CliFiles:
@@ -53,10 +57,16 @@ def find_files(dialect: Dialect, environ: Mapping[str, str]) -> CliFiles:
     named = environ.get("TF_CLI_CONFIG_FILE") or environ.get("TERRAFORM_CONFIG")
     if named:
         path = Path(named)
-        return CliFiles((path,), path) if path.exists() else CliFiles((), missing=path)
+        return CliFiles((path,), path) if is_on_disk(path, follows_links=True) else CliFiles((), missing=path)
     place = _main_file(dialect, environ)
-    main = place if place.exists() else None
-    return CliFiles((*((main,) if main else ()), *_folder_files(config_folder(dialect, environ))), main)
+    main = place if is_on_disk(place, follows_links=True) else None
+    own = [main] if main else []
+    folder = config_folder(dialect, environ)
+    try:
+        own += _folder_files(folder)
+    except OSError as error:
+        return CliFiles(tuple(own), main, unlisted=f"{folder} cannot be listed: {reason_of(error)}")
+    return CliFiles(tuple(own), main)
 
 
 def read_file(path: Path) -> bytes:
@@ -107,7 +117,7 @@ def config_folder(dialect: Dialect, environ: Mapping[str, str]) -> Path:
 def _folder_files(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if path.name.endswith(_SUFFIXES) and not path.is_dir())
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 

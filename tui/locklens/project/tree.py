@@ -417,10 +417,15 @@ class FileSystem(WorkTree):
         return folder
 
 
-def is_on_disk(place: str) -> bool:
-    """True if there is anything at a place, a broken link too, or the system cannot say: reading it says why."""
+def is_on_disk(place: str | Path, *, follows_links: bool = False) -> bool:
+    """True if there is anything at a place, or the system cannot say: reading it says why.
+
+    Args:
+        place: The path.
+        follows_links: True if a link to nothing is nothing.
+    """
     try:
-        os.lstat(place)
+        os.stat(place, follow_symlinks=follows_links)  # noqa: PTH116
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:

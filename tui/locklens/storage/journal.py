@@ -23,6 +23,7 @@ from locklens.ownership import distrust_reason
 from locklens.storage.folder_lock import turn_within
 from locklens.storage.placing import sync_folder
 from locklens.storage.records import RECORD_SCHEMA, Record
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,8 @@ _MOST_PAST = 50
 """Earlier writes that can be undone."""
 
 _PAST = "past"
+
+_UNREAD = "records of writes cannot be read: {}; whether there are any is unknown"
 
 
 _READ = (
@@ -147,10 +150,7 @@ class Journal:
     def _past(self, top: Path) -> list[Path]:
         """Return the earlier applied records, the newest first."""
         lead = self._path(top, _PAST).name
-        try:
-            names = [name for name in os.listdir(self.folder) if name.startswith(lead)]  # noqa: PTH208
-        except OSError:
-            return []
+        names = [name for name in self._names() if name.startswith(lead)]
         numbered = [name for name in names if name[len(lead) :].isascii() and name[len(lead) :].isdigit()]
         return [self.folder / name for name in sorted(numbered, key=lambda name: int(name[len(lead) :]), reverse=True)]
 
@@ -200,12 +200,22 @@ class Journal:
         Raises:
             ConfigurationError: There is a record that is not this user's alone, or the folder is not.
         """
-        try:
-            names = [name for name in os.listdir(self.folder) if name.endswith(".pending")]  # noqa: PTH208
-        except OSError:
-            return ()
+        names = [name for name in self._names() if name.endswith(".pending")]
         records = (self._read(self.folder / name) for name in sorted(names))
         return tuple(Path(os.fsdecode(record.top)) for record in records if record is not None)
+
+    def _names(self) -> list[str]:
+        """Return the names of all records.
+
+        Raises:
+            ConfigurationError: The folder cannot be listed.
+        """
+        try:
+            return os.listdir(self.folder)  # noqa: PTH208
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise ConfigurationError(_UNREAD.format(reason_of(error)), path=str(self.folder)) from error
 
     def _path(self, top: Path, suffix: str) -> Path:
         key = sha256(os.fsencode(os.path.realpath(top))).hexdigest()[:32]
@@ -221,8 +231,12 @@ class Journal:
                 _require_own(self.folder, self.folder.stat())
                 _require_own(path, status)
                 record = msgspec.json.decode(file.read(_MAX_BYTES), type=Record)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            if error.errno == errno.ELOOP:  # A link is no record.
+                return None
+            raise ConfigurationError(_UNREAD.format(reason_of(error)), path=str(path)) from error
         except msgspec.DecodeError:
             with suppress(OSError):
                 path.replace(path.with_suffix(".damaged"))

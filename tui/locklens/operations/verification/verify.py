@@ -38,7 +38,7 @@ from locklens.operations.write.diagnostics import unreadable
 from locklens.packages.installed import file_digests
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
-from locklens.project.tree import FileSystem
+from locklens.project.tree import FileSystem, is_on_disk
 from locklens.releases.session import ReleaseSession
 from locklens.sources.http import moment
 from locklens.sources.unsigned import MEND_MIRROR
@@ -238,7 +238,7 @@ class _Verifying:
         groups = locked.get((place.address, place.version), ())
         if not groups:
             return VerifiedPackage(place, PackageVerdict.UNLOCKED, reason="no lock file has this version")
-        if place.path is None or not place.path.exists():
+        if place.path is None or not is_on_disk(place.path, follows_links=True):
             return VerifiedPackage(place, PackageVerdict.MISSING, reason="it is locked, and not installed")
         try:
             contents = read()
