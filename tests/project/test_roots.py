@@ -12,6 +12,7 @@ from locklens.project import touched_roots
 from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gittree import IndexTree, RevisionTree
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
+from locklens.project.sparsetree import SparseWorkTree
 from locklens.project.tree import EmptyTree, WorkTree
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def found(
     with Repository.discover(repo) as repository:
         old = RevisionTree(repository, base)
         places: dict[object, Tree] = {
-            UncommittedSide.WORK_TREE: repository.work_tree(),
+            UncommittedSide.WORK_TREE: SparseWorkTree(repository),
             UncommittedSide.INDEX: IndexTree(repository),
             UncommittedSide.EMPTY: EmptyTree(),
         }

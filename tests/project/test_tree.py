@@ -16,6 +16,7 @@ from locklens.project import gitobjects, gittree, tree
 from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gitoutput import ChangeStatus, PathChange
 from locklens.project.gittree import IndexTree, RevisionTree
+from locklens.project.sparsetree import SparseWorkTree
 from locklens.project.tree import EmptyTree, EntryKind, FileSystem, FolderEntry, WorkTree, normalise
 
 if TYPE_CHECKING:
@@ -604,8 +605,8 @@ def test_a_sparse_checkout_has_the_indexs_files_and_no_deleted_ones(repo: Path) 
         assert repository.changed(base, UncommittedSide.WORK_TREE) == ()
         assert repository.paths(UncommittedSide.WORK_TREE) == ("in/a", "out/b")
         assert repository.paths(base) == ("in/a", "out/b")
-        assert repository.work_tree().read("out/b") == b""
-        assert [entry.name for entry in repository.work_tree().list("out")] == ["b"]
+        assert SparseWorkTree(repository).read("out/b") == b""
+        assert [entry.name for entry in SparseWorkTree(repository).list("out")] == ["b"]
 
 
 def test_shallow_and_partial_clones_say_what_they_lack(repo: Path, tmp_path: Path) -> None:

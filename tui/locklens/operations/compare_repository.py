@@ -184,13 +184,14 @@ def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] 
 def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | UncommittedSide]:
     from locklens.project.git import UncommittedSide
     from locklens.project.gittree import IndexTree, RevisionTree
+    from locklens.project.sparsetree import SparseWorkTree
 
     if head is not None:
         revision = repository.resolve(head)
         return Side("git", head, revision, RevisionTree(repository, revision)), revision
     if staged:
         return Side("index", "index", None, IndexTree(repository)), UncommittedSide.INDEX
-    return Side("worktree", "worktree", None, repository.work_tree()), UncommittedSide.WORK_TREE
+    return Side("worktree", "worktree", None, SparseWorkTree(repository)), UncommittedSide.WORK_TREE
 
 
 def _base_side(repository: Repository, base: str) -> tuple[Side, str | UncommittedSide]:

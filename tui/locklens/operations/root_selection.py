@@ -63,10 +63,11 @@ def repository_roots(folder: Path) -> tuple[str, ...]:
     from locklens.operations.comparison import within
     from locklens.operations.root_modules import folders_with_locks
     from locklens.project.git import Repository
+    from locklens.project.sparsetree import SparseWorkTree
 
     with Repository.discover(folder) as repository:
         here = within(repository, folder, ".")
-        paths = folders_with_locks(repository, repository.work_tree())
+        paths = folders_with_locks(repository, SparseWorkTree(repository))
     return tuple(os.path.relpath(path or ".", here or ".").replace(os.sep, "/") for path in paths)
 
 

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from locklens.project.gitoutput import PathChange, SubmoduleChange, TreeFile
     from locklens.project.gitprocess import GitCommand
     from locklens.project.gitrefs import Revision
-    from locklens.project.tree import WorkTree
 
 _HELD_BYTES = 128 * 1024 * 1024
 """Contents that are kept in memory for one repository."""
@@ -350,12 +349,6 @@ class Repository:
             RepositoryError: There is no work tree, or git failed.
         """
         return tuple(path for _, path in self._work_files() if path.endswith(suffixes))
-
-    def work_tree(self) -> WorkTree:
-        """Return the work tree; what a sparse checkout leaves out is read from the index."""
-        from locklens.project.sparsetree import SparseWorkTree
-
-        return SparseWorkTree(self)
 
     @cached_property
     def left_out(self) -> dict[str, TreeFile]:

@@ -16,6 +16,7 @@ from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import within
 from locklens.operations.root_modules import RootReader, folders_with_locks, lock_path, no_root, read_lock
 from locklens.project.git import Repository
+from locklens.project.sparsetree import SparseWorkTree
 from locklens.project.tree import WorkTree
 
 if TYPE_CHECKING:
@@ -51,9 +52,9 @@ class Checkout(Struct, frozen=True):
         try:
             repository = stack.enter_context(Repository.discover(folder))
             if not repository.is_bare:
-                tree = repository.work_tree()
+                files = SparseWorkTree(repository)
                 here = within(repository, folder, ".")
-                return cls(Path(repository.top), here, tree, repository, tuple(folders_with_locks(repository, tree)))
+                return cls(Path(repository.top), here, files, repository, tuple(folders_with_locks(repository, files)))
         except NoRepositoryError:
             pass
         tree = WorkTree(folder)

@@ -87,7 +87,9 @@ def find_layout(folder: Path, only: Sequence[str] = ()) -> Layout:
 
 
 def _of_repository(repository: Repository, folder: Path) -> Layout:
-    tree = repository.work_tree()
+    from locklens.project.sparsetree import SparseWorkTree
+
+    tree = SparseWorkTree(repository)
     below = within(repository, folder, ".")
     named = _below(repository.work_files((LOCK_FILE, _UNIT, *_SUFFIXES)), below)
     layout = _layout(tree, [path for path in named if not _is_downloaded(path)], is_git=True)

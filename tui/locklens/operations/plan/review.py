@@ -91,13 +91,14 @@ def review_plan(
 def _comparison(plan: Plan) -> Comparison:
     from locklens.project.git import Repository
     from locklens.project.gittree import IndexTree
+    from locklens.project.sparsetree import SparseWorkTree
 
     proposal = plan.proposal
     try:
         repository: Repository | None = Repository.discover(proposal.top)
     except NoRepositoryError:
         repository = None
-    disk: Tree = FileSystem(proposal.top) if repository is None else repository.work_tree()
+    disk: Tree = FileSystem(proposal.top) if repository is None else SparseWorkTree(repository)
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
     before |= plan.compared
     under = disk

@@ -286,6 +286,7 @@ def _explained(root: Root, address: ProviderAddress, answer: _Answer, policy: Po
 
 def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
     from locklens.project.git import Repository
+    from locklens.project.sparsetree import SparseWorkTree
 
     try:
         repository = Repository.discover(request.folder)
@@ -294,7 +295,7 @@ def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
         paths = [files.join("", path) or "" for path in request.roots or (".",)]
         return _read_all(reader, files, paths, refusal=None if request.roots else error)
     try:
-        tree = repository.work_tree()
+        tree = SparseWorkTree(repository)
         here = within(repository, request.folder, ".")
         if request.roots:
             paths = [within(repository, request.folder, path) for path in request.roots]

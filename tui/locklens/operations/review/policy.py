@@ -198,6 +198,7 @@ def policy_at(folder: Path) -> EffectivePolicy:
     """
     from locklens.errors import NoRepositoryError
     from locklens.project.git import Repository
+    from locklens.project.sparsetree import SparseWorkTree
     from locklens.project.tree import FileSystem
 
     try:
@@ -208,7 +209,7 @@ def policy_at(folder: Path) -> EffectivePolicy:
         return _in_force(Policy.none() if data is None else _parsed(data, ""), side)
     with repository:
         data = None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)
-        other = None if repository.is_bare else repository.work_tree().read(POLICY_FILE)
+        other = None if repository.is_bare else SparseWorkTree(repository).read(POLICY_FILE)
     notes = [_ignored(other, data, "worktree", "HEAD")] if other != data else []
     if data is None:
         return EffectivePolicy(Policy.none(), PolicySide.NONE, tuple(notes))

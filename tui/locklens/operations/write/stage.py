@@ -152,9 +152,10 @@ def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -
         RepositoryError: Git failed.
     """
     from locklens.project.git import Repository, UncommittedSide
+    from locklens.project.sparsetree import SparseWorkTree
 
     with Repository.discover(intent.top) as repository:
-        staging = _Staging(repository.index, repository.work_tree(), on_root)
+        staging = _Staging(repository.index, SparseWorkTree(repository), on_root)
         staging.run(intent.chosen)
         visible = frozenset(repository.paths(UncommittedSide.WORK_TREE))
         staging.take_configuration(intent.chosen, visible, is_staged=intent.with_configuration)
