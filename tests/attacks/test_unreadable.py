@@ -250,3 +250,12 @@ def test_a_root_whose_calls_cannot_be_read_is_reviewed_where_any_module_changed(
     commit(clone, {"modules/net/main.tf": 'resource "random_id" "one" {\n  byte_length = 1\n}\n'})
     _, out, _ = locklens(clone, "review", "HEAD^", "--offline", "--format", "json")
     assert [root["path"] for root in json.loads(out)["roots"]] == [ROOT]
+
+
+def test_a_history_that_ends_early_is_no_beginning(clone: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--depth=1", "--branch", "pr", f"file://{clone}", "shallow")
+    words = ("doctor", "--offline", "--root", ROOT)
+    _, out, _ = locklens(tmp_path / "shallow", *words)
+    assert re.search(r"LOCKED +at least since commit [0-9a-f]{12} of \S+ by Ann \"change\"\n", out), out
+    _, out, _ = locklens(clone, *words)
+    assert re.search(r"LOCKED +since commit .*\(5\.1\.0 to 5\.2\.0\)\n", out), out
