@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from locklens.errors import ConfigurationError, RepositoryError, UnmergedFileError, UnreadableObjectError
+from locklens.errors import ConfigurationError, UnmergedFileError, UnreadableObjectError
 from locklens.project.tree import (
     MAX_LINK_BYTES,
     MAX_LINKS,

@@ -85,8 +85,8 @@ def find_roots(
 ) -> tuple[RootPair, ...]:
     """Return the roots of both sides, changed or not, in the order of their paths' bytes.
 
-    A root that a sparse checkout leaves out of the work tree is that of the index. A folder without a lock file is among
-    them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`.
+    A root that a sparse checkout leaves out of the work tree is that of the index. A folder without a lock file is
+    among them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`.
 
     Args:
         repository: Where both sides are.
