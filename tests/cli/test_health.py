@@ -108,7 +108,7 @@ def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPa
         {"version": "5.86.1", "roots": 12},
         {"version": "5.84.0", "roots": 2},
     ]
-    assert value["summary"]["verdict"] == "block"
+    assert (value["summary"]["ok"], value["summary"]["unknown"], value["summary"]["verdict"]) == (0, 24, "block")
 
 
 def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,13 +121,14 @@ def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytes
     behind = next(one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK038")
     assert "elastic/ec 0.12.2 is 229 days older than 0.12.4, 1 newer version in range" in behind["message"]
     assert {one["host"] for one in value["run"]["hosts"] if one["asked"]} >= {"registry.terraform.io"}
+    assert value["summary"]["ok"] > value["summary"]["unknown"]
 
 
 def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(sample)
     status, out, _ = run("--offline")
     assert status == 1
-    assert "32 roots, 24 ok, 24 providers, 29 distinct versions: 5 block, 6 warn, 1 info\n" in out
+    assert "32 roots, 0 ok, 24 unknown, 24 providers, 29 distinct versions: 5 block, 6 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
     assert "unknown in 30 (offline and not cached)\n" in out
     assert "registry.terraform.io/corp/backup: only h1 hashes" in out
@@ -174,6 +175,14 @@ def test_a_lock_file_that_is_ignored_or_missing(run: Run, top: Path) -> None:
     assert found == {
         "deployed": [("LK037", "warn")], "example": [("LK037", "info")], "ignored": [("LK037", "warn")], "root": [],
     }  # fmt: skip
+
+
+def test_nothing_is_ok_where_no_registry_answered(run: Run, top: Path) -> None:
+    lay(top / "unit", AWS)
+    summary = document(run, "--offline", status=0)["summary"]
+    assert (summary["roots"], summary["ok"], summary["unknown"], summary["verdict"]) == (1, 0, 1, "unknown")
+    assert run("--offline")[1].endswith("verdict: unknown\n")
+    assert "## locklens health: unknown\n" in run("--offline", "--format", "markdown")[1]
 
 
 def test_what_the_tools_downloaded_and_other_repositories_are_left_out(run: Run, top: Path) -> None:

@@ -6,13 +6,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from ui.conftest import Samples
 
 from locklens.lockfile.model import LockEntry
 from locklens.operations.plan.commit_message import SUBJECT_LENGTH, commit_message
 from locklens.operations.plan.files import FileChanges, PlannedFile
 from locklens.operations.plan.model import Plan, PlannedChange
-from locklens.review.model import ChangeKind, Review, Severity
+from locklens.review.model import ChangeKind, Proof, Review, Severity
 from locklens.trust.model import Signer, SigningKey, Tier
 
 SAMPLES = Samples()
@@ -96,7 +97,7 @@ def signed(name: str, fingerprint: str) -> Review:
         **{
             **{field: getattr(own, field) for field in own.__struct_fields__},
             "new_signer": Signer(Tier.PARTNER, (key,), "5.2.0"),
-            "explained": len(own.added),
+            "added": tuple(replace(fact, proof=Proof.SIGNED) for fact in own.added),
         }
     )
     return SAMPLES.review(SAMPLES.root("infra/prod", [own]))
@@ -123,7 +124,7 @@ def test_the_trailers_are_gits(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert done.stdout.splitlines() == [
-        "Lock-Review: 4 upgrades, 1 removal, 2 findings (1 warn, 1 info), 12/16 hashes verified",
+        "Lock-Review: 4 upgrades, 1 removal, 2 findings (1 warn, 1 info), 4 of 16 added hashes not verified",
         f"Lock-Signers: {ALICE}, {BOB}",
     ]
 
@@ -135,5 +136,5 @@ def test_nobody_signed() -> None:
     )
     message = commit_message(plan(change("aws", "5.1.0", "5.2.0")), review)
     assert message.endswith(
-        "\n\nLock-Review: 2 changes of hashes, 2 changes of constraints, 0 findings, 0/8 hashes verified"
+        "\n\nLock-Review: 2 changes of hashes, 2 changes of constraints, 0 findings, 8 of 8 added hashes not verified"
     )

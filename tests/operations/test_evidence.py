@@ -37,7 +37,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.releases.settings import NetworkSettings
 from locklens.review.keys import signers
-from locklens.review.model import Change, Finding, Proof, Review, Severity
+from locklens.review.model import Change, Finding, HashCount, Proof, Review, Severity
 from locklens.review.reports import hashes_json, hashes_text, keys_json, keys_text, text
 from locklens.review.reports import json as json_report
 from locklens.storage.cache import Cache
@@ -134,7 +134,7 @@ OLD, NEW = SampleLock(AWS, "5.84.0"), SampleLock(AWS, "5.86.1")
 
 def test_an_honest_upgrade_is_traced_to_its_signer(bench: Bench) -> None:
     change = bench.change(OLD, NEW)
-    assert (change.explained, len(change.added)) == (5, 6)
+    assert change.hashes == HashCount(6, 1)
     assert proofs(change) == {"zh": {Proof.SIGNED}, "h1": {Proof.UNKNOWN}}
     assert {fact.platform for fact in change.added if fact.hash.startswith("zh")} == set(PLATFORMS)
     assert list(rules(change)) == ["LK027"]
@@ -234,7 +234,7 @@ def test_the_quiet_merge_of_lock_is_found(bench: Bench) -> None:
 def test_a_completion_is_no_finding(bench: Bench) -> None:
     change = bench.change(replace(OLD, packed=()), OLD)
     assert rules(change) == {}
-    assert change.explained == len(change.added) == 6
+    assert change.hashes == HashCount(6)
 
 
 def test_more_of_a_list_that_was_locked_in_part_is_a_warning(bench: Bench) -> None:
@@ -245,7 +245,7 @@ def test_more_of_a_list_that_was_locked_in_part_is_a_warning(bench: Bench) -> No
         "has grown since it was locked: terraform-provider-aws_5.84.0_linux_amd64.zip, "
         in rules(change)["LK001"].message
     )
-    assert change.explained == len(change.added) == 3
+    assert change.hashes == HashCount(3)
 
 
 def test_hashes_of_unknown_origin_block(bench: Bench) -> None:
@@ -255,7 +255,7 @@ def test_hashes_of_unknown_origin_block(bench: Bench) -> None:
     assert found.severity is Severity.BLOCK
     assert change.new is not None
     assert found.line == change.new.line_of(foreign)
-    assert change.explained == 0
+    assert change.hashes == HashCount(1, 1)
 
 
 def test_hashes_of_the_other_registry_are_told_apart(bench: Bench) -> None:
@@ -272,7 +272,7 @@ def test_opentofus_registry_reports_h1(bench: Bench) -> None:
     entry = SampleLock("registry.opentofu.org/hashicorp/random", "3.6.3", unpacked=PLATFORMS)
     change = bench.change(None, entry, dialect=OPENTOFU)
     assert proofs(change) == {"h1": {Proof.REPORTED}, "zh": {Proof.SIGNED}}
-    assert change.explained == len(change.added)
+    assert change.hashes == HashCount(11, 5, reported=5), "nobody signed what the registry reports"
     assert {fact.platform for fact in change.added} >= set(PLATFORMS)
 
 
@@ -282,6 +282,9 @@ def test_unsigned_where_the_tool_tolerates_it(bench: Bench) -> None:
     assert rules(change)["LK011"].severity is Severity.WARN
     assert proofs(change)["zh"] == {Proof.REPORTED}
     assert "LK030" not in rules(change)
+    entry = SampleLock("registry.opentofu.org/hashicorp/random", "3.6.3", unpacked=("linux_amd64",))
+    hashed = bench.change(None, entry, dialect=OPENTOFU, prove="changed")
+    assert set[Proof]().union(*proofs(hashed).values()) == {Proof.REPORTED}, "made of a package that nobody signed"
 
 
 @pytest.mark.parametrize(
@@ -353,8 +356,8 @@ def test_a_registry_that_does_not_answer_has_its_sentence(bench: Bench, fault: F
     found = bench.review(lock_file(OLD, SampleLock(DEMO, "1.4.1")), lock_file(NEW, SampleLock(DEMO, "1.4.2")))
     aws, demo = sorted(found.roots[0].changes, key=lambda change: change.address.type)
     assert demo.address.type == "demo"
-    assert demo.explained == 5
-    assert aws.explained == 0
+    assert demo.hashes == HashCount(6, 1)
+    assert aws.hashes == HashCount(6, 6)
     assert rules(aws)["LK003"].severity is Severity.WARN
     assert aws.evidence is not None
     assert words in aws.evidence.problems[0]
@@ -388,7 +391,7 @@ def test_without_gpg_signatures_are_unknown(bench: Bench, monkeypatch: pytest.Mo
     (change,) = found.roots[0].changes
     assert change.new_signer is not None
     assert change.new_signer.tier is Tier.UNKNOWN
-    assert change.explained == 0
+    assert change.hashes == HashCount(6, 6)
     assert "LK030" not in rules(change)
     assert rules(change)["LK003"].severity is Severity.WARN
     assert "signatures cannot be checked: gpg is not installed" in rules(change)["LK003"].message
@@ -405,13 +408,14 @@ def test_offline_is_not_green_and_counts_once(bench: Bench) -> None:
     assert [rules(change)["LK003"].severity for change in found.changes] == [Severity.WARN, Severity.WARN]
     assert found.fails("warn")
     summary = json_report.document(found)["summary"]
-    assert (summary["verdict"], summary["unverified"], summary["findings"]["warn"]) == ("warn", "offline", 1)
-    assert text.render(found).splitlines()[-1] == "verdict: warn, 10 package hashes unverified (offline)"
+    assert (summary["verdict"], summary["unverified"], summary["findings"]["warn"]) == ("warn", "offline", 2)
+    assert summary["hashes"] == {"added": 12, "explained": 0, "unverified": 12}
+    assert text.render(found).splitlines()[-1] == "verdict: warn, 12 of 12 added hashes not verified, offline"
     bench.review(*TWO)
     cached = bench.review(*TWO, is_offline=True)
     summary = json_report.document(cached)["summary"]
     assert (summary["verdict"], summary["unverified"]) == ("ok", None), "cached answers verify"
-    assert text.render(cached).splitlines()[-1] == "verdict: ok"
+    assert text.render(cached).splitlines()[-1] == "verdict: ok, 2 of 12 added hashes not verified"
 
 
 def test_a_registry_that_fails_and_one_that_is_not_asked_are_two_reasons(bench: Bench) -> None:
@@ -420,7 +424,7 @@ def test_a_registry_that_fails_and_one_that_is_not_asked_are_two_reasons(bench: 
     summary = json_report.document(found)["summary"]
     assert (summary["unverified"], summary["findings"]["warn"]) == ("failed", 2)
     last = text.render(found).splitlines()[-1]
-    assert last == "verdict: warn, 10 package hashes unverified (lookup failed, registry not asked)"
+    assert last == "verdict: warn, 13 of 13 added hashes not verified, lookup failed, registry not asked"
 
 
 def test_a_refused_release_blocks_and_is_not_called_unverified(bench: Bench) -> None:
@@ -446,7 +450,7 @@ def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(ben
     found = bench.review(same, same, is_survey=True, is_offline=True)
     summary = hashes_json.document(found)["summary"]
     assert (found.fails("warn"), summary["verdict"], summary["unverified"]) == (True, "warn", "offline")
-    assert hashes_text.render(found).splitlines()[-1] == "verdict: warn, 5 package hashes unverified (offline)"
+    assert hashes_text.render(found).splitlines()[-1] == "verdict: warn, 7 of 7 locked hashes not verified, offline"
     plain = bench.review(same, same, is_offline=True, prove="all")
     assert (plain.verdict, plain.unverified) == ("ok", None), "unchanged is beside the point of a review"
     bench.review(same, same, is_survey=True)
@@ -458,7 +462,7 @@ def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(ben
 
 def test_proving_hashes_the_likeliest_package_and_remembers_it(bench: Bench) -> None:
     change = bench.change(OLD, NEW, prove="changed")
-    assert change.explained == len(change.added) == 6
+    assert change.hashes == HashCount(6)
     assert proofs(change)["h1"] == {Proof.COMPUTED}
     assert {fact.platform for fact in change.added if fact.proof is Proof.COMPUTED} == {"linux_amd64"}
     assert "LK027" not in rules(change)
@@ -468,7 +472,7 @@ def test_proving_hashes_the_likeliest_package_and_remembers_it(bench: Bench) -> 
     assert [event.label for event in bench.events if isinstance(event, PackageDone)] == ["aws 5.86.1 linux_amd64"]
     asked = bench.asked
     again = bench.change(OLD, NEW)
-    assert again.explained == 6
+    assert again.hashes == HashCount(6)
     assert bench.asked == asked
 
 
@@ -564,7 +568,7 @@ def row(found: Review, path: str, name: str) -> Change:
 
 
 def test_the_sample_tells_its_stories(sample: Review) -> None:
-    assert row(sample, "infra/prod/network", "aws").explained == 5
+    assert row(sample, "infra/prod/network", "aws").hashes == HashCount(6, 1)
     republished = row(sample, "infra/prod/data", "demo")
     assert {"LK001", "LK010"} <= rules(republished).keys()
     assert "lists no key" in rules(row(sample, "infra/prod/cdn", "fastly"))["LK030"].message
@@ -605,6 +609,7 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     hashes = hashes_json.document(sample)
     counts = hashes["summary"]["proofs"]
     assert hashes["summary"]["explained"] == counts["signed"] + counts["reported"] > 200
+    assert hashes["summary"]["unverified_hashes"] == hashes["summary"]["hashes"] - counts["signed"]
     assert hashes["summary"]["hashes"] == sum(
         len(provider["hashes"]) for root in hashes["roots"] for provider in root["providers"]
     )

@@ -50,7 +50,7 @@ def test_a_change_with_everything(samples: Samples) -> None:
     assert "overrides ~> 4.0 of main.tf:9" in text
     assert "main.tf:3  ~> 5.0  module edge" in text
     assert "unknown: module network is not fetched" in text
-    assert "0 of 4 added verified" in text
+    assert "4 of 4 added hashes not verified" in text
 
 
 def test_the_configuration_may_not_be_read_yet(samples: Samples) -> None:
@@ -64,12 +64,12 @@ def test_nothing_requires_it(samples: Samples) -> None:
 
 
 def test_hashes_are_short_until_they_are_asked_for_whole(samples: Samples) -> None:
-    change = replace(samples.change(), added=(HashFact("zh:" + "a" * 64, "linux_amd64", Proof.SIGNED),), explained=1)
+    change = replace(samples.change(), added=(HashFact("zh:" + "a" * 64, "linux_amd64", Proof.SIGNED),))
     review = samples.review(samples.root("r", [change]))
     short = texts(detail_lines(first_node(review), review))
     assert "+ zh:aaaaaaaaaa…  linux_amd64   signed" in short
     assert "signed" in short
-    assert "1 of 1 added verified" in short
+    assert "1 added hash verified" in short
     assert "a" * 64 not in short
     whole = texts(detail_lines(first_node(review), review, in_full=True))
     assert "zh:" + "a" * 64 in whole

@@ -11,13 +11,14 @@ from locklens.hashes import registry_manifests
 from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof
 from locklens.review.reports.evidence import clock, host_words
 from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
+from locklens.review.reports.lines import Role, Span
 from locklens.review.reports.signer_lines import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.filter import Candidate, parse_filter
 from locklens.ui.shell.bars import Reading, registry_lines
 from locklens.ui.shell.review_merge import renewed, with_roots
 from locklens.ui.shell.throttle import Throttle
-from locklens.ui.text.evidence import verified_in_short
+from locklens.ui.text.evidence import unverified_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,30 +46,31 @@ def with_proofs(change: Change, *proofs: Proof, platform: str | None = None, **m
     added = tuple(
         replace(fact, proof=proof, platform=platform) for fact, proof in zip(change.added, proofs, strict=True)
     )
-    explained = sum(fact.is_explained for fact in added)
-    return replace(change, added=added, explained=explained, **{"evidence": Evidence(AS_OF), **more})
+    return replace(change, added=added, **{"evidence": Evidence(AS_OF), **more})
 
 
 def h1(number: int, proof: Proof, platform: str | None = None) -> HashFact:
     return HashFact(f"h1:{number:043}=", platform, proof)
 
 
-def test_a_row_says_how_far_its_hashes_are_explained(samples: Samples) -> None:
-    def short(change: Change, *, is_asking: bool = False, is_offline: bool = False) -> str:
-        return verified_in_short([change], is_asking=is_asking, is_offline=is_offline).text
+def test_a_row_says_how_many_hashes_are_not_verified(samples: Samples) -> None:
+    def short(change: Change, *, is_asking: bool = False) -> str:
+        return unverified_of([change], is_asking=is_asking).text
 
     signed, unknown = Proof.SIGNED, Proof.UNKNOWN
     change = samples.change()
     asked = replace(change, evidence=None)
-    assert short(asked, is_asking=True) == "…/4"
-    assert short(asked) == "?/4"
-    assert short(with_proofs(change, signed, signed, signed, unknown)) == "3/4"
+    assert short(asked, is_asking=True) == "… of 4"
+    assert short(asked) == "? of 4"
+    assert short(with_proofs(change, signed, signed, signed, unknown)) == "1 of 4"
     troubled = Evidence(AS_OF, ("the list of versions is not known",))
-    assert short(with_proofs(change, signed, signed, signed, signed, evidence=troubled)) == "4/4!"
-    assert short(replace(change, evidence=Evidence(None, ("it is down",), answer=LookupAnswer.FAILED))) == "unverified"
+    assert short(with_proofs(change, signed, signed, signed, signed, evidence=troubled)) == "0 of 4!"
+    assert short(replace(change, evidence=Evidence(None, ("it is down",), answer=LookupAnswer.FAILED))) == "4 of 4!"
     nobody = Evidence(None, ("it was not asked",), answer=LookupAnswer.NOT_ASKED)
-    assert short(replace(change, evidence=nobody)) == "not asked"
-    assert short(replace(change, evidence=nobody), is_offline=True) == "offline"
+    assert short(replace(change, evidence=nobody)) == "4 of 4!"
+    reported = with_proofs(change, signed, signed, Proof.REPORTED, Proof.MIRROR)
+    assert unverified_of([reported], is_asking=False) == Span("2 of 4", Role.WARN), "nobody signed these"
+    assert unverified_of([with_proofs(change, *[signed] * 4)], is_asking=False) == Span("0 of 4", Role.GOOD)
     assert short(samples.change(new=None, kind=ChangeKind.REMOVED)) == ""
     assert (
         short(replace(samples.change("a/b", "1.0.0", "1.0.0", kind=ChangeKind.CONSTRAINTS_ONLY), evidence=Evidence()))
@@ -81,8 +83,12 @@ def test_a_group_says_what_is_worst_in_it(samples: Samples) -> None:
     half = with_proofs(samples.change(), *[Proof.SIGNED] * 2, *[Proof.UNKNOWN] * 2)
     asked = replace(samples.change(), evidence=None)
     failed = replace(samples.change(), evidence=Evidence(None, ("no",), answer=LookupAnswer.FAILED))
-    for changes, expected in (((whole, half), "2/4"), ((whole, failed, half), "unverified"), ((failed, asked), "…/4")):
-        assert verified_in_short(changes, is_asking=True, is_offline=False).text == expected
+    for changes, expected in (
+        ((whole, half), "2 of 4"),
+        ((whole, failed, half), "4 of 4!"),
+        ((failed, asked), "… of 4"),
+    ):
+        assert unverified_of(changes, is_asking=True).text == expected
 
 
 def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
@@ -105,7 +111,7 @@ def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
     assert "  base zh still in SHA256SUMS 0 of 4   14:02" in lines
     assert "  new zh in SHA256SUMS        4 of 4   14:02" in lines
     assert "  h1 computed from packages   1 of 2   14:02  linux_amd64" in lines
-    assert "  h1 unverified               1 of 2   14:02" in lines
+    assert "  h1 of unknown origin        1 of 2   14:02" in lines
     assert "    verifying needs up to 3 package downloads, 3.0 MiB: press v" in lines
     hashes = texts(hash_lines(change, is_asking=False, in_full=False))
     assert hashes.count("STALE") == 4

@@ -151,13 +151,13 @@ def test_rows_by_root(repository: Review) -> None:
     rows = hash_rows(repository, asked=LookupState())
     assert [(row.name, row.cover.text, row.proof.text) for row in rows] == [
         ("infra/prod", "", ""),
-        ("acme/demo", "1/2", "4 of 4"),
-        ("acme/whole", "2/2", "5 of 5"),
+        ("acme/demo", "1/2", "0 of 4"),
+        ("acme/whole", "2/2", "0 of 5"),
         ("infra/stage", "", ""),
-        ("acme/open", "1/2?", "4 of 5"),
-        ("corp/vault", "0/2?", "unverified"),
+        ("acme/open", "1/2?", "1 of 5"),
+        ("corp/vault", "0/2?", "1 of 1"),
         (".", "", ""),
-        ("acme/top", "2/2", "6 of 6"),
+        ("acme/top", "2/2", "0 of 6"),
     ]
     assert [row.severity for row in rows[:2]] == [None, Severity.WARN]
 
@@ -173,8 +173,7 @@ def test_rows_during_and_after_a_review_without_facts(samples: Samples, reposito
     alone = replace(bare, kept=tuple(HashFact(one.hash) for one in bare.kept))
     alone = replace(alone, evidence=Evidence(None, ("no",), answer=LookupAnswer.NOT_ASKED))
     review = replace(repository, roots=(samples.root("r", [alone]),))
-    assert hash_rows(review, asked=LookupState(is_offline=True))[1].proof.text == "offline"
-    assert hash_rows(review, asked=LookupState())[1].proof.text == "not asked"
+    assert hash_rows(review, asked=LookupState())[1].proof.text == "3 of 3"
     assert bare.new is not None
     empty = replace(bare, new=replace(bare.new, hashes=()), kept=(), evidence=Evidence())
     assert (
@@ -220,7 +219,7 @@ def test_the_detail_of_a_provider(repository: Review) -> None:
         "  plugin-cache    1 of 2    only h1 counts",
         "    missing       darwin_arm64",
         "  -> L locks the missing platforms, with a Preview",
-        "HASHES  4 of 4 verified",
+        "HASHES  4 locked hashes verified",
         "  verified by download: linux_amd64",
         "  signed   3 zh       a zh in the publisher's signed SHA256SUMS",
         "REQUIRED PLATFORMS  locklens.toml of HEAD",
@@ -250,7 +249,7 @@ def test_the_detail_of_unknown_facts(repository: Review) -> None:
 
 def test_the_detail_of_a_root(repository: Review) -> None:
     lines = detail(repository, "infra/prod")
-    assert "PROVIDERS  2, 9 of 9 hashes verified" in lines
+    assert "PROVIDERS  2, 9 locked hashes verified" in lines
     assert any("acme/demo" in line and line.endswith("covers 1 of 2 required platforms") for line in lines)
     assert "  plugin-cache    only h1 counts" in lines
 
@@ -267,10 +266,10 @@ def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
 def test_the_report_says_what_the_screen_says(repository: Review) -> None:
     report = hashes_text.render(repository)
     for words in (
-        "acme/demo 1.0.0  hashes verified 4 of 4, covers 1 of 2 required platforms",
+        "acme/demo 1.0.0  4 locked hashes verified, covers 1 of 2 required platforms",
         "      COVERAGE  required platforms, by install path",
         "        plugin-cache    1 of 2    only h1 counts\n          missing       darwin_arm64",
-        "corp/vault 1.0.0  hashes verified 0 of 1, covers 0 of 2 required platforms, 2 unknown",
+        "corp/vault 1.0.0  1 of 1 locked hash not verified, covers 0 of 2 required platforms, 2 unknown",
         "REQUIRED PLATFORMS  locklens.toml of HEAD",
         "  linux_amd64   CI, prod",
         "  plugin-cache    only h1 counts",
@@ -295,7 +294,7 @@ async def test_every_size_holds_without_colour(
             await on.press(key)
         if size[0] == 80:
             await on.choose("acme/demo")
-            for words in ("> · acme/demo", "WARN", "1/2", "4 of 4", "3 Hashes", "1 not covered"):
+            for words in ("> · acme/demo", "WARN", "1/2", "0 of 4", "3 Hashes", "1 not covered"):
                 assert words in on.text, words
             await on.press("enter", "g")
             assert "* darwin_arm64  signed   -        MISSING" in on.text
@@ -309,7 +308,7 @@ async def test_moving(repository: Review, opened: Opened) -> None:
         on = HashesDriver(app, pilot)
         await on.settle()
         assert "hashes  5 providers in 3 lock files" in on.lines[0]
-        assert "21 hashes  2 unverified  1 not covered" in on.lines[0]
+        assert "2 of 21 locked hashes not verified  1 not covered" in on.lines[0]
         assert "2 required platforms" in on.lines[-2]
         assert "required platforms       linux_amd64    CI, prod" in on.text
         assert "direct, plugin-cache (h1 only)" in on.text
@@ -486,7 +485,7 @@ async def test_the_row_is_meant_where_nothing_is_marked(samples: Samples, reposi
         assert source.proofs == [{("infra/stage/.terraform.lock.hcl", samples.address("acme/open"))}]
         row = on.hashes.left.current
         assert row is not None
-        assert (row.cover.text, row.proof.text) == ("2/2", "6 of 6")
+        assert (row.cover.text, row.proof.text) == ("2/2", "0 of 6")
 
 
 async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def settled(change: Change, *, unknown: int = 0, **more: object) -> Change:
         replace(fact, proof=Proof.SIGNED if number < limit else Proof.UNKNOWN)
         for number, fact in enumerate(change.added)
     )
-    return replace(change, added=added, explained=limit, **{"evidence": Evidence(AS_OF), **more})
+    return replace(change, added=added, **{"evidence": Evidence(AS_OF), **more})
 
 
 class StepSource(ServingSource):
@@ -106,16 +106,16 @@ def three(samples: Samples) -> Review:
 async def test_rows_fill_in_while_the_list_is_there(three: Review, running: Running) -> None:
     source = StepSource(three)
     async with running(source, settled=False) as on:
-        await until(on, lambda: on.text.count("…/4") == 3)
+        await until(on, lambda: on.text.count("… of 4") == 3)
         served = source.serving[0]
         served.tell(Progress("evidence", 1, 3))
         served.tell(RootsKnown(three.roots[1:2]))
-        await until(on, lambda: "4/4" in on.text)
-        assert on.text.count("…/4") == 2
+        await until(on, lambda: "0 of 4" in on.text)
+        assert on.text.count("… of 4") == 2
         assert "asking registries, 1/3 changes settled" in on.text
         served.end.set()
         await on.settle()
-        assert on.text.count("4/4") == 3
+        assert on.text.count("0 of 4") == 3
         assert "asking" not in on.text
         assert "as of 14:02 UTC" in on.text
 
@@ -127,14 +127,15 @@ async def test_cursor_folds_and_detail_stay_while_rows_change(
     worst = replace(three.roots[2], changes=(bad,))
     source = StepSource(replace(three, roots=(*three.roots[:2], worst)))
     async with running(source, settled=False) as on:
-        await until(on, lambda: on.text.count("…/4") == 3)
+        await until(on, lambda: on.text.count("… of 4") == 3)
         await on.go_to("infra/b")
         await on.press("h", "k", "enter")
         assert "… asking the registry" in on.text
         key, line = on.current.key, on.detail.current
         assert (on.current.node.title, on.detail.has_focus) == ("acme/a", True)
         source.serving[0].tell(RootsKnown((worst, three.roots[0])))
-        await until(on, lambda: on.titles[0] == "infra/c")
+        await until(on, lambda: "1 of 4" in on.text)
+        assert on.titles[0] == "infra/a", "a row that was read keeps its place"
         assert on.current.key == key
         assert on.detail.has_focus
         assert on.detail.current == line
@@ -143,6 +144,29 @@ async def test_cursor_folds_and_detail_stay_while_rows_change(
         source.serving[0].end.set()
         await on.settle()
         assert on.current.key == key
+        assert (on.titles[0], "s sorts anew" in on.lines[-2]) == ("infra/a", True)
+        await on.press("tab", "s")
+        assert (on.titles[0], on.current.key) == ("infra/c", key)
+        assert "sorted by severity" in on.lines[-2]
+        await on.press("s")
+        assert "sorted by provider" in on.lines[-2]
+
+
+async def test_nothing_is_ok_before_it_was_checked(three: Review, running: Running, samples: Samples) -> None:
+    noted = settled(three.roots[1].changes[0], findings=(samples.finding("LK013", Severity.INFO),))
+    source = StepSource(replace(three, roots=(three.roots[0], replace(three.roots[1], changes=(noted,)))))
+    async with running(source, settled=False) as on:
+        await until(on, lambda: on.text.count("… of 4") == 2)
+        assert not any(" ok " in line for line in on.lines[2:-2])
+        assert "CI would pass" not in on.text
+        assert "checking" in on.lines[-2]
+        assert "0 BLOCK  0 WARN  1 INFO so far" in on.lines[0]
+        assert "INFO…" in on.text
+        source.serving[0].tell(RootsKnown(source.serving[0].final.roots[:1]))
+        await until(on, lambda: any(" ok " in line for line in on.lines[2:-2]))
+        source.serving[0].end.set()
+        await until(on, lambda: "CI would pass" in on.text)
+        assert "…" not in on.lines[0] + on.lines[-2]
 
 
 async def test_a_cursor_that_nobody_moved_stays_at_the_worst(three: Review, running: Running, samples: Samples) -> None:
@@ -168,8 +192,9 @@ async def test_a_scrolled_list_keeps_its_row_where_the_eye_is(samples: Samples, 
         await on.go_to("acme/x020")
         height = on.changes.cursor - on.changes.scroll_offset.y
         source.serving[0].tell(RootsKnown(tuple(bad)))
-        await until(on, lambda: on.titles[0] == "infra/050")
-        assert on.current.node.title == "acme/x020"
+        await until(on, lambda: on.screen.review.roots[55].changes[0].findings)
+        await on.settle()
+        assert (on.titles[0], on.current.node.title) == ("infra/000", "acme/x020")
         assert on.changes.cursor - on.changes.scroll_offset.y == height
 
 
@@ -183,10 +208,10 @@ async def test_500_changes_one_by_one_do_not_build_the_list_500_times(
     built = 0
     build = ReviewScreen.refresh_list
 
-    def counted(self: ReviewScreen, *, cursor_key: str | None = None) -> None:
+    def counted(self: ReviewScreen, *, cursor_key: str | None = None, is_ordered: bool = False) -> None:
         nonlocal built
         built += 1
-        build(self, cursor_key=cursor_key)
+        build(self, cursor_key=cursor_key, is_ordered=is_ordered)
 
     async with running(source, settled=False) as on:
         await until(on, lambda: len(on.titles) == 1000)
@@ -201,7 +226,7 @@ async def test_500_changes_one_by_one_do_not_build_the_list_500_times(
         await on.press()
         assert built == 1
         assert "500/500 changes settled" in on.text
-        assert "4/4" in on.text
+        assert "0 of 4" in on.text
         source.serving[0].end.set()
         await on.settle()
         assert built == 2
@@ -210,22 +235,22 @@ async def test_500_changes_one_by_one_do_not_build_the_list_500_times(
 async def test_asking_again_while_asking_replaces_the_run(three: Review, running: Running) -> None:
     source = StepSource(three)
     async with running(source, settled=False) as on:
-        await until(on, lambda: on.text.count("…/4") == 3)
+        await until(on, lambda: on.text.count("… of 4") == 3)
         source.serving[0].tell(RootsKnown(three.roots[:1]))
-        await until(on, lambda: on.text.count("4/4") == 1)
+        await until(on, lambda: on.text.count("0 of 4") == 1)
         await on.press("r")
         await until(on, lambda: len(source.serving) == 2 and source.serving[0].cancelled)
         assert source.fresh == [False, True]
-        assert on.text.count("4/4") == 1, "what is known stays"
+        assert on.text.count("0 of 4") == 1, "what is known stays"
         source.serving[0].tell(RootsKnown(three.roots[1:2]))
         source.serving[1].tell(Progress("evidence", 2, 3))
         await until(on, lambda: "2/3 changes settled" in on.text)
-        assert on.text.count("4/4") == 1, "what the run before still says is not heard"
+        assert on.text.count("0 of 4") == 1, "what the run before still says is not heard"
         source.serving[1].tell(RootsKnown(three.roots[1:2]))
-        await until(on, lambda: on.text.count("4/4") == 2)
+        await until(on, lambda: on.text.count("0 of 4") == 2)
         source.serving[1].end.set()
         await on.settle()
-        assert on.text.count("4/4") == 3
+        assert on.text.count("0 of 4") == 3
 
 
 async def test_asking_again_keeps_what_is_known_until_it_is_known_again(three: Review, running: Running) -> None:
@@ -241,7 +266,7 @@ async def test_asking_again_keeps_what_is_known_until_it_is_known_again(three: R
             RootsKnown((replace(drafted(three).roots[0], configuration=three.roots[0].configuration),))
         )
         await until(on, lambda: "1/3 changes settled" in on.text)
-        assert on.text.count("4/4") == 3
+        assert on.text.count("0 of 4") == 3
         source.serving[1].end.set()
         await on.settle()
 
@@ -253,13 +278,13 @@ async def test_a_file_that_changes_while_registries_are_asked_is_noticed(
     file.write_text("1")
     source = StepSource(three, files=(file,))
     async with running(source, settled=False) as on:
-        await until(on, lambda: on.text.count("…/4") == 3)
+        await until(on, lambda: on.text.count("… of 4") == 3)
         source.serving[0].tell(Progress("evidence", 1, 3))
         await until(on, lambda: "1/3 changes settled" in on.text)
         file.write_text("22")
         await until(on, lambda: len(source.serving) == 2 and source.serving[0].cancelled)
         source.serving[1].end.set()
-        await until(on, lambda: on.text.count("4/4") == 3)
+        await until(on, lambda: on.text.count("0 of 4") == 3)
         assert source.fresh == [False, False]
 
 
@@ -278,11 +303,11 @@ async def test_a_run_that_fails_leaves_no_row_waiting(three: Review, running: Ru
 
     source = FailingSource(three)
     async with running(source, settled=False) as on:
-        await until(on, lambda: on.text.count("…/4") == 3)
+        await until(on, lambda: on.text.count("… of 4") == 3)
         source.serving[0].end.set()
         await until(on, lambda: "git went away" in on.text)
-        assert on.text.count("?/4") == 3
-        assert "…/4" not in on.text
+        assert on.text.count("? of 4") == 3
+        assert "… of 4" not in on.text
 
 
 @pytest.mark.parametrize("size", [(80, 24), (110, 32), (200, 50), (40, 12), (20, 6)])
@@ -299,7 +324,7 @@ async def test_failed_and_not_asked_are_said_at_every_size(
     async with running(replace(three, roots=roots, hosts=hosts), size=size) as on:
         assert all(len(text) <= size[0] for text in on.lines)
         if size[0] >= 80:
-            for words in ("unverified", "not asked", "3/4", "1 of 2 registries failed"):
+            for words in ("4 of 4!", "1 of 4", "1 of 2 registries failed"):
                 assert words in on.text
             assert "acme/a" in on.text
         await on.press("j", "enter")
@@ -427,4 +452,4 @@ async def test_asking_again_asks_the_registry_again(real: Callable[[DemoRegistry
             await on.press("r")
             await until(on, lambda: not on.screen.is_asking)
             assert len(registry.requests) > count
-            assert "unverified" in on.text
+            assert "not verified, lookup failed" in on.text

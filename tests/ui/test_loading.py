@@ -63,7 +63,7 @@ async def test_nothing_changed(samples: Samples, running: Running) -> None:
     async with running(replace(review, lock_files=2)) as on:
         assert "Nothing changed between HEAD@3f9c1e2 and the work tree." in on.text
         assert "2 lock files" in on.text
-        assert "would exit 0" in on.text
+        assert "CI would pass" in on.text
         for key in ("j", "space", "n", "d", "y", "o", "e", "w", "x", "right_square_bracket", "enter", "tab", "b", "a"):
             await on.press(key)
         await on.press("q")

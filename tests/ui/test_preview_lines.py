@@ -137,7 +137,7 @@ def test_the_result(samples: Samples) -> None:
     text = said(standing)
     assert "^ hashicorp/aws  5.1.0 -> 5.2.0  WARN  \n" in text
     assert "  3 providers unchanged\n" in text
-    assert "  hashes: +4 -4   verified 0 of 4\n" in text
+    assert "  hashes: +4 -4   4 of 4 added hashes not verified\n" in text
     assert "  findings: 1 WARN  1 INFO  \n" in text
     assert text.index("LK004  Downgrade") < text.index("LK013  Major version")
     assert "  then no provider differs from HEAD in the lock files written\n" in text

@@ -32,9 +32,8 @@ def unproven(samples: Samples, name: str = "acme/demo", proof: Proof = Proof.UNK
     assert change.new is not None
     new = replace(change.new, hashes=(*change.new.hashes, H1))
     added = (*(replace(fact, proof=Proof.SIGNED) for fact in change.added), HashFact(H1, None, proof))
-    explained = sum(fact.is_explained for fact in added)
     evidence = Evidence("2026-11-21T14:02:09Z", to_prove=5, to_prove_bytes=3 << 20)
-    return replace(change, new=new, added=added, explained=explained, evidence=evidence)
+    return replace(change, new=new, added=added, evidence=evidence)
 
 
 def reviewed(samples: Samples, proof: Proof = Proof.UNKNOWN) -> Review:

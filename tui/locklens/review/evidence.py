@@ -81,13 +81,11 @@ def trace(change: Change, case: Case | None) -> Change:
     """
     if case is None:
         return replace(change, evidence=Evidence())
-    added = _facts(change.added, case, case.new)
     return replace(
         change,
-        added=added,
+        added=_facts(change.added, case, case.new),
         removed=_facts(change.removed, case, case.new if case.is_same_release else case.old, was_locked=True),
         kept=_facts(change.kept, case, case.new, was_locked=case.is_same_release),
-        explained=sum(fact.is_explained for fact in added),
         evidence=_evidence(case),
         old_signer=_old_signer(case),
         new_signer=case.new.signer,
@@ -132,16 +130,20 @@ def _facts(
     of_files = dict(release.reported)
     for zh, build in platforms.items():
         of_files |= dict.fromkeys(case.hashed.get(zh, ()), build)
-    proven = hashes_of_hashed(platforms, case.hashed)
     vouchers = vouched_for(release, case.hashed)
+    signed = {zh for zh in platforms if vouchers.get(zh) is HashOrigin.SIGNED}
+    computed = hashes_of_hashed(signed, case.hashed)
+    of_unsigned = hashes_of_hashed(platforms.keys() - signed, case.hashed)
     traced = []
     for fact in facts:
         text = fact.hash
         platform = platforms.get(text) or of_files.get(text)
-        if text in proven:
+        if text in computed:
             proof = Proof.COMPUTED
         elif text in vouchers:
             proof = _PROOFS[vouchers[text]]
+        elif text in of_unsigned:
+            proof = Proof.REPORTED
         elif was_locked and release.today is not None and is_of_signed_scheme(text):
             proof = Proof.STALE
         elif release is case.new and text in case.mirrored:

@@ -110,6 +110,7 @@ class Health(Struct, frozen=True):
         spread: By the number of roots, the most first.
         signers: Who signed the locked version of a provider in a root, by the root's path and the provider; without
             those that are not known.
+        undecided: The folders of the roots of which some check cannot say.
     """
 
     folder: str
@@ -119,11 +120,28 @@ class Health(Struct, frozen=True):
     checks: tuple[CheckResult, ...]
     spread: tuple[Spread, ...]
     signers: Mapping[tuple[str, ProviderAddress], str] = field(default_factory=dict)
+    undecided: frozenset[str] = frozenset()
 
     @property
     def ok(self) -> int:
-        """The number of roots without a warning or worse."""
-        return sum(root.severity not in {Severity.BLOCK, Severity.WARN} for root in self.review.roots)
+        """The number of roots without a warning or worse, of which every check could be made."""
+        return sum(root.path not in self.undecided for root in self._quiet)
+
+    @property
+    def unknown(self) -> int:
+        """The number of roots without a warning or worse, of which some check cannot say."""
+        return sum(root.path in self.undecided for root in self._quiet)
+
+    @property
+    def _quiet(self) -> list[RootReview]:
+        return [root for root in self.review.roots if root.severity not in {Severity.BLOCK, Severity.WARN}]
+
+    @property
+    def verdict(self) -> str:
+        """The worst severity as block or warn; else ok where every check of every root could be made, or unknown."""
+        if self.review.verdict != "ok":
+            return self.review.verdict
+        return "ok" if self.review.roots and not self.undecided else "unknown"
 
     @property
     def limits(self) -> tuple[str, ...]:

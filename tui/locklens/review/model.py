@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from locklens.policy import Policy
 from locklens.review.context import RootContext
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry, LockFile
@@ -55,7 +58,7 @@ class Proof(StrEnum):
     UNKNOWN = "unknown"
 
 
-_EXPLAINED = frozenset({Proof.SIGNED, Proof.COMPUTED, Proof.REPORTED})
+_VERIFIED = frozenset({Proof.SIGNED, Proof.COMPUTED})
 
 
 class Severity(StrEnum):
@@ -112,9 +115,35 @@ class HashFact(Struct, frozen=True):
     proof: Proof = Proof.UNKNOWN
 
     @property
+    def is_verified(self) -> bool:
+        """True if it is traced to a signed release, or to a package of one that was hashed here."""
+        return self.proof in _VERIFIED
+
+    @property
     def is_explained(self) -> bool:
-        """True if it is verified: traced to a signed release, to a package hashed here, or to the registry's report."""
-        return self.proof in _EXPLAINED
+        """True if it is verified, or at least reported by the registry, which nobody signed."""
+        return self.is_verified or self.proof is Proof.REPORTED
+
+
+class HashCount(Struct, frozen=True):
+    """The number of hashes that are not verified.
+
+    Attributes:
+        total: The number of hashes looked at.
+        unverified: Those that are neither signed nor computed from a signed package.
+        reported: The unverified ones that the registry reports, unsigned.
+    """
+
+    total: int = 0
+    unverified: int = 0
+    reported: int = 0
+
+    @classmethod
+    def of(cls, facts: Iterable[HashFact]) -> HashCount:
+        """Count hashes."""
+        counts = Counter(fact.proof for fact in facts)
+        total = counts.total()
+        return cls(total, total - sum(counts[proof] for proof in _VERIFIED), counts[Proof.REPORTED])
 
 
 class Evidence(Struct, frozen=True):
@@ -204,7 +233,6 @@ class Change(Struct, frozen=True):
             decision.
         moved_from: The old address, for kind MOVED.
         kept: The hashes on both sides.
-        explained: The number of verified hashes in `added`.
         evidence: None until the facts are settled.
         old_signer: The signer of the old version, None if unknown.
         new_signer: The signer of the new version, None if unknown.
@@ -222,7 +250,6 @@ class Change(Struct, frozen=True):
     added: tuple[HashFact, ...]
     removed: tuple[HashFact, ...]
     kept: tuple[HashFact, ...]
-    explained: int = 0
     evidence: Evidence | None = None
     old_signer: Signer | None = None
     new_signer: Signer | None = None
@@ -239,6 +266,11 @@ class Change(Struct, frozen=True):
         """The reason why its package hashes are unverified; None without a finding about that."""
         is_reported = any(finding.rule == UNVERIFIED_RULE for finding in self.findings)
         return self.evidence.unverified if is_reported and self.evidence is not None else None
+
+    @property
+    def hashes(self) -> HashCount:
+        """The added hashes, counted."""
+        return HashCount.of(self.added)
 
     @property
     def locked(self) -> tuple[HashFact, ...]:
@@ -364,6 +396,18 @@ class Review(Struct, frozen=True):
         return tuple(
             change for root in self.roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED
         )
+
+    @property
+    def is_survey(self) -> bool:
+        """True if the subject is all that is locked, and not what changed."""
+        return any(root.context.is_survey for root in self.roots)
+
+    @property
+    def hashes(self) -> HashCount:
+        """The added hashes of all changes, in a survey all locked ones; headers, reports and JSON show this count."""
+        if self.is_survey:
+            return HashCount.of(fact for root in self.roots for change in root.changes for fact in change.locked)
+        return HashCount.of(fact for change in self.changes for fact in change.added)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

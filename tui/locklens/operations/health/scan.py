@@ -125,15 +125,17 @@ class _Scan(Struct):
             base_hosts=_hosts(self.request, effective),
         )
         unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
+        undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
         here = os.path.relpath(os.path.realpath("."), os.path.realpath(self.top)).replace(os.sep, "/")
         return Health(
             self.request.name,
             self.top,
             here,
             review,
-            results(judged, unknown),
+            results(judged, {check: (len(numbers), reason) for check, (numbers, reason) in unknown.items()}),
             spread_of(judged),
             signers_of(self.groups, roots),
+            frozenset(roots[number].review.path for number in undecided),
         )
 
 
@@ -167,18 +169,19 @@ def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]
 
 def _judge_ages(
     roots: Sequence[ReadRoot], found: list[list[Finding]], answers: HealthAnswers | None, effective: EffectivePolicy
-) -> int:
-    """Add the findings about ages, and return the number of roots with an unknown age."""
+) -> set[int]:
+    """Add the findings about ages, and return the numbers of the roots with an unknown age."""
     if answers is None:
-        return sum(bool(root.review.new.entries) for root in roots)
+        return {number for number, root in enumerate(roots) if root.review.new.entries}
     from locklens.operations.health.registries import Distances
 
     distances = Distances(answers.available, effective.policy)
-    unknown = 0
+    unknown: set[int] = set()
     for number, root in enumerate(roots):
         findings, is_unknown = distances.findings(root)
         found[number] += findings
-        unknown += is_unknown
+        if is_unknown:
+            unknown.add(number)
     return unknown
 
 
@@ -188,27 +191,26 @@ def _unknown(
     effective: EffectivePolicy,
     *,
     is_offline: bool,
-    unknown_ages: int,
-) -> dict[str, tuple[int, str]]:
-    """Return the number of roots of which each check cannot say, with the reason."""
+    unknown_ages: set[int],
+) -> dict[str, tuple[set[int], str]]:
+    """Return the numbers of the roots of which each check cannot say, with the reason."""
     policy = effective.policy
     reason = "offline and not cached" if is_offline else "registry not asked, or without an answer"
     unasked = {number for group in groups for number, _ in group.members if group.case is None or _is_unknown(group)}
-    unknown = dict.fromkeys(OF_REGISTRY, (len(unasked), reason if unasked else ""))
+    unknown: dict[str, tuple[set[int], str]] = dict.fromkeys(OF_REGISTRY, (unasked, reason if unasked else ""))
     ages = "offline and not cached" if is_offline else "no release date, or registry without an answer"
     unknown["behind"] = (unknown_ages, ages if unknown_ages else "")
     if not policy.platforms:
-        unknown["platform-missing"] = (0, "no platforms are required by the policy")
+        unknown["platform-missing"] = (set(), "no platforms are required by the policy")
     if not policy.trust:
-        unknown["signer-not-pinned"] = (0, "the policy pins no keys")
-    undecided = sum(any(map(is_undecided, root.review.findings)) for root in roots)
-    unknown["orphan"] = (undecided, _UNREAD if undecided else "")
-    incomplete = [root for root in roots if root.unknown and root.review.new.exists]
-    for check, number in (
-        ("not-locked", len(incomplete)),
-        ("not-satisfied", sum(bool(root.unconstrained and root.review.new.entries) for root in roots)),
+        unknown["signer-not-pinned"] = (set(), "the policy pins no keys")
+    numbered = list(enumerate(roots))
+    for check, numbers in (
+        ("orphan", {number for number, root in numbered if any(map(is_undecided, root.review.findings))}),
+        ("not-locked", {number for number, root in numbered if root.unknown and root.review.new.exists}),
+        ("not-satisfied", {number for number, root in numbered if root.unconstrained and root.review.new.entries}),
     ):
-        unknown[check] = (number, _UNREAD if number else "")
+        unknown[check] = (numbers, _UNREAD if numbers else "")
     return unknown
 
 

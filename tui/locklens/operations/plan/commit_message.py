@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import ChangeKind
-from locklens.review.reports.words import severity_counts
+from locklens.review.reports.words import hashes_of_review, severity_counts
 from locklens.text import counted, visible
 
 if TYPE_CHECKING:
@@ -137,7 +137,6 @@ def _reviewed(review: Review) -> str:
     counts = severity_counts(review)
     by_severity = ", ".join(f"{number} {severity.value}" for severity, number in counts.items() if number)
     parts.append(counted(sum(counts.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
-    added = sum(len(change.added) for change in review.changes)
-    if added:
-        parts.append(f"{sum(change.explained for change in review.changes)}/{added} hashes verified")
+    if hashes := hashes_of_review(review):
+        parts.append(hashes)
     return ", ".join(parts)

@@ -38,8 +38,7 @@ def envelope(
     roots: Sequence[Mapping[str, Any]],
     changes: Mapping[str, int],
     distinct_changes: int,
-    added: int,
-    explained: int,
+    hashes: Mapping[str, int],
     findings: Mapping[str, int],
     accepted: int,
     unverified: str | None,
@@ -56,7 +55,7 @@ def envelope(
         "summary": {
             "changes": dict(changes),
             "distinct_changes": distinct_changes,
-            "hashes": {"added": added, "explained": explained},
+            "hashes": dict(hashes),
             "findings": dict(findings),
             "accepted": accepted,
             "unverified": unverified,

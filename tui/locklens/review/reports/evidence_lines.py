@@ -8,6 +8,7 @@ from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme
 from locklens.review.model import LookupAnswer, Proof
 from locklens.review.reports.evidence import clock, problem_lines
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.review.reports.words import hash_words
 from locklens.text import counted, listing, size_words
 from locklens.trust.model import Tier
 
@@ -119,10 +120,10 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
         if facts := [fact for fact in added if fact.proof is proof]:
             platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
             yield _fact(label, f"{len(facts)} of {len(added)}", moment, is_whole=True, more=platforms)
-    unverified = sum(not fact.is_explained for fact in added)
-    if not unverified:
+    unknown = sum(not fact.is_explained for fact in added)
+    if not unknown:
         return
-    yield _fact("h1 unverified", f"{unverified} of {len(added)}", moment, is_whole=False)
+    yield _fact("h1 of unknown origin", f"{unknown} of {len(added)}", moment, is_whole=False)
     if evidence.to_prove:
         size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
         downloads = counted(evidence.to_prove, "package download")
@@ -133,8 +134,8 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
     """Each added or removed hash with its platform and proof; in full also the unchanged hashes."""
     yield from heading("HASHES")
     if change.added:
-        verified = Span(f"  {change.explained} of {len(change.added)} added verified", Role.STRONG)
-        yield line(verified, Span(f"   {len(change.kept)} unchanged", Role.DIM))
+        counts = Span(f"  {hash_words(change.hashes, 'added')}", Role.STRONG)
+        yield line(counts, Span(f"   {len(change.kept)} unchanged", Role.DIM), hanging=4)
     elif change.removed:
         yield line(Span(f"  {len(change.kept)} unchanged", Role.DIM))
     else:
@@ -189,7 +190,9 @@ def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
             return Span("unknown", Role.DIM) if is_gone else Span("UNKNOWN", Role.WARN)
         case Proof.MIRROR:
             return Span("mirror", Role.WARN)
-        case Proof.SIGNED | Proof.COMPUTED | Proof.REPORTED:
+        case Proof.REPORTED:
+            return Span(proof.value, Role.PLAIN)
+        case Proof.SIGNED | Proof.COMPUTED:
             return Span(proof.value, Role.GOOD)
         case _:
             assert_never(proof)

@@ -7,11 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.coverage import coverage
+from locklens.review.model import HashCount
 from locklens.review.reports.envelope import SCHEMA
 from locklens.review.reports.json import (
     evidence_document,
     fact_document,
     finding_document,
+    hash_counts,
     run_document,
     signer_document,
 )
@@ -50,6 +52,7 @@ def document(review: Review, *, packages: Packages | None = None) -> dict[str, A
         packages: The packages on this machine, as plain values, by lock file and provider; None if not compared.
     """
     facts = [fact for root in review.roots for change in root.changes for fact in change.locked]
+    counts = hash_counts(HashCount.of(facts))
     return {
         "schema": SCHEMA,
         "run": run_document(review),
@@ -64,7 +67,8 @@ def document(review: Review, *, packages: Packages | None = None) -> dict[str, A
         "roots": [_root(root, review.policy, packages) for root in review.roots],
         "summary": {
             "hashes": len(facts),
-            "explained": sum(fact.is_explained for fact in facts),
+            "explained": counts["explained"],
+            "unverified_hashes": counts["unverified"],
             "proofs": dict(Counter(fact.proof.value for fact in facts)),
             "unverified": review.unverified.value if review.unverified else None,
             "verdict": review.verdict,
@@ -92,7 +96,7 @@ def _provider(change: Change, policy: Policy, packages: Sequence[Mapping[str, An
         "provider": str(change.address),
         "version": str(change.new.version),
         "line": change.new.line,
-        "explained": sum(fact.is_explained for fact in change.locked),
+        **hash_counts(HashCount.of(change.locked)),
         "coverage": _coverage(coverage(change, policy)),
         "hashes": [fact_document(fact) for fact in change.locked],
         "packages": packages,

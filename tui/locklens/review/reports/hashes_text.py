@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.hashes import is_of_files
 from locklens.review.coverage import coverage
-from locklens.review.model import Proof
+from locklens.review.model import HashCount, Proof
 from locklens.review.reports.cover import coverage_lines, in_words, policy_lines
 from locklens.review.reports.evidence import (
     host_lines,
@@ -19,7 +19,7 @@ from locklens.review.reports.evidence import (
 from locklens.review.reports.evidence_lines import hash_line, mirror_lines, proof_span, why_unknown
 from locklens.review.reports.lines import Role, plain_lines
 from locklens.review.reports.signer_lines import signer_change_lines
-from locklens.review.reports.words import verdict_words
+from locklens.review.reports.words import hash_words, verdict_words
 from locklens.text import Painted, counted, page, visible
 
 if TYPE_CHECKING:
@@ -50,9 +50,8 @@ def render(review: Review, *, colour: bool = False, packages: Packages | None = 
 def _lines(review: Review, packages: Packages) -> Iterator[Line]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
-    explained = sum(fact.is_explained for fact in facts)
     locks = counted(sum(root.new.exists for root in roots), "lock file")
-    yield f"locklens hashes  {locks}, hashes verified {explained} of {len(facts)}"
+    yield f"locklens hashes  {locks}, {hash_words(HashCount.of(facts), 'locked') or 'no hashes'}"
     shared = shared_problems(change for root in roots for change in root.changes if change.new is not None)
     for root in roots:
         yield ""
@@ -86,9 +85,9 @@ def _provider(change: Change, root: RootReview, review: Review, shared: Collecti
     assert change.new is not None
     facts = change.locked
     name = change.address.short(root.tool.default_host)
-    explained = sum(fact.is_explained for fact in facts)
     covered = coverage(change, review.policy)
-    yield f"  {name} {change.new.version}  hashes verified {explained} of {len(facts)}, {in_words(covered)}"
+    counts = hash_words(HashCount.of(facts), "locked") or "no hashes"
+    yield f"  {name} {change.new.version}  {counts}, {in_words(covered)}"
     if covered.is_wanted and len(covered.covered) < len(covered.platforms):
         yield from plain_lines(coverage_lines(covered), indent=" " * 6)
     for finding in change.findings:

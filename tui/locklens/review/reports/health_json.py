@@ -58,11 +58,12 @@ def document(health: Health) -> HealthJson:
         "summary": {
             "roots": len(review.roots),
             "ok": health.ok,
+            "unknown": health.unknown,
             "locks": review.lock_files,
             "providers": len(health.spread),
             "versions": sum(len(one.versions) for one in health.spread),
             "findings": {severity.value: count for severity, count in severity_counts(review).items()},
-            "verdict": review.verdict,
+            "verdict": health.verdict,
         },
     }
 

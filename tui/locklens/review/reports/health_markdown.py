@@ -35,7 +35,7 @@ def render(health: Health) -> Printable:
 def _lines(health: Health) -> Iterator[str]:
     budget = Budget(LONGEST)
     spend, fitting = budget.spend, budget.fitting
-    verdict = health.review.verdict
+    verdict = health.verdict
     yield from spend((HEALTH_MARKER, f"## locklens health: {verdict}", "", f"{total_words(health)}.", ""))
     yield from spend(("| check | severity | roots | providers |", "|---|---|---|---|"))
     rows = [[_row(result)] for result in health.checks if result.roots]

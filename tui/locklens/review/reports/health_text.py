@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from locklens.text import Line, Printable
 
 _COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
+_VERDICT_COLOURS = {"block": "31;1", "warn": "33", "unknown": "33", "ok": "32"}
 _ROOTS_SHOWN = 8
 _SPREADS_SHOWN = 20
 _VERSIONS_SHOWN = 8
@@ -51,9 +52,7 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line]:
         yield from _spreads(health.spread, lists_all=lists_roots)
     yield ""
     yield from _limits(health)
-    review = health.review
-    severity = Severity(review.verdict) if review.verdict != "ok" else None
-    yield "verdict: ", Painted(review.verdict, _COLOURS[severity] if severity else "32")
+    yield "verdict: ", Painted(health.verdict, _VERDICT_COLOURS[health.verdict])
 
 
 def total_words(health: Health) -> str:
@@ -62,8 +61,8 @@ def total_words(health: Health) -> str:
     findings = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
     versions = sum(len(one.versions) for one in health.spread)
     return (
-        f"{counted(len(health.review.roots), 'root')}, {health.ok} ok, {counted(len(health.spread), 'provider')}, "
-        f"{counted(versions, 'distinct version')}: {findings}"
+        f"{counted(len(health.review.roots), 'root')}, {health.ok} ok, {health.unknown} unknown, "
+        f"{counted(len(health.spread), 'provider')}, {counted(versions, 'distinct version')}: {findings}"
     )
 
 

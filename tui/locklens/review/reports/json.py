@@ -12,6 +12,7 @@ from locklens.review.model import (
     ChangeKind,
     Evidence,
     Finding,
+    HashCount,
     HashFact,
     Review,
     RootReview,
@@ -46,7 +47,7 @@ def review_schema() -> Json:
 
 def document(review: Review) -> Json:
     """Return the document as plain values."""
-    changes = review.changes
+    changes, hashes = review.changes, review.hashes
     return envelope(
         run=run_document(review),
         base=_side(review.base),
@@ -55,8 +56,7 @@ def document(review: Review) -> Json:
         own_findings=[finding_document(finding) for finding in review.own_findings],
         changes=dict(Counter(change.kind.value for change in changes)),
         distinct_changes=len({change.group for change in changes}),
-        added=sum(len(change.added) for change in changes),
-        explained=sum(change.explained for change in changes),
+        hashes={"added": hashes.total, **hash_counts(hashes)},
         findings={severity.value: count for severity, count in severity_counts(review).items()},
         accepted=review.accepted,
         unverified=review.unverified.value if review.unverified else None,
@@ -149,13 +149,18 @@ def _change(change: Change) -> Json:
             "added": [fact_document(fact) for fact in change.added],
             "removed": [fact_document(fact) for fact in change.removed],
             "kept": len(change.kept),
-            "explained": change.explained,
+            **hash_counts(change.hashes),
         },
         "signer": {"old": signer_document(change.old_signer), "new": signer_document(change.new_signer)},
         "evidence": evidence_document(change.evidence) if change.evidence else None,
         "required_by": [requirement_document(requirement) for requirement in change.required_by],
         "findings": [finding_document(finding) for finding in change.findings],
     }
+
+
+def hash_counts(count: HashCount) -> Json:
+    """Return how many hashes are explained, if only by the registry's own report, and how many are not verified."""
+    return {"explained": count.total - count.unverified + count.reported, "unverified": count.unverified}
 
 
 def fact_document(fact: HashFact) -> Json:

@@ -96,9 +96,6 @@ class _Comment:
         changes = counted(len(review.changes), "change")
         distinct = len({change.group for change in review.changes})
         yield f"{code(base)} to {code(head)}: {changes} ({distinct} distinct) in {roots}."
-        added = sum(len(change.added) for change in review.changes)
-        if added:
-            yield f"Hashes verified: {sum(change.explained for change in review.changes)} of {added} added."
         asked = sum(host.asked and host.error is None for host in review.hosts)
         yield f"Registries that answered: {asked} of {len(review.hosts)}."
 
@@ -106,9 +103,6 @@ class _Comment:
         review = self._review
         if unverified := words.unverified_words(review):
             yield f"- {unverified}."
-        unproven = sum(len(change.added) - change.explained for change in review.changes)
-        if unproven:
-            yield f"- {counted(unproven, 'added hash', 'added hashes')} without proof."
         yield "- The code of the providers, and the versions of modules, which lock files do not pin: never checked."
         for host in sorted(review.hosts, key=lambda host: host.host):
             if host.error is not None:
@@ -180,7 +174,7 @@ def _change_line(one: DistinctChange) -> str:
     change = one.change
     named_in = (finding for _, member in one.members for finding in member.findings)
     rules = sorted({finding.rule for finding in named_in if finding.severity is not Severity.OFF})
-    hashes = f"; hashes verified {change.explained} of {len(change.added)}" if change.added else ""
+    hashes = f"; {words.hash_words(change.hashes, 'added')}" if change.added else ""
     named = f": {', '.join(rules)}" if rules else ""
     subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
     return f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"

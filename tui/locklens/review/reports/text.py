@@ -168,10 +168,8 @@ class _Printer:
 
     def _tail(self) -> Iterator[Line]:
         review = self._review
-        added = sum(len(change.added) for change in review.changes)
-        if added:
-            explained = sum(change.explained for change in review.changes)
-            yield f"hashes verified {explained} of {added}"
+        if hashes := words.hashes_of_review(review):
+            yield hashes
         yield from evidence.shared_problem_lines(self._unknown)
         for line in evidence.host_lines(review):
             yield f"registry {line}"

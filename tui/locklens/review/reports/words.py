@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.hashes import packages_of
 from locklens.review.model import (
-    UNVERIFIED_RULE,
     Change,
     ChangeKind,
-    Finding,
-    HashFact,
+    HashCount,
     LockStatus,
     Review,
     RootReview,
     Severity,
     Unverified,
 )
-from locklens.text import counted
 
 if TYPE_CHECKING:
     from locklens.project.configuration import MissingModule
@@ -119,51 +116,48 @@ def missing_module_words(module: MissingModule) -> str:
 def severity_counts(review: Review) -> dict[Severity, int]:
     """The number of findings of each severity, without accepted ones.
 
-    Unverified hashes count once for each reason and registry: an offline run has one warning, not one for each change.
+    A finding about the same change in many roots counts once, as the change does; its worst severity counts.
     """
-    counts = {Severity.BLOCK: 0, Severity.WARN: 0, Severity.INFO: 0}
-    repeated: set[tuple[Severity, str, str]] = set()
-    for finding in review.own_findings:
-        _count(finding, counts)
+    worst_of: dict[tuple[str, str], Severity] = {}
+    severities = [finding.severity for finding in review.own_findings if finding.accepted is None]
     for root in review.roots:
-        for finding in root.findings:
-            _count(finding, counts)
+        severities += [finding.severity for finding in root.findings if finding.accepted is None]
         for change in root.changes:
             for finding in change.findings:
-                if finding.rule == UNVERIFIED_RULE and change.unverified is not None:
-                    host = "" if change.unverified is Unverified.OFFLINE else change.address.host
-                    cause = finding.severity, change.unverified.value, host
-                    if cause in repeated:
-                        continue
-                    if finding.accepted is None:
-                        repeated.add(cause)
-                _count(finding, counts)
-    return counts
+                if finding.accepted is None:
+                    subject = change.group, finding.rule
+                    known = worst_of.setdefault(subject, finding.severity)
+                    worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)
+    counts = Counter((*severities, *worst_of.values()))
+    return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
 
 
-def _count(finding: Finding, counts: dict[Severity, int]) -> None:
-    if finding.severity in counts and finding.accepted is None:
-        counts[finding.severity] += 1
+def hash_words(count: HashCount, adjective: str) -> str:
+    """The number of hashes that are not verified, with its unit: "48 of 175 added hashes not verified"; "" for none.
+
+    Args:
+        count: The hashes.
+        adjective: Of the hashes: "added" or "locked".
+    """
+    hashes = f"{adjective} {'hash' if count.total == 1 else 'hashes'}"
+    if not count.unverified:
+        return f"{count.total} {hashes} verified" if count.total else ""
+    words = f"{count.unverified} of {count.total} {hashes} not verified"
+    return f"{words} ({count.reported} reported by the registry, unsigned)" if count.reported else words
+
+
+def hashes_of_review(review: Review) -> str:
+    """The `hash_words` of a whole review: of its added hashes, in a survey of all locked ones."""
+    return hash_words(review.hashes, "locked" if review.is_survey else "added")
 
 
 def verdict_words(review: Review) -> str:
-    """The verdict, e.g. "ok", or "warn, 12 package hashes unverified (offline)"."""
+    """The verdict, e.g. "ok", or "warn, 12 of 15 added hashes not verified, offline"."""
     return ", ".join(filter(None, (review.verdict, unverified_words(review))))
 
 
 def unverified_words(review: Review) -> str:
-    """The number of unverified package hashes with the reasons, e.g. "12 package hashes unverified (offline)"."""
-    changes = review.unverified_changes
-    if not changes:
-        return ""
-    number = sum(
-        len(packages_of(fact.hash for fact in _to_verify(change) if not fact.is_explained)) for change in changes
-    )
-    reasons = {change.unverified for change in changes}
-    shown = ", ".join(_REASONS[reason] for reason in Unverified if reason in reasons)
-    return f"{counted(number, 'package hash', 'package hashes')} unverified ({shown})"
-
-
-def _to_verify(change: Change) -> tuple[HashFact, ...]:
-    is_all = change.kind in {ChangeKind.UNCHANGED, ChangeKind.MOVED} or not change.added
-    return change.locked if is_all else change.added
+    """The hashes that are not verified, and why a registry could not tell; "" where all are verified."""
+    reasons = {change.unverified for change in review.unverified_changes}
+    counts = [hashes_of_review(review)] if review.hashes.unverified else []
+    return ", ".join([*counts, *(_REASONS[reason] for reason in Unverified if reason in reasons)])

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.operations.verification.model import PackageVerdict
+from locklens.review.model import HashCount
 from locklens.review.reports.cover import source_words
 from locklens.review.reports.lines import Line, Role, Span
+from locklens.review.reports.words import hash_words, unverified_words, verdict_words
 from locklens.text import counted
 from locklens.ui.hashes.packages import differ_words, package_counts
 from locklens.ui.shell.bars import fact_line, joined_parts, registry_lines
-from locklens.ui.text.phrases import registries_in_short, unverified_in_short
+from locklens.ui.text.phrases import registries_in_short
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
@@ -27,11 +29,10 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     if review is None:
         return (BarLayout(name),)
     changes = [change for root in review.roots for change in root.changes if change.new is not None]
-    facts = [fact for change in changes for fact in change.locked]
-    unverified = sum(not fact.is_explained for fact in facts)
+    hashes = HashCount.of(fact for change in changes for fact in change.locked)
     uncovered = sum(any(finding.rule == "LK009" for finding in change.findings) for change in changes)
-    counts = [Piece(f"  {counted(len(facts), 'hash', 'hashes')}")]
-    counts.append(Piece(f"  {unverified} unverified", Role.WARN if unverified else Role.DIM, "only('unverified')"))
+    role = Role.WARN if hashes.unverified else Role.DIM
+    counts = [Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')")]
     if review.policy.platforms:
         counts.append(Piece(f"  {uncovered} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
     differing = package_counts(packages)[PackageVerdict.DIFFERS]
@@ -58,9 +59,8 @@ def hashes_status(
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:
-        unverified = unverified_in_short(review)
-        if unverified:
-            parts.append(Piece(f"verdict {review.verdict}: {unverified}", Role.WARN))
+        if unverified_words(review):
+            parts.append(Piece(f"verdict {verdict_words(review)}", Role.WARN))
         parts.append(Piece(registries_in_short(review) or "all registries answered", Role.DIM))
     if review is not None and review.notes:
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.review.coverage import ProviderCoverage, coverage
-from locklens.review.model import ChangeKind, Proof
+from locklens.review.model import ChangeKind, HashCount, Proof
 from locklens.review.reports.cover import NAME_THEM, coverage_lines, in_words, policy_lines
 from locklens.review.reports.evidence import problem_lines
 from locklens.review.reports.evidence_lines import PROOFS, hash_line, is_settled, mirror_lines, proof_span, unsettled
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.review.reports.words import hash_words
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.hashes.packages import counts_line, package_lines
 from locklens.ui.review.detail import finding_lines
@@ -169,8 +170,7 @@ def _coverage_lines(found: ProviderCoverage) -> Iterator[Line]:
 def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
     assert change.new is not None
     facts = change.locked
-    verified = sum(fact.is_explained for fact in facts)
-    yield from heading(f"HASHES  {verified} of {len(facts)} verified")
+    yield from heading(f"HASHES  {hash_words(HashCount.of(facts), 'locked')}")
     pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
     added = {fact.hash for fact in change.added} if change.kind is not ChangeKind.UNCHANGED else set()
     for fact in sorted(facts, key=_by_platform):
@@ -240,9 +240,7 @@ def _root_lines(
     changes = [change for change in root.changes if change.new is not None]
     if changes:
         facts = [fact for change in changes for fact in change.locked]
-        verified = sum(fact.is_explained for fact in facts)
-        hashes = counted(len(facts), "hash", "hashes")
-        yield from heading(f"PROVIDERS  {len(changes)}, {verified} of {hashes} verified")
+        yield from heading(f"PROVIDERS  {len(changes)}, {hash_words(HashCount.of(facts), 'locked')}")
         width = min(max(len(change.address.short(root.tool.default_host)) for change in changes), 30)
         for change in sorted(changes, key=lambda change: change.address.sort_key):
             name = change.address.short(root.tool.default_host).ljust(width)

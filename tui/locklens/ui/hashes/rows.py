@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.coverage import ProviderCoverage, coverage
-from locklens.review.model import LookupAnswer, Severity
+from locklens.review.model import HashCount, Severity
 from locklens.review.reports.cover import coverage_in_short
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lines import Role, Span
 from locklens.ui.hashes.packages import package_filter_words, package_span
+from locklens.ui.text.evidence import unverified_in_row
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -150,20 +151,14 @@ def cover_span(change: Change, platforms: ProviderCoverage, asked: LookupState) 
 
 
 def proof_count(change: Change, asked: LookupState) -> Span:
-    """The number of verified hashes: "5 of 10"; a word where no registry was asked."""
+    """The number of hashes that are not verified: "5 of 10"."""
     total = len(change.locked)
     evidence = change.evidence
     if not total:
         return Span("no hash", Role.WARN)
     if evidence is None:
         return Span(f"… of {total}" if asked.is_asking else f"? of {total}", Role.DIM)
-    verified = sum(fact.is_explained for fact in change.locked)
-    if verified == 0 and evidence.problems:
-        if evidence.answer is LookupAnswer.NOT_ASKED:
-            return Span("offline", Role.DIM) if asked.is_offline else Span("not asked", Role.WARN)
-        if evidence.answer is LookupAnswer.FAILED:
-            return Span("unverified", Role.WARN)
-    return Span(f"{verified} of {total}", Role.GOOD if verified == total else Role.WARN)
+    return unverified_in_row(HashCount.of(change.locked))
 
 
 def _matches(words: Iterable[str], row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> bool:
@@ -186,7 +181,7 @@ def _text(row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages])
         parts += [f"{fact.hash} {fact.platform or ''} {fact.proof}" for fact in change.locked]
         parts += ["not-covered"] if platforms.missing or platforms.is_short else []
         parts += package_filter_words(packages.get((root.lock_file, change.address)))
-        parts += ["unverified"] if any(not fact.is_explained for fact in change.locked) else []
+        parts += ["unverified"] if any(not fact.is_verified for fact in change.locked) else []
     return "\n".join(parts).lower()
 
 

@@ -24,7 +24,8 @@ def health_head(health: Health | None) -> tuple[BarLayout, ...]:
     name = (Piece(" locklens  ", Role.STRONG), Piece("health", Role.DIM))
     if health is None:
         return (BarLayout(name),)
-    counts = [Piece(f"  {health.ok} ok", Role.GOOD if health.ok == len(health.review.roots) else Role.DIM)]
+    counts = [Piece(f"  {health.ok} ok", Role.GOOD if health.verdict == "ok" else Role.DIM)]
+    counts.append(Piece(f"  {health.unknown} unknown", Role.WARN if health.unknown else Role.DIM))
     for severity, count in severity_counts(health.review).items():
         role = _ROLES[severity] if count else Role.DIM
         counts.append(Piece(f"  {count} {severity.upper()}", role, f"only({severity.value!r})"))
@@ -49,7 +50,7 @@ def health_status(
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
     elif health is not None:
-        parts.append(Piece(f"verdict {health.review.verdict}", Role.PLAIN))
+        parts.append(Piece(f"verdict {health.verdict}", Role.PLAIN))
         parts.append(Piece(registries_in_short(health.review) or "all registries answered", Role.DIM))
     if health is not None and health.review.notes:
         parts.append(Piece(counted(len(health.review.notes), "note"), Role.WARN))

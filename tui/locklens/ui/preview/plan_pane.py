@@ -13,7 +13,7 @@ from locklens.operations.plan.files import WriteTarget
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Severity
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
-from locklens.review.reports.words import kind_sign, severity_counts
+from locklens.review.reports.words import hashes_of_review, kind_sign, severity_counts
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied
@@ -360,8 +360,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     review = plan_review.review
     added = sum(len(change.added) for change in review.changes)
     removed = sum(len(change.removed) for change in review.changes)
-    verified = sum(change.explained for change in review.changes)
-    proof = Span(f"verified {verified} of {added}", Role.GOOD if verified == added else Role.WARN)
+    proof = Span(hashes_of_review(review), Role.WARN if review.hashes.unverified else Role.GOOD)
     yield line(f"  hashes: +{added} -{removed}   ", *([proof] if added else []))
     counts = severity_counts(review)
     spans = [severity_and_number(severity, number) for severity, number in counts.items() if number]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import words
 from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.review.reports.words import unverified_words
 from locklens.text import counted
 from locklens.ui.review.sorting import Sort
 from locklens.ui.review.tree import Grouping
@@ -15,9 +16,7 @@ from locklens.ui.text.phrases import (
     configuration_read,
     registries_in_short,
     reviewed_words,
-    unverified_in_short,
     verdict,
-    verified_words,
 )
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -38,15 +37,16 @@ _LEGEND = (
 )
 
 
-def review_head(review: Review | None) -> tuple[BarLayout, ...]:
-    """The head: the two sides of the comparison, and the counts."""
+def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarLayout, ...]:
+    """The head: the two sides of the comparison, and the counts, which may grow while registries are asked."""
     if review is None:
         return (BarLayout((Piece(" locklens  ", Role.STRONG), Piece("review", Role.DIM))),)
     sides = " -> ".join(words.side(tree.kind, tree.name, tree.revision) for tree in (review.base, review.head))
     roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
-    counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), Piece(" ")]
+    so_far = [Piece(" so far", Role.DIM)] if is_asking else []
+    counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), *so_far, Piece(" ")]
     name = Piece(" locklens  ", Role.STRONG)
-    short = (Piece(f" {changes}"), *_severity_counts(review), Piece(" "))
+    short = (Piece(f" {changes}"), *_severity_counts(review), *so_far, Piece(" "))
     return (
         BarLayout((name, Piece("review  ", Role.DIM), Piece(sides)), tuple(counts)),
         BarLayout((Piece(" review  ", Role.DIM), Piece(sides)), tuple(counts)),
@@ -78,15 +78,17 @@ class StatusFacts:
     fail_on: str | None
     message: str = ""
     sort: Sort = Sort.SEVERITY
+    is_ordered: bool = True
 
 
 def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
     """The status line: the message if there is one, else the state of the review."""
     parts: list[Piece] = []
     if facts.review is not None:
-        code, sentence = verdict(facts.review, facts.fail_on)
-        unverified = unverified_in_short(facts.review)
-        parts.append(Piece(sentence, Role.BLOCK if code else Role.WARN if unverified else Role.GOOD))
+        status, sentence = verdict(facts.review, facts.fail_on, is_asking=facts.progress.done is not None)
+        unverified = unverified_words(facts.review)
+        role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if unverified else Role.GOOD
+        parts.append(Piece(sentence, role))
         parts.append(Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"))
         if unverified:
             parts.append(Piece(unverified, Role.WARN))
@@ -100,6 +102,8 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
         parts.append(Piece(f"by {facts.grouping}", Role.DIM))
     if facts.sort is not Sort.SEVERITY:
         parts.append(Piece(f"sorted by {facts.sort}", Role.DIM))
+    if not facts.is_ordered:
+        parts.append(Piece("s sorts anew", Role.INFO, "sort"))
     if facts.narrowed:
         parts.append(Piece("filtered", Role.WARN))
     standing = joined_parts(parts)
@@ -107,17 +111,17 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
         message = Piece(f" {facts.message}", Role.STRONG)
         return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
     if facts.review is not None:
-        more = joined_parts([*parts, Piece(f"hashes verified {verified_words(facts.review)}", Role.DIM)])
         kept = [part for number, part in enumerate(parts) if number != 1]
         short, shortest = joined_parts(kept), joined_parts([part for part in kept if part.role is not Role.DIM])
-        return tuple(BarLayout((Piece(" "), *pieces)) for pieces in (more, standing, short, shortest))
+        return tuple(BarLayout((Piece(" "), *pieces)) for pieces in (standing, short, shortest))
     return (BarLayout((Piece(" "), *standing)),)
 
 
 def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tuple[Line, ...]:
     """The panel below the list: counts, registries, notes, and the legend."""
+    hashes = review.hashes
     facts = [
-        ("added hashes verified", verified_words(review)),
+        ("added hashes not verified", f"{hashes.unverified} of {hashes.total}"),
         ("changes reviewed", reviewed_words(review, marks, findings=False)),
         ("configurations read", configuration_read(review)),
     ]

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from locklens.review.reports.lines import Role, Span, severity_span
+from locklens.review.reports.lines import Role, Span
 from locklens.ui.review.rows import Mark, Row
 from locklens.ui.review.tree import Node, NodeKind
 from locklens.ui.widgets.row_list import RowList
@@ -22,7 +22,7 @@ _LEAD = 15
 """Columns before the name: cursor, fold, mark, severity, sign."""
 
 _ROOM_BEFORE_EVIDENCE = 26
-"""Columns of names and versions; with fewer, the count of verified hashes is not shown."""
+"""Columns of names and versions; with fewer, the count of hashes that are not verified is not shown."""
 
 _MARK_ROLES = {Mark.ALL: Role.GOOD, Mark.SOME: Role.GOOD, Mark.OPEN: Role.DIM, Mark.NONE_POSSIBLE: Role.DIM}
 
@@ -103,7 +103,7 @@ class ChangeList(RowList[Row]):
         return [Span(">" if cursor else " ", Role.STRONG), Span(" " * min(row.depth, 1) + fold + " ", Role.DIM)]
 
     def _section(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
-        tail = [severity_span(row.severity, width=5), Span(f" {row.tally:>7} ", Role.DIM)]
+        tail = [row.state, Span(f" {row.tally:>7} ", Role.DIM)]
         room = width - 3 - sum(len(span.text) for span in tail) - 1
         title = harmless(row.node.title)
         note = row.where if cell_len(title) + len(row.where) + 2 <= room else ""
@@ -115,9 +115,8 @@ class ChangeList(RowList[Row]):
 
     def _entry(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
         spans = self._lead(row, cursor=cursor)
-        has_severity = row.severity is not None or row.node.kind is not NodeKind.NOTE
-        severity = severity_span(row.severity, width=5) if has_severity else Span("     ")
-        spans += [Span(row.mark.value + " ", _MARK_ROLES[row.mark]), severity, Span(f" {row.sign:<2} ", severity.role)]
+        mark = Span(row.mark.value + " ", _MARK_ROLES[row.mark])
+        spans += [mark, row.state, Span(f" {row.sign:<2} ", row.state.role)]
         columns = self._columns
         if row.node.kind in {NodeKind.FINDING, NodeKind.NOTE}:
             name = f"{row.node.title} " if row.node.kind is NodeKind.FINDING else ""
@@ -152,7 +151,7 @@ class ChangeList(RowList[Row]):
         return [Span(" "), Span(lead, role), Span(where, Role.PLACE), Span(harmless(summary) + " " * end, Role.DIM)]
 
     def _evidence(self, row: Row) -> StyledPiece:
-        """The row's count of verified hashes, right-aligned."""
+        """The row's count of hashes that are not verified, right-aligned."""
         width = self._columns.evidence
         return [Span(f" {row.evidence.text:>{width}}", row.evidence.role)] if width else []
 

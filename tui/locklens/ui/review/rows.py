@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, assert_never
 
@@ -10,11 +10,12 @@ from msgspec import Struct
 
 from locklens.hashes import hashes_of_files
 from locklens.review.model import Bump, Change, ChangeKind, Severity
-from locklens.review.reports.lines import Span
+from locklens.review.reports.evidence_lines import is_settled
+from locklens.review.reports.lines import Role, Span, severity_span
 from locklens.review.reports.words import kind_sign, phrase
 from locklens.text import counted
-from locklens.ui.review.tree import ConflictPair, Grouping, Node, NodeKind
-from locklens.ui.text.evidence import verified_in_short
+from locklens.ui.review.tree import ConflictPair, Grouping, Node, NodeKind, RootChange
+from locklens.ui.text.evidence import unverified_of
 from locklens.ui.text.phrases import FINDING_MARK, finding_mark
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Mark(Enum):
 
 
 _NOTHING = Span("")
+_WIDTH_OF_SEVERITY = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Row:
         summary: Bump, kind or message, in words.
         where: The roots, unless the section names them.
         tally: For sections: the count of reviewed changes and findings.
-        evidence: The count of verified hashes.
+        evidence: The count of hashes that are not verified.
+        state: The severity, five columns wide; with "…" while more may be found, "?" if that was never settled.
     """
 
     node: Node
@@ -58,16 +61,12 @@ class Row:
     where: str = ""
     tally: str = ""
     evidence: Span = _NOTHING
+    state: Span = _NOTHING
 
     @property
     def key(self) -> str:
         """The key of the node."""
         return self.node.key
-
-    @property
-    def severity(self) -> Severity | None:
-        """The severity of the node."""
-        return self.node.severity
 
 
 def is_folded(node: Node, turned: Collection[str]) -> bool:
@@ -83,14 +82,12 @@ class Setting(Struct, frozen=True):
         turned: Keys of the nodes whose fold differs from the default.
         marks: Ids of the reviewed changes and findings.
         is_asking: True while the review is incomplete.
-        is_offline: True if no registry may be asked.
     """
 
     grouping: Grouping = Grouping.ROOT
     turned: Collection[str] = frozenset()
     marks: Collection[str] = frozenset()
     is_asking: bool = False
-    is_offline: bool = False
 
 
 def rows(outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
@@ -101,9 +98,26 @@ def rows(outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
 def _visible(nodes: tuple[Node, ...], depth: int, setting: Setting) -> Iterator[Row]:
     for node in nodes:
         folded = is_folded(node, setting.turned) if node.children else None
-        yield _row(node, depth, folded, setting)
+        yield replace(_row(node, depth, folded, setting), state=_state(node, is_asking=setting.is_asking))
         if folded is False:
             yield from _visible(node.children, depth + 1, setting)
+
+
+def _state(node: Node, *, is_asking: bool) -> Span:
+    if node.kind is NodeKind.NOTE:
+        return Span(" " * _WIDTH_OF_SEVERITY)
+    if node.severity is Severity.BLOCK or all(_is_judged(one, is_asking=is_asking) for one in node.subjects):
+        return severity_span(node.severity, width=_WIDTH_OF_SEVERITY)
+    sign = "…" if is_asking else "?"
+    if node.severity is None:
+        return Span(sign.ljust(_WIDTH_OF_SEVERITY), Role.DIM if is_asking else Role.WARN)
+    known = severity_span(node.severity)
+    return Span(f"{known.text}{sign}", known.role)
+
+
+def _is_judged(subject: RootChange, *, is_asking: bool) -> bool:
+    """True if nothing more can be found about a change: its facts are known, and so is the configuration."""
+    return is_settled(subject.change) and not (is_asking and subject.root.configuration is None)
 
 
 def mark_of(node: Node, marks: Collection[str]) -> Mark:
@@ -159,9 +173,7 @@ def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
 
 def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
     change, mark = node.subjects[0].change, mark_of(node, setting.marks)
-    evidence = verified_in_short(
-        (subject.change for subject in node.subjects), is_asking=setting.is_asking, is_offline=setting.is_offline
-    )
+    evidence = unverified_of((subject.change for subject in node.subjects), is_asking=setting.is_asking)
     if node.kind is NodeKind.MEMBER:  # The row of its group has versions and kind.
         rules = rules_of(change)
         return Row(node, depth, folded, mark, node.title, kind_sign(change.kind), summary=rules, evidence=evidence)

@@ -27,7 +27,7 @@ from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.placeholder import nothing_to_review
 from locklens.ui.review.row_target import copy_choices, examined_node, row_target
 from locklens.ui.review.rows import Setting, is_folded, is_reviewed, marked_words, rows
-from locklens.ui.review.sorting import Sort, age, sorted_outline
+from locklens.ui.review.sorting import Sort, age, in_places_of, sorted_outline
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
@@ -73,6 +73,8 @@ class ReviewScreen(RowActionsScreen):
         self._unmarked: tuple[str, ...] = ()
         """Ids that one key unmarked, once for each row, for `Z` to mark again."""
         self._outline: tuple[Node, ...] = ()
+        self._is_ordered = True
+        """False while the rows keep places that the order of `sort` no longer gives them."""
 
     def prefer(self, preferences: Mapping[str, str]) -> None:
         """Apply the saved grouping and order."""
@@ -111,13 +113,21 @@ class ReviewScreen(RowActionsScreen):
 
     # Content
 
-    def refresh_list(self, *, cursor_key: str | None = None) -> None:
-        """Rebuild the rows from the current marks, folds and filter."""
+    def refresh_list(self, *, cursor_key: str | None = None, is_ordered: bool = False) -> None:
+        """Rebuild the rows from the current marks, folds and filter.
+
+        Args:
+            cursor_key: The row to highlight instead of the current one.
+            is_ordered: True to sort the rows anew; otherwise they keep their places once the user moved the cursor.
+        """
         if self.review is None or not self.is_open:
             return
         sections = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
-        self._outline = sorted_outline(sections, self.sort, self.grouping)
-        setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking, self.review.offline)
+        ordered = sorted_outline(sections, self.sort, self.grouping)
+        # What a registry answers moves no row away from under a user who has begun to read.
+        self._outline = in_places_of(self._outline, ordered) if self.left.is_placed and not is_ordered else ordered
+        self._is_ordered = self._outline == ordered
+        setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking)
         self.left.show_rows(rows(self._outline, setting), cursor_key=cursor_key)
         self.facts.show_lines(review_facts(self.review, self.loader.marks, self.progress))
         self.refresh_notice()
@@ -129,7 +139,7 @@ class ReviewScreen(RowActionsScreen):
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The sides of the comparison, and the counts."""
-        return review_head(self.review)
+        return review_head(self.review, is_asking=self.is_asking)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The message, or the state of the review."""
@@ -143,6 +153,7 @@ class ReviewScreen(RowActionsScreen):
             self.source.fail_on,
             message,
             self.sort,
+            is_ordered=self._is_ordered,
         )
         return review_status(facts)
 
@@ -401,14 +412,15 @@ class ReviewScreen(RowActionsScreen):
         """Switch to the next grouping."""
         self.grouping = self.grouping.following
         self.post_message(PreferenceChanged("review.group", self.grouping.value))
-        self.refresh_list()
+        self.refresh_list(is_ordered=True)
         self.say(f"grouped by {self.grouping}")
 
     def action_sort(self) -> None:
-        """Switch to the next order of the rows."""
-        self.sort = self.sort.following
-        self.post_message(PreferenceChanged("review.sort", self.sort.value))
-        self.refresh_list()
+        """Sort the rows anew if they kept their places, else switch to their next order."""
+        if self._is_ordered:
+            self.sort = self.sort.following
+            self.post_message(PreferenceChanged("review.sort", self.sort.value))
+        self.refresh_list(is_ordered=True)
         is_dated = any(age(section) != float("inf") for section in self._outline)
         unknown = "" if is_dated else "; no release date is known: they are looked up for a cooldown"
         self.say(f"sorted by {self.sort}{unknown if self.sort is Sort.AGE else ''}")
@@ -417,7 +429,7 @@ class ReviewScreen(RowActionsScreen):
         """Show only the rows that satisfy the expression."""
         self.filter_text = text
         self.narrowed = parse_filter(text)
-        self.refresh_list()
+        self.refresh_list(is_ordered=True)
 
     def action_expand(self) -> None:
         """Switch between the full and the short detail."""

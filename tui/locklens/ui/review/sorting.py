@@ -50,6 +50,21 @@ def sorted_outline(sections: Sequence[Node], sort: Sort, grouping: Grouping) -> 
     return tuple(sorted(done, key=lambda section: key(section.children[0] if section.children else section)))
 
 
+def in_places_of(shown: Sequence[Node], ordered: Sequence[Node]) -> tuple[Node, ...]:
+    """Return nodes in the places that they have among those shown; new ones follow, in their own order."""
+    places = {node.key: (index, node) for index, node in enumerate(shown)}
+
+    def kept(node: Node) -> Node:
+        before = places.get(node.key)
+        children = in_places_of(before[1].children, node.children) if before is not None else node.children
+        return node if children == node.children else replace(node, children=children)
+
+    def place(node: Node) -> int:
+        return places[node.key][0] if node.key in places else len(places)
+
+    return tuple(kept(node) for node in sorted(ordered, key=place))
+
+
 def age(node: Node) -> float:
     """Days since the latest release among a node's changes; infinite if no date is known."""
     evidence = (subject.change.evidence for subject in node.subjects)

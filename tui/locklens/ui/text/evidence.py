@@ -1,62 +1,54 @@
-"""The last column of the list of changes: how many hashes are verified, or why that is unknown. Pure."""
+"""The last column of the list of changes: how many of the added hashes are not verified. Pure."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
-from locklens.review.model import LookupAnswer
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lines import Role, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.review.model import Change
+    from locklens.review.model import Change, HashCount
 
 MEANINGS = {
-    "…/7": "the registry is being asked about 7 added hashes",
-    "6/7": "6 of 7 added hashes are verified",
-    "6/7!": "some facts are unknown: see the detail",
-    "unverified": "the registry did not answer",
-    "not asked": "the registry may not be asked; --ask-host allows it",
-    "offline": "offline and not cached",
-    "?/7": "not settled when the review ended",
+    "0 of 7": "all 7 added hashes are verified: signed, or computed from a signed package",
+    "1 of 7": "1 of 7 added hashes is not verified",
+    "1 of 7!": "some facts could not be had: see the detail",
+    "… of 7": "the registry is being asked",
+    "? of 7": "not settled when the review ended",
 }
 """The texts of the list's last column, and their meanings."""
 
 
-def verified_in_short(changes: Iterable[Change], *, is_asking: bool, is_offline: bool) -> Span:
-    """Return the count of a row's verified hashes; for several roots, that of the root with the smallest share.
+def unverified_of(changes: Iterable[Change], *, is_asking: bool) -> Span:
+    """Return how many of a row's added hashes are not verified; for several roots, that of the root with the most.
 
     Args:
         changes: The changes of the row.
         is_asking: True while the review is incomplete.
-        is_offline: True if no registry may be asked.
     """
     worst = min(changes, key=_alarm)
-    total = len(worst.added)
-    counts = f"{worst.explained}/{total}" if total else ""
     if worst.new is None:
         return Span("")
-    evidence = worst.evidence
-    if evidence is None:
+    if worst.evidence is None:
         sign = "…" if is_asking else "?"
-        return Span(f"{sign:>{len(str(total))}}/{total}" if total else sign, Role.DIM if is_asking else Role.WARN)
-    if not evidence.problems:
-        return Span(counts, Role.GOOD if worst.explained == total else Role.WARN)
-    match evidence.answer:
-        case LookupAnswer.NOT_ASKED:
-            return Span("offline", Role.DIM) if is_offline else Span("not asked", Role.WARN)
-        case LookupAnswer.FAILED:
-            return Span("unverified", Role.WARN)
-        case LookupAnswer.GIVEN:
-            return Span(f"{counts}!", Role.WARN)
-        case _:
-            assert_never(evidence.answer)
+        shown = f"{sign} of {len(worst.added)}" if worst.added else sign
+        return Span(shown, Role.DIM if is_asking else Role.WARN)
+    if worst.evidence.problems:
+        return Span(f"{unverified_in_row(worst.hashes).text}!", Role.WARN)
+    return unverified_in_row(worst.hashes)
 
 
-def _alarm(change: Change) -> tuple[bool, bool, float]:
-    """Sort key: unsettled changes, then failed ones, then the smallest share of verified hashes."""
+def unverified_in_row(hashes: HashCount) -> Span:
+    """Return how many hashes are not verified, in the words of a column: "1 of 7"; "" for no hashes."""
+    if not hashes.total:
+        return Span("")
+    return Span(f"{hashes.unverified} of {hashes.total}", Role.WARN if hashes.unverified else Role.GOOD)
+
+
+def _alarm(change: Change) -> tuple[bool, bool, int]:
+    """Sort key: unsettled changes, then failed ones, then the most hashes that are not verified."""
     evidence = change.evidence
-    share = change.explained / len(change.added) if change.added else 1.0
-    return is_settled(change), evidence is None or not evidence.problems, share
+    return is_settled(change), evidence is None or not evidence.problems, -change.hashes.unverified

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from locklens.hashes import count_by_scheme
 from locklens.identity import ID_DIGITS, identity_of
-from locklens.review.model import Bump, Change, ChangeKind, Finding, Review
-from locklens.review.reports.words import side
+from locklens.review.model import Bump, Change, ChangeKind, Finding, Review, Severity
+from locklens.review.reports.words import severity_counts, side
 from locklens.text import counted
 
 _BUMPS = {
@@ -63,10 +63,22 @@ def _of_hashes(change: Change) -> str:
     return f"Hashes: {', '.join(parts)}." if parts else "No hashes."
 
 
-def verdict(review: Review, fail_on: str | None) -> tuple[int, str]:
-    """The exit status of `locklens review` for a value of --fail-on, and its sentence."""
-    status = int(review.fails(fail_on))
-    return status, f"would exit {status} at --fail-on={review.threshold(fail_on)}"
+def verdict(review: Review, fail_on: str | None, *, is_asking: bool) -> tuple[int | None, str]:
+    """The exit status of `locklens review` in a pipeline, and what it means; None while that is open.
+
+    Args:
+        review: The review.
+        fail_on: The value of --fail-on; None for the policy's.
+        is_asking: True while more findings may come.
+    """
+    threshold = review.threshold(fail_on)
+    if review.fails(fail_on):
+        counts = severity_counts(review)
+        number = sum(count for severity, count in counts.items() if severity.rank <= Severity(threshold).rank)
+        kind = "blocking finding" if threshold == Severity.BLOCK else f"finding of {threshold} or worse"
+        plural = f"{kind}s" if threshold == Severity.BLOCK else f"findings of {threshold} or worse"
+        return 1, f"CI would fail: {counted(number, kind, plural)}"
+    return (None, "checking") if is_asking else (0, f"CI would pass at --fail-on {threshold}")
 
 
 FINDING_MARK = "finding:"
@@ -89,18 +101,6 @@ def reviewed_words(review: Review, marks: frozenset[str], *, changes: bool = Tru
         ids += [finding_mark("", finding) for finding in review.own_findings]
         ids += [finding_mark(root.path, finding) for root in review.roots for finding in root.findings]
     return f"{sum(one in marks for one in ids)} of {len(ids)}"
-
-
-def verified_words(review: Review) -> str:
-    """The count of verified hashes among the added ones, e.g. "41 of 46"."""
-    changes = review.changes
-    return f"{sum(change.explained for change in changes)} of {sum(len(change.added) for change in changes)}"
-
-
-def unverified_in_short(review: Review) -> str:
-    """The number of changes with unverified package hashes, e.g. "12 unverified"; "" for none."""
-    number = len(review.unverified_changes)
-    return f"{number} unverified" if number else ""
 
 
 def registries_in_short(review: Review) -> str:
