@@ -139,6 +139,12 @@ LOGS: dict[str, Callable[[int], str]] = {
     "boxes": lambda size: "\u2502 a\n" * (size // 6),
     "one long name": lambda size: "Error: Error while installing " + "a" * size,
     "slashes": lambda size: "Error: Failed to install provider\npackage for " + "a/" * (size // 2),
+    "quotes without an end": lambda size: '"\\"' * (size // 3),
+    "strings in strings": lambda size: '"' + '\\\\\\"' * (size // 4),
+    "fields": lambda size: '{"log":"Error: Failed to install provider\\n"}\n' * (size // 48),
+    "lines in a line": lambda size: "\u2502" + "\\n\u2502" * (size // 5),
+    "prefixes": lambda size: "".join(f"{n:x}{'x:' * (n % 9)}\u2502 a\n" for n in range(size // 20)),
+    "units": lambda size: "".join(f"[u{n}] \u2502 Error: Failed to install provider\n" for n in range(size // 45)),
     "packages": lambda size: (
         "Error: Error while installing a/b v1.0.0: the local package for a/b 1.0.0\n" * (size // 74)
     ),

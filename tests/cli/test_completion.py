@@ -26,7 +26,7 @@ def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
 def test_a_script_has_every_command_and_nothing_of_this_machine(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = script(shell, capsys)
     words = {word for name in COMMANDS for word in name.split(" ")}
-    for word in (*words, "fail-on", "codequality", "merge-base", "LK001"):
+    for word in (*words, "fail-on", "codequality", "merge-base", "LK001", "plugin-corrupted"):
         assert word in text
     assert str(Path.home()) not in text
     assert text.replace("\n", "").replace("\t", "").isprintable()

@@ -108,7 +108,7 @@ def test_as_text(made: Any, run: Run) -> None:
 def test_a_log_of_another_version_than_the_locked_one_is_named(made: Any, run: Run) -> None:
     folder = made(INCIDENTS["00-h1-missing"])
     log = folder / "ci.log"
-    words = "the log is of registry.terraform.io/acme/demo 1.3.9, and 1.4.2 is locked in live/prod"
+    words = "The lock file no longer has acme/demo 1.3.9: 1.4.2 is locked (live/prod/.terraform.lock.hcl:4): run init"
     assert words not in " ".join(run("-C", str(folder), "doctor", "ci.log")[1].split())
     log.write_text(log.read_text().replace("1.4.2", "1.3.9"))
     assert words in " ".join(run("-C", str(folder), "doctor", "ci.log")[1].split())
@@ -131,7 +131,7 @@ def test_files_alone_tell_what_they_can(made: Any, run: Run) -> None:
     folder = made(INCIDENTS["00-h1-missing"])
     _, out, _ = run("-C", str(folder), "doctor", "--offline", "--no-cache", "ci.log")
     assert "[LIKELY]" in out
-    assert "missing: the signed SHA256SUMS of acme/demo 1.4.2: run without --offline" in out
+    assert "Needed: the signed SHA256SUMS of acme/demo 1.4.2: run without --offline" in out
     ruled_out = out.partition("RULED OUT")[2].partition("CANNOT SAY")[0]
     assert "republished" not in ruled_out  # nobody was asked, so nothing is ruled out by that
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,15 +19,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
-from locklens.demo.incidents import SampleCopy, SampleIncident, make_incident, sample_incidents
+from locklens.demo.incidents import SampleCopy, SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 
 RECORDED = Path(__file__).parent.parent / "data" / "doctor" / "recorded"
 TOOLS = {"terraform": "terraform", "opentofu": "tofu"}
-_HOST = "registry.terraform.io"
+HOST = "registry.terraform.io"
 _SECONDS = 120
-_INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
+INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 
 
 class Scene(Struct, frozen=True):
@@ -40,6 +40,8 @@ class Scene(Struct, frozen=True):
         kinds: The kind of the error, by tool; "" where the tool accepts it.
         mirror: True to install from the folder `mirror` alone.
         is_diagnosed: False where only the recognition of the error is tested.
+        prepare: Called with the folder of the repository before the tool runs.
+        is_reachable: False where no registry listens.
     """
 
     name: str
@@ -48,6 +50,14 @@ class Scene(Struct, frozen=True):
     kinds: dict[str, str]
     mirror: bool = False
     is_diagnosed: bool = True
+    prepare: Callable[[Path], None] = lambda _: None
+    is_reachable: bool = True
+
+
+def qualified(incident: SampleIncident) -> SampleIncident:
+    """Returns an incident whose configuration names providers with their host, for either tool."""
+    constraints = tuple((f"{HOST}/{source}", text) for source, text in incident.constraints)
+    return replace(incident, constraints=constraints)
 
 
 def _scene(
@@ -58,19 +68,18 @@ def _scene(
     mirror: bool = False,
     copies: tuple[SampleCopy, ...] | None = None,
 ) -> Scene:
-    incident = _INCIDENTS[cause]
-    constraints = tuple((f"{_HOST}/{source}", text) for source, text in incident.constraints)
-    incident = replace(incident, constraints=constraints, copies=incident.copies if copies is None else copies)
+    incident = INCIDENTS[cause]
+    incident = replace(qualified(incident), copies=incident.copies if copies is None else copies)
     kinds = {"terraform": kind, "opentofu": kind if opentofu is None else opentofu}
     return Scene(cause, incident, words or ("init", "-no-color"), kinds, mirror)
 
 
 def scenes() -> dict[str, Scene]:
     """Returns every scene by its name."""
-    genuine = SampleCopy("mirror", f"{_HOST}/acme/demo", "1.4.2")
+    genuine = SampleCopy("mirror", f"{HOST}/acme/demo", "1.4.2")
     installed = replace(genuine, folder="live/prod/.terraform/providers", edition="tampered")
     damaged = _scene("download-damaged", "archive-checksum")
-    rule = replace(_INCIDENTS["republished"].rules[0], fault=Fault.TAMPERED_PACKAGE)
+    rule = replace(INCIDENTS["republished"].rules[0], fault=Fault.TAMPERED_PACKAGE)
     found = [
         _scene("h1-missing", "local-package", mirror=True, copies=(genuine,)),
         _scene("mirror-differs", "local-package", mirror=True),
@@ -97,17 +106,17 @@ def scenes() -> dict[str, Scene]:
 
 def _recognised_scenes() -> Iterator[Scene]:
     """Yields the scenes of further rows of the catalogue, each named after its row."""
-    whole = _INCIDENTS["download-damaged"]
+    whole = INCIDENTS["download-damaged"]
     address = "registry.terraform.io/acme/demo"
 
-    def scene(kind: str, incident: SampleIncident, *words: str, opentofu: str | None = None, **more: bool) -> Scene:
-        constraints = tuple((f"{_HOST}/{source}", text) for source, text in incident.constraints)
+    def scene(
+        kind: str, incident: SampleIncident, *words: str, opentofu: str | None = None, mirror: bool = False
+    ) -> Scene:
         kinds = {"terraform": kind, "opentofu": kind if opentofu is None else opentofu}
-        full = replace(incident, constraints=constraints)
-        return Scene(kind, full, words or ("init", "-no-color"), kinds, is_diagnosed=False, **more)
+        return Scene(kind, qualified(incident), words or ("init", "-no-color"), kinds, mirror, is_diagnosed=False)
 
     def failing(kind: str, fault: Fault, step: Step | None = None, opentofu: str | None = None) -> Scene:
-        rules = (FaultRule(fault, address if step is not Step.DISCOVERY else _HOST, step=step),)
+        rules = (FaultRule(fault, address if step is not Step.DISCOVERY else HOST, step=step),)
         return scene(kind, replace(whole, rules=rules), opentofu=opentofu)
 
     two = replace(whole, constraints=(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
@@ -153,7 +162,11 @@ def played(scene: Scene, tool: str) -> Iterator[Played]:
             )
             configuration.write_text(configuration.read_text("utf-8") + block, "utf-8")
         folder = make_incident(scene.incident, place / "repository")
-        variables = environment(configuration)
+        scene.prepare(folder)
+        port = registry.port
+        variables = {**environment(configuration), **incident_environment(scene.incident, folder)}
+        if not scene.is_reachable:
+            registry.stop()
         (place / "home").mkdir()
         done = subprocess.run(
             [TOOLS[tool], *scene.words], cwd=folder / "live/prod", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -161,15 +174,17 @@ def played(scene: Scene, tool: str) -> Iterator[Played]:
             env={"PATH": os.environ["PATH"], "HOME": str(place / "home"), "TF_REGISTRY_DISCOVERY_RETRY": "0", **variables},
         )  # fmt: skip
         output = done.stdout.decode("utf-8", "replace")
-        output = output.replace(f":{registry.port}", ":PORT").replace(str(place), "/work")
+        output = output.replace(f":{port}", ":PORT").replace(str(place), "/work")
         yield Played(folder, variables, output, done.returncode)
 
 
 def record() -> None:
     """Writes what both tools print."""
+    from doctor.incidents import own_scenes
+
     RECORDED.mkdir(parents=True, exist_ok=True)
     for tool in filter(is_here, TOOLS):
-        for scene in scenes().values():
+        for scene in (*scenes().values(), *own_scenes().values()):
             if not scene.kinds[tool]:
                 continue
             with played(scene, tool) as result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shlex
@@ -17,6 +18,7 @@ from textual import events
 from ui.conftest import Driver, until
 
 from locklens.addresses import Platform
+from locklens.cli.main import main
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
@@ -247,6 +249,44 @@ async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -
         assert on.titles[0] == "yes the lock file has no h1 for the platform"
         await on.press("v")
         await until(on, lambda: "nothing to download" in on.text)
+
+
+def test_an_incident_of_the_demo_opens_here_and_its_fix_can_be_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("locklens.cli.reading.has_terminal", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    seen: list[str] = []
+
+    async def drive(request: ReviewRequest, view: str) -> None:
+        app = LockLensApp(LockLens(request), view, store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=(110, 32)) as pilot:
+            on = DoctorDriver(app, pilot)
+            await on.diagnosed()
+            seen.append(on.titles[0])
+            assert request.folder is not None
+            lock = request.folder / "live/prod/.terraform.lock.hcl"
+            before = lock.read_bytes()
+            await on.press("j", "enter")
+            await until(on, lambda: isinstance(app.screen, PreviewScreen) and "ready: enter writes" in on.text)
+            await on.press("enter")
+            await until(on, lambda: isinstance(app.screen, DoctorScreen) and "FIXED" in on.text)
+            assert on.titles == ["fix Run init again"]
+            assert lock.read_bytes() != before
+            await on.press("Z")
+            await until(on, lambda: app.screen is not on.doctor)
+            await on.press("enter")
+            await until(on, lambda: isinstance(app.screen, PreviewScreen) and "ready: enter writes" in on.text)
+            await on.press("enter")
+            await until(on, lambda: isinstance(app.screen, DoctorScreen) and "CONFIRMED" in on.text)
+            assert lock.read_bytes() == before
+
+    def open_ui(request: ReviewRequest, view: str) -> int:
+        asyncio.run(drive(request, view))
+        return 0
+
+    assert main(["demo", "--incident", "hand-edit"], open_ui) == 0
+    assert seen == ["yes the block was edited by hand"]
 
 
 async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> None:

@@ -80,6 +80,7 @@ def _mark(command: str, action: argparse.Action) -> None:
     """Say what completes the value of an option of a command, or an operand."""
     import shtab
 
+    from locklens.doctor.model import CauseId
     from locklens.review.rules.catalogue import RULES
 
     if action.metavar == "FILE" or (command == "merge" and not action.option_strings):
@@ -88,3 +89,5 @@ def _mark(command: str, action: argparse.Action) -> None:
         action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
     elif action.metavar == "RULE":
         action.choices = tuple(RULES)
+    elif action.metavar == "CAUSE":
+        action.choices = tuple(sorted(CauseId))

@@ -19,9 +19,12 @@ from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
     from typing import BinaryIO
 
     from locklens.doctor.model import Diagnosis
+    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.releases.settings import NetworkSettings
     from locklens.text import Printable
 
 _CHUNK = 1 << 20
@@ -36,32 +39,13 @@ def run_doctor(options: Namespace) -> int:
     from time import perf_counter
 
     from locklens.cli.progress import ReviewProgress
-    from locklens.dialect import DIALECTS
-    from locklens.doctor.model import PackagePath
     from locklens.operations.doctor.diagnose import diagnose
-    from locklens.operations.doctor.request import DoctorRequest
 
     started = perf_counter()
     log = _read(options.log)
     asking, telling = asking_of(options), ReviewProgress(is_verbose=options.verbose)
     with asking.cache:
-        request = DoctorRequest(
-            log,
-            Path.cwd(),
-            os.environ,
-            tuple(dict.fromkeys(options.root)),
-            DIALECTS.get(options.tool),
-            options.tool_version,
-            options.platform or "",
-            PackagePath(options.install_path) if options.install_path else None,
-            options.package,
-            tuple(options.mirror),
-            asking,
-            options.prove,
-            options.test_directory,
-            options.plugin_cache,
-            options.provider,
-        )
+        request = doctor_request(options, log, Path.cwd(), os.environ, asking)
         diagnosis = diagnose(request, on_event=telling.take)
         tell(f"note: {words}" for words in asking.cache.take_notices())
     if options.verbose:
@@ -73,6 +57,33 @@ def run_doctor(options: Namespace) -> int:
         tell(["hint: hand in the whole output of init; without a log, doctor examines the root itself"])
         return FINDINGS
     return FINDINGS if log is None and diagnosis.has_cause else DONE
+
+
+def doctor_request(
+    options: Namespace, log: bytes | None, folder: Path, environ: Mapping[str, str], asking: NetworkSettings
+) -> DoctorRequest:
+    """Return the diagnosis that the options ask for."""
+    from locklens.dialect import DIALECTS
+    from locklens.doctor.model import PackagePath
+    from locklens.operations.doctor.request import DoctorRequest
+
+    return DoctorRequest(
+        log,
+        folder,
+        environ,
+        tuple(dict.fromkeys(options.root)),
+        DIALECTS.get(options.tool),
+        options.tool_version,
+        options.platform or "",
+        PackagePath(options.install_path) if options.install_path else None,
+        options.package,
+        tuple(options.mirror),
+        asking,
+        options.prove,
+        options.test_directory,
+        options.plugin_cache,
+        options.provider,
+    )
 
 
 def _rendered(diagnosis: Diagnosis, options: Namespace) -> Printable:

@@ -119,6 +119,8 @@ def _review(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
 
 
 def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    from locklens.doctor.model import CauseId
+
     parser = Parser(command, "Open the review of a sample repository.")
     parser.usage = "locklens demo [OPTION...]"
     add = parser.add_argument_group("sample registry").add_argument
@@ -133,7 +135,7 @@ def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> ar
     )
     words = "metadata files in the OpenTofu registry's layout to serve as that registry (default: none)"
     add("--metadata", metavar="DIR", help=words)
-    words = "diagnose a sample incident, named by its cause, such as h1-missing (default: none)"
+    words = f"diagnose a sample incident, on the Doctor screen or as text: {', '.join(sorted(CauseId))} (default: none)"
     add("--incident", metavar="CAUSE", help=words)
     _add_reading_options(parser, ("tui", *formats_of("review")))
     options = parser.parse_args(arguments)

@@ -164,7 +164,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         view: "review", "hashes" or "keys".
         open_ui: Opens the terminal UI on that view.
     """
-    form = _format(options)
+    form = format_of(options)
     if form == "tui":
         if not has_terminal():
             raise no_terminal()
@@ -220,7 +220,8 @@ def _packages(locklens: LockLens, review: Review) -> dict[tuple[str, ProviderAdd
     return locklens.verify_packages(review, top, chosen)
 
 
-def _format(options: Namespace) -> str:
+def format_of(options: Namespace) -> str:
+    """Return the format that the options ask for: by default the screen on a terminal, else text."""
     if options.format:
         return str(options.format)
     is_drawn = "-" not in {options.old, options.new}

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, put
-from locklens.cli.reading import asking_of, request_of, show
+from locklens.cli.reading import asking_of, format_of, request_of, show
 from locklens.demo.faults import Faults, parse_rule
 from locklens.demo.metadata import MetadataFolder
 from locklens.demo.registry import DemoRegistry
@@ -43,7 +43,7 @@ def run_demo(options: Namespace, open_ui: OpenUi) -> int:
     if options.serve:
         return _serve(options)
     if options.incident:
-        return _incident(options)
+        return _incident(options, open_ui)
     options.old = options.new = None
     with (
         _ended_by_signals(),
@@ -64,17 +64,20 @@ def run_demo(options: Namespace, open_ui: OpenUi) -> int:
                 Journal().forget(top)  # The repository is deleted: its writes cannot be undone.
 
 
-def _incident(options: Namespace) -> int:
-    """Diagnose a sample incident, with its registry, and print what `locklens doctor` says."""
+def _incident(options: Namespace, open_ui: OpenUi) -> int:
+    """Diagnose a sample incident, with its registry: on the Doctor screen, or as `locklens doctor` prints it."""
     from locklens.cli.doctor_options import read_doctor_options
-    from locklens.cli.doctoring import run_doctor
+    from locklens.cli.doctoring import doctor_request, run_doctor
     from locklens.demo.incidents import incident_environment, make_incident, sample_incidents
+    from locklens.operations.compare_repository import open_git
+    from locklens.operations.comparison import Base
 
     incidents = {incident.cause: incident for incident in reversed(sample_incidents())}
     if options.incident not in incidents:
         raise UsageError(f"unknown incident {options.incident!r}", hint=f"incidents: {', '.join(sorted(incidents))}")
     incident, before = incidents[options.incident], Path.cwd()
-    form = options.format if options.format in {"json", "markdown"} else "text"
+    options.old = options.new = None
+    form = format_of(options)
     with (
         _ended_by_signals(),
         tempfile.TemporaryDirectory(prefix=_PREFIX) as name,
@@ -83,13 +86,30 @@ def _incident(options: Namespace) -> int:
         folder = Path(name).resolve()
         variables = environment(write_cli_configuration(registry, folder))
         top = make_incident(incident, folder / "infrastructure")
-        os.environ.update({**variables, **incident_environment(incident, top)})
+        variables |= incident_environment(incident, top)
+        if form == "tui":
+            told = read_doctor_options("doctor", [*incident.options, "ci.log"], [])
+            environ = {**os.environ, **variables}
+            asking = asking_of(options, environ, folder / "cache.sqlite3")
+            diagnosed = doctor_request(told, (top / "ci.log").read_bytes(), top, environ, asking)
+            diagnosed = replace(diagnosed, prove="none")  # The screen downloads nothing before it said how much.
+            try:
+                request = request_of(options, partial(open_git, top), asking, Base())
+                return show(replace(request, folder=top, diagnosed=diagnosed), options, "doctor", open_ui)
+            finally:
+                with suppress(OSError):
+                    Journal().forget(top)  # The repository is deleted: its writes cannot be undone.
+        os.environ.update(variables)
         os.chdir(top)
         try:
-            words = [*incident.options, "--no-cache", "--format", form, "ci.log"]
+            words = [*incident.options, "--no-cache", "--format", _PRINTED.get(form, "text"), "ci.log"]
             return run_doctor(read_doctor_options("doctor", words, []))
         finally:
             os.chdir(before)
+
+
+_PRINTED = {form: form for form in ("json", "markdown")}
+"""The formats that a diagnosis has too."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""The errors of `init`, `providers lock` and `plan` that concern providers, as both tools write them.
+"""The errors of `init`, `providers lock`, `plan` and of what loads plugins, as both tools write them about providers.
 
 A row is recognised by its phrases, which are compared without white space and case: logs are wrapped anywhere. They are
-of Terraform 0.14 to 1.14 and OpenTofu to 1.12; product names are left out, since OpenTofu has its own.
+of Terraform 0.14 to 1.15 and OpenTofu to 1.12; product names are left out, since OpenTofu has its own.
 
 Rows stand from the most specific to the most general, and the first that matches counts.
 """
@@ -107,6 +107,7 @@ CATALOGUE = (
     _row(
         "cached-package",
         "the cached package for … does not match any of the checksums recorded",
+        "failed to verify checksum of … package cached in",
         causes=(_C.PLUGIN_CORRUPTED, _C.H1_MISSING, _C.HAND_EDIT, _C.BAD_MERGE, _C.REPUBLISHED),
         advice="a cached package lies in .terraform/providers: only h1 hashes count",
         path=PackagePath.INSTALLED,
@@ -116,6 +117,43 @@ CATALOGUE = (
         "there is no package for … cached in",
         causes=(_C.PLUGIN_MISSING,),
         advice="init did not run here, or not since the lock file changed",
+        path=PackagePath.INSTALLED,
+    ),
+    _row(
+        "plan-of-other-locks",
+        "inconsistent with the configuration in the saved plan",
+        "created with a different set of external dependency selections",
+        advice="the plan was made with other locked providers: make a new plan, and apply that one",
+    ),
+    _row(
+        "provider-not-available",
+        "configuration requires provider … but that provider isn't available",
+        "state requires provider … but that provider isn't available",
+        "no lock was found for the state store provider",
+        "could not find the state store provider",
+        "Provider not found in lockfile Failed to find … in the lock file",
+        'unavailable provider "',
+        "to obtain schema: unknown provider",
+        causes=(_C.NOT_LOCKED, _C.PLUGIN_MISSING, _C.LOCK_SYNTAX),
+        advice="the configuration or the state requires a provider that the lock file does not have: run init",
+    ),
+    _row(
+        "builtin-invalid",
+        "requires built-in provider",
+        "Invalid dependency on built-in provider",
+        advice="a built-in provider has no version, and is part of the tool: use a version of the tool that has it",
+    ),
+    _row(
+        "configuration-gone",
+        "its original provider configuration at … but it has been removed",
+        advice="the state has objects of a provider whose configuration is gone: put it back until they are destroyed",
+    ),
+    _row(
+        "plugin-other-platform",
+        "to obtain schema … exec format error",
+        "to obtain schema … bad CPU type in executable",
+        causes=(_C.PLUGIN_CORRUPTED, _C.PLATFORM_MISSING),
+        advice="the installed program is of another platform: .terraform was copied; delete it and run init",
         path=PackagePath.INSTALLED,
     ),
     _row(
@@ -329,7 +367,6 @@ CATALOGUE = (
         advice="the mirror's folder is missing or cannot be read: create it, or correct its path",
         is_weak=True,
     ),
-    _row("builtin-invalid", "Invalid dependency on built-in provider", advice="a built-in provider has no version"),
     _row(
         "legacy-address",
         "Invalid legacy provider address",
@@ -391,6 +428,18 @@ CATALOGUE = (
         advice="a file of the package cannot be read or named: package it again",
     ),
     _row("not-detected", "still not detected in", advice="a broken link: run it without -chdir", is_weak=True),
+    _row(
+        "plugin-failed",
+        "failed to instantiate provider … to obtain schema",
+        "Could not load the schema for provider",
+        "failed to read provider configuration schema for",
+        "failed to retrieve schema from provider",
+        "Incompatible API version with plugin",
+        "The plugin encountered an error, and failed to respond",
+        causes=(_C.PLUGIN_CORRUPTED,),
+        advice="the installed program could not be started: it may have been killed, or not be executable here",
+        path=PackagePath.INSTALLED,
+    ),
     _row("versions-changed", "Inconsistent provider versions", advice="versions changed during the run: try again"),
     _row(
         "entries-migrated",
@@ -402,10 +451,24 @@ CATALOGUE = (
     _row(
         "plugins-not-installed",
         "Required plugins are not installed",
+        "missing or corrupted provider plugins:",
+        "Plugin reinitialization required.",
+        "Failed to load plugin schemas",
         "Provider requirements cannot be satisfied by locked dependencies",
         "Inconsistent dependency lock file",
         causes=(_C.PLUGIN_MISSING, _C.NOT_LOCKED),
         advice="run init",
+    ),
+    _row(
+        "mirroring-failed",
+        "Cannot download provider release",
+        "Provider release not available",
+        "Provider not available Failed to download",
+        "Invalid provider package Failed to authenticate",
+        "Invalid URL for provider release",
+        "Unable to download the provider used for state storage",
+        causes=_ABOUT_NETWORK,
+        advice="the reason stands behind it",
     ),
     _row("locking-failed", "Could not retrieve providers for locking", causes=_ABOUT_NETWORK),
     _row(
@@ -426,10 +489,37 @@ TITLES = tuple(
             "Could not retrieve the list of available versions for provider", "Incompatible provider version",
             "Required plugins are not installed", "Invalid provider registry host", "Failed to query provider mirror",
             "Failed to query provider package metadata", "error checking signature: openpgp",
-            "Could not resolve provider", "Could not load plugin",
+            "Could not resolve provider", "Could not load plugin", "Cannot download provider release",
+            "Provider release not available", "Invalid provider package", "Unable to download the provider used for",
         ),
     )
 )  # fmt: skip
 """Phrases of the tools' own errors, within which weak rows count."""
+
+SUMMARIES = tuple(
+    map(
+        squeezed,
+        (
+            "Argument or block definition required", "Cannot download provider release", "Could not load plugin",
+            "Could not retrieve providers for locking", "Dependency lock file entries automatically updated",
+            "Duplicate provider lock", "Failed to install provider",
+            "Failed to load plugin schemas", "Failed to obtain provider schema", "Failed to query",
+            "failed to read provider configuration schema", "Failed to resolve provider packages",
+            "failed to read dependency lock file", "Incompatible provider version",
+            "Incomplete lock file information for providers", "Inconsistent dependency lock file",
+            "Inconsistent provider versions", "Invalid dependency on built-in provider", "Invalid expression",
+            "Invalid legacy provider address", "Invalid provider", "Invalid URL for provider release",
+            "Missing lock for state store", "Missing required provider", "missing or corrupted",
+            "Provider not available", "Provider not found in lockfile", "Provider release not available",
+            "State store provider not described",
+            "Unable to download the provider",
+            "Plugin did not respond", "Provider configuration not present", "Provider dependency changes detected",
+            "Provider lock file not updated",
+            "Provider requirements cannot be satisfied by locked dependencies", "Required plugins are not installed",
+            "Unsupported argument", "Unsupported block type", "Version control conflict markers",
+        ),
+    )
+)  # fmt: skip
+"""Beginnings of the tools' summaries, which tell their "Error: " from that of another program."""
 
 BY_KIND = {row.kind: row for row in CATALOGUE}

@@ -1,4 +1,7 @@
-"""A CI log as plain lines: without colours, boxes, time stamps and prefixes of CI systems.
+"""A CI log as plain lines: without colours, boxes, and what a CI system puts before each line.
+
+No prefix is known by name. The tools' own marks say where their text begins: the glyphs of a box, and "Error: " before
+a known summary. What stands before them is a prefix, and lines that begin alike have it too.
 
 The log is hostile input. Its size, lines and their lengths are bounded, and no pattern here backtracks over more than a
 bounded number of characters.
@@ -7,6 +10,14 @@ bounded number of characters.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from locklens.doctor.catalogue import SUMMARIES, squeezed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 MOST_BYTES = 8 << 20
 """Bytes of a log that are read: its end, since errors stop a run."""
@@ -17,45 +28,72 @@ MOST_LINES = 200_000
 LONGEST_LINE = 8_192
 """Characters of a line that are read; the tools wrap theirs near 78, and a JSON event has less."""
 
+_LONGEST_PACKED = 1 << 18
+"""Characters of a line that has a whole output in it, with escaped line ends."""
+
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]{0,32}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]"
     r"|\^?\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m"
 )
 """Control sequences, and colours whose escape character was lost in a copy."""
 
-_MOMENT = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d"
-_PREFIXES = tuple(
-    map(
-        re.compile,
-        (
-            r"[\w .()/-]{1,120}\t[\w .()/-]{1,120}\t",  # gh run view --log: job, step
-            rf"\ufeff?\[?{_MOMENT}(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE]\+?)?[ \t]{{1,4}}",
-            r"\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?[ \t]{1,4}",
-            r"section_(?:start|end):\d{1,12}:[\w-]{1,120}(?:\[[\w=,]{1,80}\])?[ \t]{0,4}",
-            r"##\[(?:error|warning|group|endgroup|debug|section|command)\]",
-            r"::(?:error|warning|notice|debug|group)(?: [^:\n]{0,200})?::",
-            r"(?:STDOUT|STDERR|INFO|ERROR)[ \t]{1,4}(?:\[[^\]\n]{1,200}\][ \t]{1,4})?(?:terraform|tofu):[ \t]{0,4}",
-            r"\[[\w./-]{1,200}\][ \t]{1,4}(?=\S)",
-            r"[\w.-]{1,60}[ \t]{1,20}\|[ \t]{0,4}(?=\S)",  # docker compose
-        ),
-    )
+_BOX_END = "╵"
+_GLYPH = re.compile(f"[╷│┃╎{_BOX_END}]")
+_GARBLED = {"â”‚": "│", "â•·": "╷", "â•µ": _BOX_END, "Γöé": "│", "Γò╖": "╷", "Γò╡": _BOX_END}
+"""The glyphs in UTF-8 that were read as Windows-1252 or code page 437."""
+
+_BEGIN = re.compile(r"(?:Error|Warning): (?P<summary>.{0,80})")
+_OF_PROVIDER = re.compile(r"[\w.:-]{1,255}/[\w-]{1,128}/[\w-]{1,128}: ")
+_MOST_BEGINNINGS = 8
+_SUMMARY_LETTERS = 12
+"""Letters of a summary that are compared: a narrow log wraps the rest."""
+
+_FIELD = re.compile(r"(?P<name>\w{1,40})\"?[ \t]{0,4}[:=]\Z")
+_LONGEST_FIELD = 60
+_MOST_FIELDS = 8
+_QUOTE = re.compile(r'\\.|"', re.DOTALL)
+_SHORTEST_STRING = 6
+_ESCAPED = re.compile(r"\\(?:u(?P<four>[0-9a-fA-F]{4})|x(?P<two>[0-9a-fA-F]{2})|(?P<one>.))", re.DOTALL)
+_MEANINGS = {"n": "\n", "r": "", "t": " ", "e": "\x1b"}
+_DEPTH = 2
+"""A log of a log: a container's JSON lines around those of the tool."""
+
+_MOST_SHAPES = 16
+"""Different prefixes that are looked for at the beginning of other lines."""
+
+_MOST_KNOWN = 64
+"""Different prefixes that are counted: each takes a pattern."""
+
+_MOST_GUESSED = 60
+_MOST_TOKENS = 24
+
+_MOST_EXAMINED = 2_000
+"""Lines whose prefixes are counted, spread over the log."""
+
+_LONGEST_PREFIX = 240
+_TOKENS = re.compile(
+    r"\[[^\]]{0,120}\]|=[^\s\"\[]{1,120}|[ \t]{1,40}|[0-9A-Za-z]{0,40}\d[0-9A-Za-z]{0,40}\+?|[A-Za-z]{1,60}|.",
+    re.DOTALL,
 )
-
-_BOXES = "╷│╵┃╎|"
-_GARBLED = ("â”‚", "â•·", "â•µ", "Γöé", "Γò╖", "Γò╡")
-"""The characters of a box in UTF-8 that were read as Windows-1252 or code page 437."""
-
-_BOX_END = ("╵", "â•µ", "Γò╡")
-_MOST_PREFIXES = 6
+_UNIT = re.compile(r"prefix=\[?(?P<named>[^\]\s\"]{1,200})|\[(?P<bracket>[^\]\s\"]{1,200})\]")
+_NAME = re.compile(r"[^\W\d_]{3}")
+"""What a name has, and a time or a counter has not."""
 
 
 class LogLine:
-    """One cleaned line: its text, its number in the log from 1, and whether it ends a box."""
+    """One cleaned line.
 
-    __slots__ = ("ends_box", "number", "text")
+    Attributes:
+        text: Without prefix and box.
+        number: In the log, from 1.
+        ends_box: True if it ends a box.
+        unit: The name in brackets in the prefix, such as Terragrunt's unit; "" for none.
+    """
 
-    def __init__(self, text: str, number: int, *, ends_box: bool) -> None:
-        self.text, self.number, self.ends_box = text, number, ends_box
+    __slots__ = ("ends_box", "number", "text", "unit")
+
+    def __init__(self, text: str, number: int, *, ends_box: bool, unit: str = "") -> None:
+        self.text, self.number, self.ends_box, self.unit = text, number, ends_box, unit
 
 
 def decoded_log(data: bytes) -> tuple[str, bool]:
@@ -66,34 +104,233 @@ def decoded_log(data: bytes) -> tuple[str, bool]:
     return data[-MOST_BYTES:].decode("utf-8", "replace"), is_cut
 
 
-def clean_lines(text: str) -> list[LogLine]:
-    """Return the lines of a log without decoration; at most MOST_LINES, the last ones."""
+def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
+    """Return the lines of a log without decoration; at most MOST_LINES, the last ones.
+
+    Args:
+        text: The log.
+        is_guessed: True to take for a prefix, too, what many lines begin with, where no mark of the tool follows it;
+            no lines where there is no such prefix.
+    """
     lines = text.split("\n")
     first = max(0, len(lines) - MOST_LINES)
-    return [_clean(line, number) for number, line in enumerate(lines[first:], start=first + 1)]
+    guessed = _guessed_shapes(lines[first:]) if is_guessed else []
+    if is_guessed and not guessed:
+        return []
+    fields = _fields(lines[first:])
+    unpacked = [
+        (number, piece)
+        for number, line in enumerate(lines[first:], start=first + 1)
+        for piece in ((line,) if '"' not in line and "\\" not in line else _unpacked(line, fields))
+    ][-MOST_LINES:]
+    bare = [_without_colours(piece) for _, piece in unpacked]
+    anchors = [_anchor(line, following) for line, following in zip(bare, [*bare[1:], ""], strict=True)]
+    shapes = [*_shapes(bare, anchors), *guessed]
+    cleaned, unit = [], ""
+    for (number, _), line, anchor in zip(unpacked, bare, anchors, strict=True):
+        prefix, rest = _split(line, anchor, shapes)
+        unit = _unit(prefix) if prefix.strip() else unit
+        cleaned.append(_cleaned(rest, number, unit))
+    return cleaned
 
 
-def _clean(line: str, number: int) -> LogLine:
+def _without_colours(line: str) -> str:
     line = line[:LONGEST_LINE].rstrip("\r")
-    line = _ESCAPES.sub("", line)
+    if "\x1b" in line or "[" in line:
+        line = _ESCAPES.sub("", line)
     if "\r" in line:  # progress is drawn over; GitLab marks its sections that way
         line = line.rpartition("\r")[2]
-    for _ in range(_MOST_PREFIXES):
-        shorter = _without_prefix(line)
-        if shorter == line:
-            break
-        line = shorter
-    stripped = line.strip()
-    ends_box = stripped.startswith(_BOX_END)
-    for garbled in _GARBLED:
-        stripped = stripped.removeprefix(garbled)
-    stripped = stripped.lstrip(_BOXES).rstrip("│┃").strip()
-    readable = "".join(character if character.isprintable() else " " for character in stripped)
-    return LogLine(readable.replace("\u2019", "'").strip(), number, ends_box=ends_box)
-
-
-def _without_prefix(line: str) -> str:
-    for prefix in _PREFIXES:
-        if match := prefix.match(line):
-            return line[match.end() :]
+    if not line.isascii():
+        for garbled, glyph in _GARBLED.items():
+            line = line.replace(garbled, glyph)
     return line
+
+
+def _unpacked(line: str, fields: Collection[str], depth: int = _DEPTH) -> Iterator[str]:
+    """Yield the lines in a line: those of a quoted string that holds the tool's text, or the line itself.
+
+    Args:
+        line: A line of the log.
+        fields: Names of the fields that hold it in other lines.
+        depth: Strings in strings that are opened.
+    """
+    if '"diagnostic' in line and "{" in line:
+        yield line[line.index("{") :]  # an event of the tool's own -json, which is read as such
+        return
+    line = line[:_LONGEST_PACKED]
+    found = False
+    for start, inside in _strings(line) if depth else ():
+        if _field(line, start) in fields or ("\\" in inside and _has_anchor(_unescaped(inside))):
+            found = True
+            yield from _lines_of(_unescaped(inside), line[max(0, start - _LONGEST_PREFIX) : start], fields, depth)
+    if not found and depth and _is_packed(line) and _has_anchor(line):
+        found = True
+        yield from _lines_of(_unescaped(line), "", fields, depth)
+    if not found:
+        yield line
+
+
+def _strings(line: str) -> Iterator[tuple[int, str]]:
+    """Yield the quoted strings of a line: the place of the first quote, and what is inside, with its escapes."""
+    quotes = [match.start() for match in _QUOTE.finditer(line) if match[0] == '"'] if '"' in line else []
+    for start, end in zip(quotes[::2], quotes[1::2], strict=False):
+        if end - start > _SHORTEST_STRING:
+            yield start, line[start + 1 : end]
+
+
+def _fields(lines: Iterable[str]) -> frozenset[str]:
+    """Return the names of the fields whose strings hold the tool's text."""
+    names: set[str] = set()
+    for line in lines:
+        if '"' in line and '"diagnostic' not in line and _has_anchor(line := line[:_LONGEST_PACKED]):
+            names |= {_field(line, start) for start, inside in _strings(line) if _has_anchor(inside)}
+        if len(names) > _MOST_FIELDS:
+            break
+    return frozenset(names - {""})
+
+
+def _field(line: str, at: int) -> str:
+    """Return the name of the field whose string begins at a place; "" without one."""
+    head = line[max(0, at - _LONGEST_FIELD) : at].rstrip(" \t")
+    named = _FIELD.search(head) if head.endswith((":", "=")) else None
+    return named["name"] if named is not None else ""
+
+
+def _is_packed(line: str) -> bool:
+    return line.count("\\n") > 1 or "\\u25" in line or ("\\n" in line and _GLYPH.search(line) is not None)
+
+
+def _lines_of(text: str, head: str, fields: Collection[str], depth: int) -> Iterator[str]:
+    """Yield the lines of an unescaped text; each with what stands before it where that names its unit."""
+    head = head.replace('"', " ") if _UNIT.search(head) is not None else ""
+    for piece in text.removesuffix("\n").split("\n"):
+        for inner in _unpacked(piece, fields, depth - 1):
+            yield f"{head}{inner}"
+
+
+def _unescaped(text: str) -> str:
+    def meant(match: re.Match[str]) -> str:
+        if code := match["four"] or match["two"]:
+            return chr(int(code, 16))
+        return _MEANINGS.get(match["one"], match["one"])
+
+    return _ESCAPED.sub(meant, text)
+
+
+def _has_anchor(text: str) -> bool:
+    """True if a text has the tool's own marks; in escaped text they may have colours around them."""
+    if _GLYPH.search(text) is not None or "\\u25" in text:
+        return True
+    return ("Error:" in text or "Warning:" in text) and _begin(_ESCAPES.sub("", _unescaped(text))) is not None
+
+
+def _begin(text: str) -> int | None:
+    """Return the place of a known summary's "Error: " or "Warning: "; None without one."""
+    if "Error: " not in text and "Warning: " not in text:
+        return None
+    for match in islice(_BEGIN.finditer(text), _MOST_BEGINNINGS):
+        letters = squeezed(match["summary"])[:_SUMMARY_LETTERS]
+        if _OF_PROVIDER.match(match["summary"]):
+            return match.start()
+        if len(letters) > _SUMMARY_LETTERS // 3 and any(known.startswith(letters) for known in SUMMARIES):
+            return match.start()
+    return None
+
+
+def _anchor(line: str, following: str) -> int | None:
+    """Return the place where the tool's own text begins; None where neither the line nor a wrapped summary tells."""
+    if not line.isascii() and (glyph := _GLYPH.search(line)) is not None:
+        return glyph.start()
+    if "Error:" not in line and "Warning:" not in line:
+        return None
+    whole = line.rstrip()
+    return _begin(f"{whole} {following[:_LONGEST_FIELD]}" if whole.endswith(("Error:", "Warning:")) else line)
+
+
+def _shapes(lines: Sequence[str], anchors: Sequence[int | None]) -> list[re.Pattern[str]]:
+    """Return the shapes of the prefixes before the tool's own text, the most frequent first.
+
+    A line is also compared with the next one: a mark of its first line alone, such as that of an error, is no part
+    of what the lines have in common.
+    """
+    prefixed = [(number, at) for number, at in enumerate(anchors) if at and at <= _LONGEST_PREFIX]
+    counts: Counter[str] = Counter()
+    for number, at in prefixed[:: 1 + len(prefixed) // _MOST_EXAMINED]:
+        tokens = _TOKENS.findall(lines[number][:at])
+        shape = _shape(tokens)
+        if not lines[number][:at].strip(" \t-*") or (shape not in counts and len(counts) >= _MOST_KNOWN):
+            continue
+        counts[shape] += 1
+        following = next((one for one in lines[number + 1 : number + 4] if one.strip()), "")
+        if len(counts) < _MOST_KNOWN and (common := _common(tokens, following)):
+            counts[common] += 1
+    return [re.compile(shape) for shape, _ in counts.most_common(_MOST_SHAPES)]
+
+
+def _common(tokens: Sequence[str], following: str) -> str:
+    """Return the shape of the part of a prefix that the next line has too; "" where it has all of it, or none."""
+    if re.match(_shape(tokens), following):
+        return ""
+    for length in range(len(tokens) - 1, 0, -1):
+        if tokens[length - 1][-1] in " \t]:|>" and re.match(shape := _shape(tokens[:length]), following):
+            return shape
+    return ""
+
+
+def _guessed_shapes(lines: Sequence[str]) -> list[re.Pattern[str]]:
+    """Return the shapes, with something in them that counts or is in brackets, that many lines begin with."""
+    filled = [line for line in lines if line.strip()]
+    step = 1 + len(filled) // _MOST_GUESSED
+    counts: Counter[str] = Counter()
+    for number in range(0, len(filled), step):
+        tokens = _TOKENS.findall(filled[number][:_LONGEST_PREFIX])[:_MOST_TOKENS]
+        for length in range(len(tokens), 0, -1):
+            shape = _shape(tokens[:length])
+            if tokens[length - 1][-1] in " \t]:|>" and ("[0-9]" in shape or "[^\\]]" in shape):
+                pattern = re.compile(shape)
+                if any(pattern.match(other) for other in filled[number + 1 : number + 5]):
+                    counts[shape] += 1
+                    break
+    enough = max(3, len(filled) // step // 5)
+    return [re.compile(shape) for shape, count in counts.most_common(_MOST_SHAPES) if count >= enough]
+
+
+def _shape(tokens: Sequence[str]) -> str:
+    """Return a pattern of a prefix: digits, values and what is in brackets may be others in the next line."""
+    words = []
+    for number, token in enumerate(tokens):
+        if token[0] == "[" and token[-1] == "]":
+            words.append(r"\[[^\]]{0,200}\]")
+        elif token[0] == "=" and len(token) > 1:
+            words.append(r"=[^\s\"\[]{1,200}")
+        elif token.isspace():
+            is_last = number == len(tokens) - 1
+            words.append(r"(?:[ \t]{1,40}|$)" if is_last else r"[ \t]{1,40}")
+        elif any(character.isdigit() for character in token):
+            words.append(r"[A-Za-z]{0,80}[0-9][0-9A-Za-z]{0,80}\+?")
+        else:
+            words.append(re.escape(token))
+    return "".join(words)
+
+
+def _split(line: str, at: int | None, shapes: Iterable[re.Pattern[str]]) -> tuple[str, str]:
+    """Return the prefix of a line, and the rest; `at` is its anchor."""
+    if at is None or at > _LONGEST_PREFIX:
+        at = max((match.end() for shape in shapes if (match := shape.match(line))), default=0)
+    return line[:at], line[at:]
+
+
+def _unit(prefix: str) -> str:
+    """Return the name of the unit in a prefix; "" for none."""
+    names = [match["named"] or match["bracket"] for match in _UNIT.finditer(prefix)]
+    return next(filter(_NAME.search, names), "")
+
+
+def _cleaned(rest: str, number: int, unit: str) -> LogLine:
+    stripped = rest.strip()
+    ends_box = stripped.startswith(_BOX_END)
+    stripped = stripped.lstrip("╷│╵┃╎|").rstrip("│┃").strip()
+    readable = stripped
+    if not stripped.isprintable():
+        readable = "".join(character if character.isprintable() else " " for character in stripped)
+    return LogLine(readable.replace("\u2019", "'").strip(), number, ends_box=ends_box, unit=unit)

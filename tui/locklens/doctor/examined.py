@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from locklens.trust.model import Signer
 
 
+KEPT_ASIDE = ".suspect"
+"""The end of the name of a package's folder that a fix has moved aside."""
+
+
+ASSUMED = "assumed"
+"""What the source of a fact begins with that nobody said."""
+
+WHOLE_LIST = 4
+"""Packages of which hardly a signed list has fewer: two systems on two architectures."""
+
+
 class PackageOrigin(Struct, frozen=True):
     """The place of a package: its kind (installed, plugin-cache, mirror, given), and its path as the user knows it."""
 
@@ -40,6 +51,7 @@ class FoundPackage(Struct, frozen=True):
         is_of_root: True if it is installed in the examined root.
         place: Of a folder on disk, absolute; "" for others. No part of a report.
         base: The repository, plugin cache or mirror that it is in, absolute.
+        later: Files that were changed after the folder was made.
     """
 
     origin: PackageOrigin
@@ -50,6 +62,7 @@ class FoundPackage(Struct, frozen=True):
     is_of_root: bool = False
     place: str = ""
     base: str = ""
+    later: tuple[str, ...] = ()
 
     @property
     def zh(self) -> str:
@@ -99,12 +112,16 @@ class Examined(Struct, frozen=True, dict=True):
         packages: Packages on disk, and the one that was handed in.
         past: The entry's history, the newest first; its first item is the committed state.
         others: The provider in other lock files.
+        twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
         is_canonical: True if the file is written as its tool writes it.
         reads_history: True if there is a git repository.
         has_data: True if the root has been initialised here.
         data: The root's folder of installed packages, absolute.
         data_base: The folder that it must not lead out of.
+        hashes_of: Another version, whose signed release has all locked packages; "" for none that was found.
+        replaced: A folder of the package that was moved aside here, as reports show it; "" for none.
+        is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
     """
 
@@ -128,6 +145,15 @@ class Examined(Struct, frozen=True, dict=True):
     downloads: tuple[str, ...] = ()
     data: str = ""
     data_base: str = ""
+    twins: tuple[ElsewhereEntry, ...] = ()
+    hashes_of: str = ""
+    is_offline: bool = False
+    replaced: str = ""
+
+    @property
+    def is_path_of_run(self) -> bool:
+        """True if the origin of the failing package is known from the run or the user, not from this machine."""
+        return dict(self.incident.sources).get("path") in {"given", "the message"}
 
     @property
     def name(self) -> str:
@@ -191,7 +217,8 @@ class Examined(Struct, frozen=True, dict=True):
         reported = {str(platform): h1 for h1, platform in self.case.new.reported.items()}
         known = self.case.hashed
         hashed = {platform: min(known[zh]) for platform, zh in self.platforms.items() if known.get(zh)}
-        signed = (one for one in self.packages if one.platform and one.of_files and one.zh in self.listed)
+        genuine = self.listed or self.packed
+        signed = (one for one in self.packages if one.platform and one.of_files and one.zh in genuine)
         given = {one.platform: one.shown_hash for one in signed}
         return {**reported, **given, **hashed}
 
@@ -218,8 +245,10 @@ class Examined(Struct, frozen=True, dict=True):
         """The missing fact about the release, and the way to it."""
         trouble = self.case.new.trouble if self.case is not None else None
         reason = f" ({trouble.words})" if trouble is not None and trouble.was_asked else ""
-        hint = (trouble.hint if trouble is not None and not trouble.is_offline else "") or "run without --offline"
-        return f"{self.sums}{reason}: {hint}"
+        if self.is_offline:
+            return f"{self.sums}: run without --offline"
+        hint = trouble.hint if trouble is not None else ""
+        return f"{self.sums}{reason}{': ' if hint else ''}{hint}"
 
     def of_kind(self, *kinds: str) -> tuple[FoundPackage, ...]:
         """Return packages of some places, for the platform of the error where that is known."""

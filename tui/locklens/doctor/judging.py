@@ -1,4 +1,4 @@
-"""Tests the causes of an error, each by its function, and puts the most likely first. Pure."""
+"""Tests the causes of an error, each by its function, and ranks them by what speaks for them. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
+from locklens.doctor.examined import ASSUMED
 from locklens.doctor.lock_causes import bad_merge, constraint_conflict, hand_edit, lock_syntax, not_locked, other_tool
-from locklens.doctor.model import CauseId, CauseVerdict, most_likely_first
+from locklens.doctor.model import Basis, CauseId, CauseVerdict, most_likely_first
 from locklens.doctor.network_causes import credentials, proxy_or_ca, registry_down
 from locklens.doctor.package_causes import (
     cache_differs,
@@ -109,7 +110,43 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     tested = (TESTS[one](examined) for one in dict.fromkeys(ids))
     name = str(examined.address) if examined.address is not None else ""
     causes = [replace(cause, provider=name) for cause in tested if cause is not None]
+    if examined.error is not None:
+        causes = [_of_known_platform(as_of_the_run(cause), examined) for cause in causes]
     return most_likely_first(causes, suggested)
+
+
+def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
+    """Return a cause of an error: what depends on a platform that is only assumed is likely at most."""
+    source = dict(examined.incident.sources).get("platform", "")
+    if cause.verdict is CauseVerdict.YES and cause.id in _OF_PLATFORMS and source.startswith(ASSUMED):
+        words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
+        return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
+    return cause
+
+
+_OF_PLATFORMS = frozenset({CauseId.H1_MISSING, CauseId.PLATFORM_MISSING})
+
+
+def as_of_the_run(cause: Cause) -> Cause:
+    """Return a cause of an error: what only this machine finds, or finds now, makes it likely at most."""
+    if cause.verdict is CauseVerdict.YES and cause.basis in {Basis.HERE, Basis.GUESS}:
+        words = f"{cause.evidence}; that is found here and now, and says little about the failing run"
+        return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
+    return cause
+
+
+def of_one_root(groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
+    """Return the causes of one error in roots whose entries differ: certain only where they are for all of them."""
+    certain = [{cause.id for cause in causes if cause.verdict is CauseVerdict.YES} for causes in groups]
+    for_all = set[CauseId].intersection(*certain) if certain else set[CauseId]()
+    words = f"; the log does not say of which of {len(groups)} entries it is"
+
+    def judged(cause: Cause) -> Cause:
+        if cause.verdict is not CauseVerdict.YES or cause.id in for_all:
+            return cause
+        return replace(cause, verdict=CauseVerdict.LIKELY, evidence=cause.evidence + words)
+
+    return [most_likely_first(map(judged, causes)) for causes in groups]
 
 
 def joined_causes(groups: Iterable[tuple[Cause, ...]], rules: Sequence[str] = ()) -> tuple[Cause, ...]:
@@ -127,9 +164,8 @@ _MOST_NAMED = 5
 
 
 def _joined(causes: list[Cause]) -> Cause:
-    order = list(CauseVerdict)
-    verdict = min((cause.verdict for cause in causes), key=order.index)
-    same = [cause for cause in causes if cause.verdict is verdict]
+    first = most_likely_first(causes)[0]
+    same = [cause for cause in causes if (cause.verdict, cause.basis) == (first.verdict, first.basis)]
     evidence = list(dict.fromkeys(cause.evidence for cause in same))
     if len(evidence) == 1:
         return same[0]

@@ -5,14 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.model import Cause, CauseId, CauseVerdict
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
+from locklens.selection.reasons import conflicts
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from locklens.doctor.examined import Examined
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
+
+_OF_UNREADABLE = frozenset({"lock-invalid"})
+"""Errors of a lock file that the failing run could not read; it read the file before it gave any other."""
+
+
+def _unreadable(x: Examined, cause: CauseId, words: str) -> Cause:
+    """Return the cause of a lock file that cannot be read here: certain where the failing run could not either."""
+    if x.error is None or x.error.kind in _OF_UNREADABLE:
+        return Cause(cause, _YES, words)
+    words = f"{words}; the failing run could read its lock file, so this came later"
+    return Cause(cause, _UNKNOWN, words, "the lock file of the failing run", basis=Basis.HERE)
 
 
 def lock_syntax(x: Examined) -> Cause | None:
@@ -22,7 +34,8 @@ def lock_syntax(x: Examined) -> Cause | None:
     if x.lock.problems:
         first = x.lock.problems[0]
         more = f" (and {counted(len(x.lock.problems) - 1, 'more problem')})" if len(x.lock.problems) > 1 else ""
-        return Cause(CauseId.LOCK_SYNTAX, _YES, f"{x.lock.path}:{first.line}: {first.summary}: {first.detail}{more}")
+        words = f"{x.lock.path}:{first.line}: {first.summary}: {first.detail}{more}"
+        return _unreadable(x, CauseId.LOCK_SYNTAX, words)
     if not x.lock.exists:
         return None
     if x.error is not None and x.error.kind == "lock-invalid":
@@ -39,10 +52,10 @@ def bad_merge(x: Examined) -> Cause | None:
     if lock.conflict is not None:
         ours, theirs = lock.conflict.names
         lines = ", ".join(f"{lock.path}:{marker.line}" for marker in lock.conflict.markers) or lock.path
-        return Cause(CauseId.BAD_MERGE, _YES, f"conflict between {ours} and {theirs} at {lines}")
+        return _unreadable(x, CauseId.BAD_MERGE, f"conflict between {ours} and {theirs} at {lines}")
     double = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
     if double is not None:
-        return Cause(CauseId.BAD_MERGE, _YES, f"{lock.path}:{double.line}: {double.summary}")
+        return _unreadable(x, CauseId.BAD_MERGE, f"{lock.path}:{double.line}: {double.summary}")
     if lock.problems or x.entry is None:
         return None
     for place, entry in x.donors():
@@ -53,12 +66,15 @@ def bad_merge(x: Examined) -> Cause | None:
                 f"{lock.path}:{x.entry.line}: {len(theirs_alone)} of {counted(len(x.packed), 'zh', 'zh')} in the block "
                 f"of {x.release} are of {entry.version} ({place}): two versions were merged into one block"
             )
-            return Cause(CauseId.BAD_MERGE, _YES if x.is_known else _LIKELY, words, as_of=x.as_of)
+            verdict = _YES if x.is_known else _LIKELY
+            return Cause(CauseId.BAD_MERGE, verdict, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.is_known and not x.stale:
         return Cause(CauseId.BAD_MERGE, _NO, "no conflict markers, and all locked zh are of one release", as_of=x.as_of)
-    read = counted(len(x.past), "commit") if x.past else "no history"
-    words = f"no conflict markers, no provider twice, and no hash of another version in {read}"
-    return Cause(CauseId.BAD_MERGE, _NO if x.past else _UNKNOWN, words, "" if x.past else x.why_unknown)
+    words = "no conflict markers, and no provider twice"
+    if not x.past:
+        return Cause(CauseId.BAD_MERGE, _UNKNOWN, f"{words}; there is no history to compare", x.why_unknown)
+    words = f"{words}; no hash of another version in {counted(len(x.past), 'commit')}"
+    return Cause(CauseId.BAD_MERGE, _NO, words)
 
 
 def not_locked(x: Examined) -> Cause | None:
@@ -73,8 +89,8 @@ def not_locked(x: Examined) -> Cause | None:
     if required:
         by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])
         return Cause(CauseId.NOT_LOCKED, _YES, f"{x.name} is required ({by}), and {place}")
-    if x.error is not None and x.error.kind == "not-locked":
-        return Cause(CauseId.NOT_LOCKED, _YES, f"the message says so, and {place}")
+    if x.error is not None and x.error.kind in {"not-locked", "provider-not-available"}:
+        return Cause(CauseId.NOT_LOCKED, _YES, f"the message says so, and {place}", basis=Basis.RUN)
     missing = x.configuration.unknown_reason if x.configuration is not None else "the configuration"
     return Cause(CauseId.NOT_LOCKED, _LIKELY, place, missing)
 
@@ -85,6 +101,8 @@ def constraint_conflict(x: Examined) -> Cause | None:
         return None
     required = x.configuration.of(x.address)
     constraints = x.configuration.constraints(x.address)
+    if len(required) > 1 and (clash := _clash(x)):
+        return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, clash)
     if not required:
         words = x.configuration.unknown_reason or f"nothing here requires {x.name}"
         return Cause(CauseId.CONSTRAINT_CONFLICT, _UNKNOWN, words, "the configuration of the failing run: -- ROOT")
@@ -103,6 +121,19 @@ def constraint_conflict(x: Examined) -> Cause | None:
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Cause(CauseId.CONSTRAINT_CONFLICT, _NO, f"{version} satisfies{text}")
     return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, f"{version} does not satisfy {constraints} ({_places(x)})")
+
+
+def _clash(x: Examined) -> str:
+    """Return the constraints that exclude one another, each with its place and module; "" for none."""
+    assert x.configuration is not None
+    assert x.address is not None
+    found = next(iter(conflicts(x.configuration.of(x.address))), ())
+    places = dict.fromkeys(
+        f'"{one.constraint}" at {one.file}:{one.line}' + (f" (module {one.module})" if one.module else "")
+        for demand in found
+        for one in demand.requirements
+    )
+    return f"{listing(list(places), 6)} exclude one another: no version satisfies them all" if places else ""
 
 
 def _places(x: Examined) -> str:
@@ -125,14 +156,21 @@ def hand_edit(x: Examined) -> Cause | None:
     odd = next((text for text in x.entry.hashes if is_known_scheme(text) and not is_well_formed(text)), None)
     if odd is not None:
         place = f"{x.lock.path}:{x.entry.line_of(odd)}"
-        return Cause(CauseId.HAND_EDIT, _YES, f"{place}: no tool writes such a hash: {odd[:80]}")
+        words = f"{place}: no tool writes such a hash: {odd[:80]}"
+        return Cause(CauseId.HAND_EDIT, _YES, words, basis=Basis.HASHES)
     for place, entry in x.donors():
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
             words = (
                 f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and has the hashes of {entry.version}"
                 f" ({place}): the version was changed without them"
             )
-            return Cause(CauseId.HAND_EDIT, _YES, words, as_of=x.as_of)
+            return Cause(CauseId.HAND_EDIT, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    if x.hashes_of:
+        words = (
+            f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and all {len(x.packed)} locked zh are of "
+            f"the signed release {x.hashes_of}: the version was changed without them"
+        )
+        return Cause(CauseId.HAND_EDIT, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
     layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"
     if x.is_known and not x.stale:
         hashes = f"all {len(x.packed)} locked zh are of {x.entry.version}" if x.packed else "no zh is locked"
@@ -155,19 +193,25 @@ def other_tool(x: Examined) -> Cause | None:
         if twin is None:
             return None
         words = f"{x.lock.path}:{twin.line} locks {twin.address}, and {x.address} is required"
-        return Cause(CauseId.OTHER_TOOL, _YES, words)
+        is_required = x.configuration is not None and x.configuration.requires(x.address)
+        return Cause(CauseId.OTHER_TOOL, _YES if is_required else _LIKELY, words)
     if x.address.host not in hosts:
         return Cause(CauseId.OTHER_TOOL, _NO, f"{x.address.host} is the registry of both tools")
     theirs = x.case.packages.elsewhere if x.case is not None else {}
     if theirs:
         host, found = next(iter(theirs.items()))
         words = f"{len(found)} of {counted(len(x.packed), 'locked zh', 'locked zh')} are of {x.entry.version} on {host}"
-        return Cause(CauseId.OTHER_TOOL, _YES, words, as_of=x.as_of)
+        return Cause(CauseId.OTHER_TOOL, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    for other in x.twins:
+        if x.packed and x.packed <= packages_of(other.entry.hashes):
+            words = f"{other.lock_file} locks the same {len(x.packed)} zh for {other.entry.address}"
+            return Cause(CauseId.OTHER_TOOL, _LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
     if x.is_known and not x.stale:
         words = f"all locked zh are of {x.address.host}"
         return Cause(CauseId.OTHER_TOOL, _NO, words, as_of=x.as_of)
     writer, ran = x.lock.writer, x.incident.tool
-    if writer is not None and ran is not None and writer.name != ran:
+    is_default = ran is not None and x.address.host == DIALECTS[ran].default_host
+    if writer is not None and ran is not None and writer.name != ran and is_default:
         words = f"{writer.product} wrote the lock file, and {DIALECTS[ran].product} failed"
         return Cause(CauseId.OTHER_TOOL, _LIKELY, words, x.why_unknown)
     elsewhere = x.case.elsewhere if x.case is not None else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable
 
     from locklens.review.model import HostState
 
@@ -48,9 +48,25 @@ class CauseVerdict(StrEnum):
     NO = "no"
 
 
+class Basis(StrEnum):
+    """What a verdict rests on, the strongest first. Of the failing run itself, only the first three tell."""
+
+    HASHES = "hashes"
+    """Hashes beside each other: the locked ones, and those of a package or of a release."""
+    RUN = "run"
+    """The failing run's own words."""
+    FILES = "files"
+    """The lock file and the configuration."""
+    HERE = "here"
+    """What this machine finds now."""
+    GUESS = "guess"
+    """The kind of the error alone."""
+
+
 class Certainty(StrEnum):
     """The certainty of the whole diagnosis."""
 
+    FIXED = "FIXED"
     CONFIRMED = "CONFIRMED"
     LIKELY = "LIKELY"
     CANNOT_SAY = "CANNOT SAY"
@@ -107,6 +123,7 @@ class RecognisedError(Struct, frozen=True):
         reason: Of a failed request; None for none.
         hashes: `zh` and `h1` hashes in the message, in its order.
         line: Of its beginning in the log, from 1.
+        units: Names in brackets before its lines, such as Terragrunt's units, which are folders of roots.
     """
 
     kind: str
@@ -119,6 +136,7 @@ class RecognisedError(Struct, frozen=True):
     reason: NetworkReason | None = None
     hashes: tuple[str, ...] = ()
     line: int = 1
+    units: tuple[str, ...] = ()
 
 
 class LogFacts(Struct, frozen=True):
@@ -181,6 +199,7 @@ class Cause(Struct, frozen=True):
         command: A command line that prints it on the failing machine; "" for none.
         as_of: Time of the oldest answer of a registry that was used, ISO 8601 in UTC; None without any.
         provider: The provider that it is about; "" for the lock file as a whole.
+        basis: What the verdict rests on.
     """
 
     id: CauseId
@@ -190,6 +209,7 @@ class Cause(Struct, frozen=True):
     as_of: str | None = None
     provider: str = ""
     command: str = ""
+    basis: Basis = Basis.FILES
 
 
 class TrustCost(StrEnum):
@@ -297,6 +317,8 @@ class Diagnosis(Struct, frozen=True):
         advice: What the catalogue says about the first error.
         hosts: The contact with each registry.
         started_from: The finding or the failed plan that led here, in a sentence; "" for none.
+        fixed: Why the error of the log is not to be expected any more, in a clause; "" where it still is.
+        next_step: The command line to run next where it is fixed; "" for none.
     """
 
     at: str
@@ -315,6 +337,8 @@ class Diagnosis(Struct, frozen=True):
     advice: str = ""
     hosts: tuple[HostState, ...] = ()
     started_from: str = ""
+    fixed: str = ""
+    next_step: str = ""
 
     def with_verdict(self, *verdicts: CauseVerdict) -> tuple[Cause, ...]:
         """Return the causes with one of some verdicts."""
@@ -322,7 +346,9 @@ class Diagnosis(Struct, frozen=True):
 
     @property
     def certainty(self) -> Certainty:
-        """CONFIRMED where a cause is certain, LIKELY where one is probable."""
+        """FIXED where the error is of the past, CONFIRMED where a cause is certain, LIKELY where one is probable."""
+        if self.fixed:
+            return Certainty.FIXED
         if self.with_verdict(CauseVerdict.YES):
             return Certainty.CONFIRMED
         return Certainty.LIKELY if self.with_verdict(CauseVerdict.LIKELY) else Certainty.CANNOT_SAY
@@ -330,7 +356,7 @@ class Diagnosis(Struct, frozen=True):
     @property
     def has_cause(self) -> bool:
         """True if a cause is certain or probable."""
-        return self.certainty is not Certainty.CANNOT_SAY
+        return bool(self.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY))
 
     @property
     def is_recognised(self) -> bool:
@@ -338,11 +364,11 @@ class Diagnosis(Struct, frozen=True):
         return bool(self.errors) or not self.is_of_log
 
 
-def most_likely_first(causes: Sequence[Cause], expected: Collection[CauseId] = ()) -> tuple[Cause, ...]:
-    """Return causes by verdict; of one verdict the expected ones first, else as `CauseId` declares them."""
-    verdicts, ids = list(CauseVerdict), list(CauseId)
+def most_likely_first(causes: Iterable[Cause], expected: Collection[CauseId] = ()) -> tuple[Cause, ...]:
+    """Return causes by verdict, then by what it rests on, then expected ones first; equal ones keep their order."""
+    verdicts, bases = list(CauseVerdict), list(Basis)
 
-    def rank(cause: Cause) -> tuple[int, bool, int]:
-        return verdicts.index(cause.verdict), cause.id not in expected, ids.index(cause.id)
+    def rank(cause: Cause) -> tuple[int, int, bool]:
+        return verdicts.index(cause.verdict), bases.index(cause.basis), cause.id not in expected
 
     return tuple(sorted(causes, key=rank))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.model import Cause, CauseId, CauseVerdict, NetworkReason
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NetworkReason
 
 if TYPE_CHECKING:
     from locklens.doctor.examined import Examined
@@ -14,6 +14,12 @@ _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdi
 _N = NetworkReason
 _ON_THE_WAY = frozenset({_N.NAME, _N.REFUSED, _N.BROKEN, _N.TIMEOUT})
 """Reasons that a registry and the way to it have in common."""
+
+_ABOUT_REQUESTS = frozenset(
+    {"registry-unreachable", "registry-failed", "query-failed", "sums-unavailable", "download-failed"}
+)
+_SAME_REQUEST = "the same request on the runner"
+_MORE_LINES = "the lines behind the message"
 
 
 def _answers(x: Examined) -> str | None:
@@ -31,22 +37,23 @@ def registry_down(x: Examined) -> Cause | None:
     """Test if the registry answers."""
     if x.error is None:
         return None
-    reason, words = x.error.reason, _fails_here(x)
-    is_down = reason is None or reason in _ON_THE_WAY or reason in {_N.SERVER, _N.LIMITED}
-    if words and is_down:
-        return Cause(CauseId.REGISTRY_DOWN, _YES, f"it does not answer here either: {words}")
-    as_of = _answers(x)
+    reason, here, as_of = x.error.reason, _fails_here(x), _answers(x)
     if reason in {_N.SERVER, _N.LIMITED}:
         now = "; it answers here" if as_of else ""
-        return Cause(CauseId.REGISTRY_DOWN, _YES, f"{reason}{now}", as_of=as_of)
+        return Cause(CauseId.REGISTRY_DOWN, _YES, f"the message says so: {reason}{now}", as_of=as_of, basis=Basis.RUN)
     if reason in _ON_THE_WAY:
         if as_of:
             words = f"{reason}; it answers here, so it was down for a time, or the runner cannot reach it"
-            return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, words, "the same request on the runner", as_of)
-        return Cause(CauseId.REGISTRY_DOWN, _LIKELY, str(reason), "an own request: run without --offline")
+            return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
+        also = f"; it does not answer here either: {here}" if here else ""
+        missing = "an own request: run without --offline" if x.is_offline else _SAME_REQUEST
+        return Cause(CauseId.REGISTRY_DOWN, _LIKELY, f"{reason}{also}", missing, basis=Basis.RUN)
     if reason is not None:
-        return Cause(CauseId.REGISTRY_DOWN, _NO, f"it answered: {reason}", as_of=as_of)
-    return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, "the message does not tell", "the lines behind the message", as_of)
+        return Cause(CauseId.REGISTRY_DOWN, _NO, f"the message names another reason: {reason}", as_of=as_of)
+    if here and x.error.kind in _ABOUT_REQUESTS:
+        words = f"it does not answer here: {here}; the failing run may have had another reason"
+        return Cause(CauseId.REGISTRY_DOWN, _LIKELY, words, _MORE_LINES, basis=Basis.HERE)
+    return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, "the message does not tell", _MORE_LINES, as_of, basis=Basis.GUESS)
 
 
 def proxy_or_ca(x: Examined) -> Cause | None:
@@ -56,21 +63,22 @@ def proxy_or_ca(x: Examined) -> Cause | None:
     reason, as_of = x.error.reason, _answers(x)
     if reason in {_N.CERTIFICATE, _N.PROXY}:
         fix = "SSL_CERT_FILE" if reason is _N.CERTIFICATE else "HTTPS_PROXY and NO_PROXY"
-        return Cause(CauseId.PROXY_OR_CA, _YES, f"{reason}: see {fix} of the runner", as_of=as_of)
+        words = f"the message says so: {reason}; see {fix} of the runner"
+        return Cause(CauseId.PROXY_OR_CA, _YES, words, as_of=as_of, basis=Basis.RUN)
     if reason is _N.FOREIGN_PAGE:
         words = "the answer was not the registry's: a sign-in page or a proxy"
-        return Cause(CauseId.PROXY_OR_CA, _LIKELY, words, "the same request on the runner", as_of)
+        return Cause(CauseId.PROXY_OR_CA, _LIKELY, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
     if x.error.kind == "archive-checksum":
-        return Cause(CauseId.PROXY_OR_CA, _UNKNOWN, "a proxy may alter files", "the same download without the proxy")
+        missing = "the same download without the proxy"
+        return Cause(CauseId.PROXY_OR_CA, _UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS)
     if reason in _ON_THE_WAY:
         missing = "HTTPS_PROXY, NO_PROXY and the firewall of the runner"
-        verdict = _LIKELY if as_of else _UNKNOWN
-        return Cause(
-            CauseId.PROXY_OR_CA, verdict, f"{reason}{'; the registry answers here' if as_of else ''}", missing, as_of
-        )
+        words = f"{reason}{'; the registry answers here' if as_of else ''}"
+        verdict = _LIKELY if as_of or reason is _N.NAME else _UNKNOWN
+        return Cause(CauseId.PROXY_OR_CA, verdict, words, missing, as_of, basis=Basis.RUN if as_of else Basis.GUESS)
     if reason is not None:
         return Cause(CauseId.PROXY_OR_CA, _NO, f"the registry itself answered: {reason}")
-    return Cause(CauseId.PROXY_OR_CA, _UNKNOWN, "the message does not tell", "the lines behind the message")
+    return Cause(CauseId.PROXY_OR_CA, _UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
 
 
 def credentials(x: Examined) -> Cause | None:
@@ -80,14 +88,14 @@ def credentials(x: Examined) -> Cause | None:
     host = x.error.host or (x.address.host if x.address is not None else "the host")
     variable = f"TF_TOKEN_{host.replace('-', '__').replace('.', '_')}" if host != "the host" else "TF_TOKEN_"
     if x.error.kind.startswith("credentials"):
-        return Cause(
-            CauseId.CREDENTIALS, _YES, f"the message says so: see the credentials block or {variable} of the runner"
-        )
+        words = f"the message says so: see the credentials block or {variable} of the runner"
+        return Cause(CauseId.CREDENTIALS, _YES, words, basis=Basis.RUN)
     if x.error.reason is _N.DENIED:
-        return Cause(CauseId.CREDENTIALS, _LIKELY, f"{x.error.reason}", f"the token of the runner: {variable}")
+        words, missing = f"the message says so: {x.error.reason}", f"the token of the runner: {variable}"
+        return Cause(CauseId.CREDENTIALS, _LIKELY, words, missing, basis=Basis.RUN)
     if x.error.kind == "provider-unknown":
         words = "a private registry hides what a token may not see"
-        return Cause(CauseId.CREDENTIALS, _UNKNOWN, words, f"the token of the runner: {variable}")
+        return Cause(CauseId.CREDENTIALS, _UNKNOWN, words, f"the token of the runner: {variable}", basis=Basis.GUESS)
     if x.error.reason is not None:
         return Cause(CauseId.CREDENTIALS, _NO, f"the message is of something else: {x.error.reason}")
-    return Cause(CauseId.CREDENTIALS, _UNKNOWN, "the message does not tell", "the lines behind the message")
+    return Cause(CauseId.CREDENTIALS, _UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)

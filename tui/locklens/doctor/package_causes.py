@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor.model import Cause, CauseId, CauseVerdict, PackagePath
-from locklens.hashes import hashes_of_files
+from locklens.doctor.examined import WHOLE_LIST
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, most_likely_first
+from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdi
 
 ASK_PLATFORM = "the platform of the machine with the error: --platform OS_ARCH"
 
-ASK_HASH = "its hash: --package DIR, or --package h1:HASH with what this prints on the failing machine"
+ASK_HASH = "the package's hash. Run this on the failing machine and pass it with --package"
 
 HASH_ON_RUNNER = (
     "(cd DIR && find . -type f | sed 's|^[.]/||' | LC_ALL=C sort | xargs sha256sum | openssl dgst -sha256 -binary"
@@ -39,9 +40,18 @@ def h1_missing(x: Examined) -> Cause | None:
             words = f"no h1 of {x.release} is locked"
             return Cause(CauseId.H1_MISSING, _UNKNOWN, words, "the origin of the package: --install-path")
         words = f"no h1 of {x.release} is locked, only {zhs}, which do not count for an unpacked package"
-        return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of)
+        if x.error is not None and x.error.kind == "local-package":
+            words += "; init accepts that, so the failing run had another entry"
+            return Cause(CauseId.H1_MISSING, _UNKNOWN, words, "the lock file of the failing run", x.as_of)
+        return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    if (accepted := _accepted_elsewhere(x)) is not None:
+        return Cause(CauseId.H1_MISSING, _YES, accepted, as_of=x.as_of, basis=Basis.HASHES)
     if not platform:
-        return Cause(CauseId.H1_MISSING, _UNKNOWN, f"{len(x.unpacked)} h1 locked", ASK_PLATFORM, x.as_of)
+        few = len(x.unpacked) < len(x.packed)
+        words = f"{counted(len(x.unpacked), 'h1', 'h1')} locked beside {zhs}" + (
+            ": one for each machine" if few else ""
+        )
+        return Cause(CauseId.H1_MISSING, _LIKELY if few else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
     expected = x.expected.get(platform)
     if expected in x.unpacked or platform in x.attributed.values():
         return Cause(CauseId.H1_MISSING, _NO, f"an h1 of {platform} is locked", as_of=x.as_of)
@@ -52,17 +62,32 @@ def h1_missing(x: Examined) -> Cause | None:
         if platform in x.platforms:
             state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
             words += f"; the zh of its package is {state}, and does not count for an unpacked package"
-        return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of)
+        return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
     missing = f"the h1 of {platform}: --package DIR, or locklens lock --platform {platform} --dry-run"
     fewer = next((one for one in x.past if one.entry and one.entry.version == x.entry.version
                   and not hashes_of_files(one.entry.hashes) <= x.unpacked), None)  # fmt: skip
     if fewer is not None and fewer.entry is not None:
         words = f"commit {fewer.commit[:12]} had h1 that are locked no more"
         return Cause(CauseId.H1_MISSING, _LIKELY, words, missing, x.as_of)
-    known = len(x.platforms)
-    verdict = _LIKELY if len(x.unpacked) < (known or 2) else _UNKNOWN
+    known = len(x.platforms) or len(x.packed)
+    verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
     words = f"{len(x.unpacked)} h1 locked, of unknown platforms, beside {zhs}{of_others}"
-    return Cause(CauseId.H1_MISSING, verdict, words, missing, x.as_of)
+    return Cause(CauseId.H1_MISSING, verdict, words, missing, x.as_of, basis=Basis.GUESS)
+
+
+def _accepted_elsewhere(x: Examined) -> str | None:
+    """Return how another state of the entry, or another lock file, has the hash of the copy at hand; None for none."""
+    assert x.entry is not None
+    states = [(f"commit {one.commit[:12]}", one.entry) for one in x.past if one.entry is not None]
+    states += [(one.lock_file, one.entry) for one in x.others]
+    for copy in x.of_kind("given", "mirror", "plugin-cache", "installed"):
+        if (copy.origin.kind == "installed" and not copy.is_of_root) or not copy.of_files or copy.of_files & x.unpacked:
+            continue
+        for place, entry in states:
+            if entry.version == x.entry.version and copy.of_files & frozenset(entry.hashes):
+                shown = f"{copy.origin.path} ({_short(copy.shown_hash)})"
+                return f"{place} locks the h1 of {shown}, and the entry here does not"
+    return None
 
 
 def platform_missing(x: Examined) -> Cause | None:
@@ -80,12 +105,14 @@ def platform_missing(x: Examined) -> Cause | None:
         return Cause(CauseId.PLATFORM_MISSING, _UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
     if x.platforms and platform not in x.platforms:
         words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.platforms), 8)}"
-        return Cause(CauseId.PLATFORM_MISSING, _YES, words, as_of=x.as_of)
+        basis = Basis.RUN if is_unavailable else Basis.HASHES
+        return Cause(CauseId.PLATFORM_MISSING, _YES, words, as_of=x.as_of, basis=basis)
     if is_unavailable:
         if platform in x.platforms:
             words = f"the registry has a package of {platform}: the mirror lacks it"
-            return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, "the folder or index of the mirror", x.as_of)
-        return Cause(CauseId.PLATFORM_MISSING, _LIKELY, "the message says so", x.why_unknown)
+            missing = "the folder or index of the mirror"
+            return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+        return Cause(CauseId.PLATFORM_MISSING, _LIKELY, "the message says so", x.why_unknown, basis=Basis.RUN)
     return _locked_platform(x, platform)
 
 
@@ -93,11 +120,18 @@ def _locked_platform(x: Examined, platform: str) -> Cause:
     zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
     if platform in x.attributed.values():
         return Cause(CauseId.PLATFORM_MISSING, _NO, f"the h1 of {platform} is locked", as_of=x.as_of)
+    locked = sorted(set(x.attributed.values()))
+    if locked and not x.packed and len(x.attributed) == len(x.unpacked):
+        words = f"{h1s} locked, of {listing(locked)} alone, and no zh: the failing run is on {platform}"
+        return Cause(CauseId.PLATFORM_MISSING, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if not x.is_known:
         if not x.packed and x.unpacked:
             words = f"no zh and {h1s} locked: made from a mirror or a cache, for one platform each"
             return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, x.why_unknown)
-        return Cause(CauseId.PLATFORM_MISSING, _UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown)
+        if x.error is not None and len(x.packed) < _usual(x):
+            words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
+            return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, x.why_unknown)
+        return Cause(CauseId.PLATFORM_MISSING, _UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown, basis=Basis.GUESS)
     zh = x.platforms.get(platform)
     if zh in x.packed:
         words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
@@ -110,7 +144,13 @@ def _locked_platform(x: Examined, platform: str) -> Cause:
     only = f", only of {listing(have, 8)}" if have else ""
     words = f"no zh of {platform} is locked for {x.release}{only}"
     missing = "" if is_sure else f"the h1 of {platform}: --package DIR"
-    return Cause(CauseId.PLATFORM_MISSING, _YES if is_sure else _LIKELY, words, missing, x.as_of)
+    return Cause(CauseId.PLATFORM_MISSING, _YES if is_sure else _LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+
+
+def _usual(x: Examined) -> int:
+    """Return the number of packages that a whole entry of the provider has, as far as other entries tell."""
+    entries = [*(one.entry for one in x.past if one.entry is not None), *(one.entry for one in x.others)]
+    return max((WHOLE_LIST, *(len(packages_of(entry.hashes)) for entry in entries)))
 
 
 def mirror_differs(x: Examined) -> Cause | None:
@@ -123,7 +163,8 @@ def mirror_differs(x: Examined) -> Cause | None:
         return _copy(x, CauseId.MIRROR_DIFFERS, found)
     if path is None and x.error is not None and x.error.kind == "current-package" and not x.of_kind("mirror"):
         missing = "the origin of the package: --install-path, and its hash: --package FILE"
-        return Cause(CauseId.MIRROR_DIFFERS, _UNKNOWN, "whether a mirror was used is not known", missing)
+        words = "whether a mirror was used is not known"
+        return Cause(CauseId.MIRROR_DIFFERS, _UNKNOWN, words, missing, basis=Basis.GUESS)
     return _unknown_copy(x, CauseId.MIRROR_DIFFERS, "the mirror's copy is not at hand")
 
 
@@ -131,7 +172,7 @@ def _unknown_copy(x: Examined, cause: CauseId, words: str) -> Cause:
     """Return the cause where its copy is not at hand, with the command that prints its hash on the runner."""
     place = x.error.place if x.error is not None and x.error.place else "DIR"
     command = HASH_ON_RUNNER.replace("DIR", shell_word(place), 1)
-    return Cause(cause, _UNKNOWN, words, ASK_HASH, x.as_of, command=command)
+    return Cause(cause, _UNKNOWN, words, ASK_HASH, x.as_of, command=command, basis=Basis.GUESS)
 
 
 def cache_differs(x: Examined) -> Cause | None:
@@ -147,34 +188,49 @@ def cache_differs(x: Examined) -> Cause | None:
 
 def _copy(x: Examined, cause: CauseId, found: tuple[FoundPackage, ...]) -> Cause:
     """Judge copies of the package: the worst one counts."""
-    judged = [_judged_copy(x, cause, one) for one in found]
-    order = (_YES, _LIKELY, _UNKNOWN, _NO)
-    return min(judged, key=lambda one: order.index(one.verdict))
+    worst = most_likely_first(_judged_copy(x, cause, one) for one in found)[0]
+    is_named = x.error is None or x.is_path_of_run or any(one.origin.kind == "given" for one in found)
+    if worst.verdict is _YES and not is_named:
+        words = f"{worst.evidence}; that the failing run installed it is not known"
+        return replace(worst, verdict=_LIKELY, evidence=words, missing="the origin of the package: --install-path")
+    return worst
 
 
 def _judged_copy(x: Examined, cause: CauseId, one: FoundPackage) -> Cause:
     where, locked = one.origin.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
     if one.problem:
-        return Cause(cause, _LIKELY, f"{where} cannot be hashed: {one.problem}", as_of=x.as_of)
+        words = f"{where} cannot be hashed: {one.problem}"
+        return Cause(cause, _LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
     if one.hashes & locked:
         return Cause(cause, _NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
     platform = one.platform or x.platform
     expected = x.expected.get(platform)
     if (one.zh and one.zh in x.listed) or (expected is not None and expected in one.hashes):
-        words = f"{where} is the signed package ({_short(one.zh or one.shown_hash)}): the lock file lacks its hash"
+        words = (
+            f"{where} is the package of the release ({_short(one.zh or one.shown_hash)}): the lock file lacks its hash"
+        )
         return Cause(cause, _NO, words, as_of=x.as_of)
     shown = _short(one.shown_hash)
     files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
     if (one.zh and x.is_known) or expected is not None:
         signed = _short(expected or x.platforms.get(platform, ""))
         words = f"{where} is {shown}, and the signed package of {platform} is {signed}{files}"
-        return Cause(cause, _YES, words, as_of=x.as_of)
+        return Cause(cause, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if platform and platform in x.attributed.values():
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
-        return Cause(cause, _YES, words, as_of=x.as_of)
-    words = f"{where} is {shown}, which is not locked{files}"
+        return Cause(cause, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
     missing = f"the h1 of the signed package of {platform or 'its platform'}: locklens hashes --prove all"
-    return Cause(cause, _UNKNOWN if x.unpacked else _LIKELY, words, missing, x.as_of)
+    if one.later:
+        words = (
+            f"{where} is {shown}, which is not locked; changed after it was installed: {listing(list(one.later), 5)}"
+        )
+        return Cause(cause, _LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+    words = f"{where} is {shown}, which is not locked{files}"
+    others = set(x.attributed.values()) - {platform}
+    if others and len(x.attributed) == len(x.unpacked) and not one.zh:
+        words += f"; the locked h1 are of {listing(sorted(others))}"
+        return Cause(cause, _UNKNOWN, words, missing, x.as_of)
+    return Cause(cause, _LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
 
 
 def _short(text: str) -> str:
@@ -187,12 +243,20 @@ def plugin_corrupted(x: Examined) -> Cause | None:
         x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
     )
     if found and x.entry is not None:
-        return _copy(x, CauseId.PLUGIN_CORRUPTED, found)
+        copy = _copy(x, CauseId.PLUGIN_CORRUPTED, found)
+        if copy.verdict is _NO and x.error is not None and x.error.kind == "plugin-other-platform":
+            return replace(copy, verdict=_UNKNOWN, missing="the folder of the failing run")
+        return copy
     if x.error is not None and x.error.kind == "cached-modified":
         copy = _unknown_copy(x, CauseId.PLUGIN_CORRUPTED, "the message says so")
-        return replace(copy, verdict=_LIKELY)
+        return replace(copy, verdict=_LIKELY, basis=Basis.RUN)
     if x.error is not None and x.error.kind == "cached-package":
-        return _unknown_copy(x, CauseId.PLUGIN_CORRUPTED, "the installed folder is not at hand")
+        words = "the message says that its hash is not locked; the installed folder is not at hand"
+        copy = _unknown_copy(x, CauseId.PLUGIN_CORRUPTED, words)
+        return replace(copy, verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
+    if x.error is not None and x.error.kind == "plugin-other-platform":
+        words = "the message says so: the installed program is of another platform, or damaged"
+        return Cause(CauseId.PLUGIN_CORRUPTED, _LIKELY, words, ASK_HASH, basis=Basis.RUN)
     return None
 
 
@@ -202,10 +266,16 @@ def plugin_missing(x: Examined) -> Cause | None:
         return None
     found = [one for one in x.packages if one.is_of_root]
     if x.error is not None and x.error.kind in {"plugin-missing", "plugins-not-installed"}:
+        of_others = sorted({one.platform for one in found if one.platform != x.platform})
         here = f"; here it is installed ({found[0].origin.path})" if found else ""
-        return Cause(
-            CauseId.PLUGIN_MISSING, _YES, f"the message says so: init did not run, or not since the change{here}"
-        )
+        if x.platform and found and len(of_others) == len(found):
+            here = f"; here it is installed for {listing(of_others)} alone: .terraform was copied between machines"
+        verdict = _YES if x.error.kind == "plugin-missing" else _LIKELY
+        words = f"the message says so: init did not run, or not since the change{here}"
+        return Cause(CauseId.PLUGIN_MISSING, verdict, words, basis=Basis.RUN)
+    if x.error is not None and x.error.kind == "provider-not-available" and x.entry is not None:
+        words = "the message says so, and it is locked here: init did not run since it was"
+        return Cause(CauseId.PLUGIN_MISSING, _LIKELY, words, basis=Basis.RUN)
     if found:
         return Cause(CauseId.PLUGIN_MISSING, _NO, f"installed in {found[0].origin.path}")
     if x.has_data and x.error is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import Decoder
+from msgspec.structs import replace
 
 from locklens.doctor.catalogue import CATALOGUE, TITLES, squeezed
 from locklens.doctor.cleaning import clean_lines, decoded_log
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
 MOST_ERRORS = 50
 """Different errors of one log; more are one failure many times over."""
 
+_MOST_BLOCKS = 1_000
+"""Different messages that are remembered: a failing run often repeats one."""
+
+_LINES_OF_UNIT = 4
+"""Lines that a unit with an error has at least."""
+
 _BLOCK_LINES = 60
 _BLOCK_CHARACTERS = 16_384
 _LONGEST_TEXT = 400
 """Characters of a message that are shown."""
 
-_BEGIN = re.compile(r"(?:\[\d+m)?(?:Error|Warning): |panic: ")
+_BEGIN = re.compile(r"(?:\[\d+m)?(?:Error|Warning):(?: |\Z)|panic: ")
 _ADDRESS = r"(?P<provider>[\w.:-]{1,255}/[\w-]{1,128}(?:/[\w-]{1,128})?)"
 _VERSION = r"v?(?P<version>\d{1,9}(?:\.\d{1,9}){1,3}(?:[-+][\w.+-]{0,60}[\w+-])?)"
 _PROVIDERS = tuple(
@@ -36,6 +43,7 @@ _PROVIDERS = tuple(
         re.compile,
         (
             rf"package for {_ADDRESS} {_VERSION} (?:\(|doesn't|does not|cached)",
+            rf"checksum of {_ADDRESS} {_VERSION} package",
             rf"locked provider {_ADDRESS} {_VERSION} does not match",
             rf"provider {_ADDRESS}: (?:required by|locked version selection {_VERSION} )",
             rf"has a copy of {_ADDRESS} {_VERSION} that",
@@ -50,6 +58,8 @@ _PROVIDERS = tuple(
             rf"[Pp]rovider {_ADDRESS} was not found",
             rf"provider source address \"{_ADDRESS}\"",
             rf"Could not (?:download|retrieve|hash) provider {_ADDRESS}(?:@{_VERSION})?",
+            rf"Failed to (?:download|authenticate) {_ADDRESS} {_VERSION} for",
+            rf"[Ff]ailed to (?:find|download) {_ADDRESS} (?:in the|from its)",
             rf"^- {_ADDRESS}(?: \(|$)",
             r"(?<![\w/.])(?P<provider>[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/[\w-]{1,128}/[\w-]{1,128})(?![\w/])",
         ),
@@ -66,7 +76,7 @@ _INSTALLING = re.compile(
     r"errorwhileinstalling(?:[a-z0-9.-]{1,255}(?::\d{1,5})?/)?[a-z0-9_-]{1,128}/[a-z0-9_-]{1,128}v\d{1,9}\.\d"
 )
 """The beginning of the tools' own messages about packages, without white space."""
-_GONE = re.compile(r"previously-selected version (?P<version>\d[\w.+-]{0,80}) is")
+_GONE = re.compile(r"previously-\s?selected version (?P<version>\d[\w.+-]{0,80}) is")
 _OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
 _PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:{_OS})_(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])")
 _PLACE = re.compile(
@@ -115,11 +125,12 @@ _EVENTS = Decoder(_Event)
 
 
 class _Block(Struct, frozen=True):
-    """Lines of one message; `is_error` if it begins as the tools' errors do."""
+    """Lines of one message; `is_error` if it begins as the tools' errors do, `unit` as of a line."""
 
     lines: tuple[str, ...]
     number: int
     is_error: bool
+    unit: str = ""
 
     @property
     def text(self) -> str:
@@ -131,30 +142,56 @@ def read_log(data: bytes) -> ReadLog:
     """Return the known errors of a log and the facts in it; within the bounds of `cleaning`."""
     text, is_cut = decoded_log(data)
     lines = clean_lines(text)
-    found: dict[tuple[str, str, str], RecognisedError] = {}
-    for block in _blocks(lines):
-        for error in _recognised(block):
-            found.setdefault((error.kind, error.provider, error.version), error)
-        if len(found) >= MOST_ERRORS:
-            break
-    errors = _without_wrappers(tuple(found.values()))
+    errors = _errors_in(lines)
+    if not errors and (guessed := clean_lines(text, is_guessed=True)):
+        lines, errors = guessed, _errors_in(guessed)
     return ReadLog(errors, _facts(lines, errors), is_cut)
 
 
-_WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "query-failed", "install-failed"})
+def _errors_in(lines: Sequence[LogLine]) -> tuple[RecognisedError, ...]:
+    """Return the known errors in lines, the reasons of others before their wrappers."""
+    found: dict[tuple[str, str, str], RecognisedError] = {}
+    known_blocks: dict[tuple[str, ...], tuple[RecognisedError, ...]] = {}
+    for block in _blocks(lines):
+        if block.lines not in known_blocks:
+            if len(known_blocks) >= _MOST_BLOCKS:
+                known_blocks.clear()
+            known_blocks[block.lines] = tuple(_recognised(block))
+        for error in known_blocks[block.lines]:
+            key = (error.kind, error.provider, error.version)
+            known = found.setdefault(key, error)
+            if block.unit and block.unit not in known.units and len(known.units) < MOST_ERRORS:
+                found[key] = replace(known, units=(*known.units, block.unit))
+        if len(found) >= MOST_ERRORS:
+            break
+    return _without_wrappers(tuple(found.values()))
 
 
-_WARNINGS = frozenset({"entries-migrated", "lock-incomplete"})
+_WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "mirroring-failed", "query-failed", "install-failed"})
+
+
+WARNINGS = frozenset({"entries-migrated", "lock-incomplete"})
 """Kinds that stop nothing, behind those that do."""
 
 
 def _without_wrappers(errors: tuple[RecognisedError, ...]) -> tuple[RecognisedError, ...]:
     """Leave out titles of errors whose reason was recognised too."""
     reasons = tuple(error for error in errors if error.kind not in _WRAPPERS) or errors
-    return tuple(sorted(reasons, key=lambda error: error.kind in _WARNINGS))
+    return tuple(sorted(reasons, key=lambda error: error.kind in WARNINGS))
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
+    """Yield messages, those of each unit for themselves: units that run at once print line by line."""
+    units: dict[str, list[LogLine]] = {}
+    for line in lines:
+        units.setdefault(line.unit, []).append(line)
+    if len(lines) < _LINES_OF_UNIT * len(units):
+        units = {"": list(lines)}  # what is in brackets counts, and names nothing
+    for unit, own in units.items():
+        yield from (replace(block, unit=unit) for block in _blocks_of(own))
+
+
+def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
     """Yield messages: from each "Error:" on, and the paragraphs between."""
     gathered: list[str] = []
     number, is_error, blank = 1, False, 0

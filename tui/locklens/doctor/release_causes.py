@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor.model import Cause, CauseId, CauseVerdict, NetworkReason, PackagePath
+from locklens.doctor.examined import WHOLE_LIST
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NetworkReason, PackagePath
 from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import counted
 from locklens.trust.authentication import Refusal
@@ -28,12 +29,10 @@ def republished(x: Examined) -> Cause | None:
         words = f"no zh of {x.release} is locked, so there is nothing signed to compare"
         return Cause(CauseId.REPUBLISHED, _UNKNOWN, words, "the earlier SHA256SUMS of the release, from its publisher")
     if not x.is_known:
-        kinds = {"sums-differ", "archive-checksum", "registry-hashes"}
-        verdict = _LIKELY if x.error is not None and x.error.kind in kinds else _UNKNOWN
-        return Cause(CauseId.REPUBLISHED, verdict, "the release of today is unknown", x.why_unknown)
+        return _of_a_release_unknown_today(x)
     total = counted(len(x.packed), "locked zh", "locked zh")
     if not x.stale and (before := _replaced(x)):
-        return Cause(CauseId.REPUBLISHED, _YES, before, as_of=x.as_of)
+        return _of_its_path(x, Cause(CauseId.REPUBLISHED, _YES, before, as_of=x.as_of, basis=Basis.HASHES))
     if not x.stale:
         by = f", signed by {_signer(x)}" if _signer(x) else ""
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
@@ -44,9 +43,44 @@ def republished(x: Examined) -> Cause | None:
     if not left:
         words = f"{len(x.stale)} of {total} are not of this release, and they are known from elsewhere"
         return Cause(CauseId.REPUBLISHED, _NO, words, as_of=x.as_of)
+    if x.hashes_of:
+        words = f"the locked zh are of the signed release {x.hashes_of}, and never were of this one"
+        return Cause(CauseId.REPUBLISHED, _NO, words, as_of=x.as_of)
     words = f"{len(left)} of {total} are no longer in {x.sums}: it was published again with other packages"
     verdict = _YES if left == x.packed else _LIKELY
-    return Cause(CauseId.REPUBLISHED, verdict, words, as_of=x.as_of)
+    return _of_its_path(x, Cause(CauseId.REPUBLISHED, verdict, words, as_of=x.as_of, basis=Basis.HASHES))
+
+
+def _of_a_release_unknown_today(x: Examined) -> Cause:
+    """Return what the message and the entry alone tell."""
+    kind = x.error.kind if x.error is not None else ""
+    words = "the release of today is unknown"
+    arrived, named = (x.error.hashes[:1], x.error.hashes[1:2]) if x.error is not None else ((), ())
+    if kind == "archive-checksum" and x.packed.intersection(arrived):
+        words = f"the file that arrived is locked, and the registry names another one; {words}"
+        return Cause(CauseId.REPUBLISHED, _LIKELY, words, x.why_unknown, basis=Basis.HASHES)
+    if kind == "archive-checksum" and x.packed.intersection(named):
+        words = f"the failing run was told the hash that is locked; {words}"
+        return Cause(CauseId.REPUBLISHED, _UNKNOWN, words, x.why_unknown, basis=Basis.RUN)
+    if kind in {"sums-differ", "archive-checksum", "registry-hashes"}:
+        return Cause(CauseId.REPUBLISHED, _LIKELY, words, x.why_unknown, basis=Basis.GUESS)
+    path = x.incident.path
+    if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
+        words = f"{len(x.packed)} zh are locked, as of a whole signed list, and the package is none of them"
+        return Cause(CauseId.REPUBLISHED, _LIKELY, words, x.why_unknown, basis=Basis.GUESS)
+    return Cause(CauseId.REPUBLISHED, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+
+
+def _of_its_path(x: Examined, cause: Cause) -> Cause:
+    """Return the cause: likely at most where the failing package came from a mirror, whose copy is another question."""
+    path = x.incident.path
+    from_registry = path is None or path is PackagePath.DIRECT or x.error is None
+    copies = x.of_kind("given", "mirror", "plugin-cache", "installed")
+    has_it = any((one.zh and one.zh in x.listed) or x.expected.get(one.platform) in one.of_files for one in copies)
+    if cause.verdict is not _YES or from_registry or has_it:
+        return cause
+    words = f"{cause.evidence}; the failing package is of a {path}, whose copy is not at hand"
+    return replace(cause, verdict=_LIKELY, evidence=words)
 
 
 def _replaced(x: Examined) -> str:
@@ -78,13 +112,27 @@ def yanked(x: Examined) -> Cause | None:
     if x.address is None or version is None:
         return None
     listing = x.case.listing if x.case is not None else None
+    is_said = x.error is not None and x.error.kind in {"version-gone", "not-in-sources"}
     if listing is None or not listing.is_known:
-        return Cause(CauseId.YANKED, _UNKNOWN, "the versions of today are unknown", x.why_unknown)
+        words = "the versions of today are unknown"
+        if is_said:
+            words = f"the message says so, of the source that the failing run asked; {words}"
+            return Cause(CauseId.YANKED, _LIKELY, words, x.why_unknown, basis=Basis.RUN)
+        return Cause(CauseId.YANKED, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
     if listing.has(version):
         words = f"{x.address.host} lists {version}"
+        if is_said:
+            words += ": the failing run asked another source, such as a mirror, or the version is back"
+            missing = "provider_installation of the runner"
+            return Cause(CauseId.YANKED, _LIKELY, words, missing, as_of=listing.as_of, basis=Basis.RUN)
         return Cause(CauseId.YANKED, _NO, words, as_of=listing.as_of)
     words = f"{x.address.host} does not list {version}, among {counted(len(listing.versions), 'version')}"
-    return Cause(CauseId.YANKED, _YES, words, as_of=listing.as_of)
+    if x.hashes_of:
+        words = f"{words}; the locked hashes are of {x.hashes_of}, so there may never have been one"
+        return Cause(CauseId.YANKED, _UNKNOWN, words, "the versions that the publisher announced", listing.as_of)
+    if is_said:
+        words = f"the message says so, and {words}"
+    return Cause(CauseId.YANKED, _YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE)
 
 
 def _judged(x: Examined) -> Authentication | None:
@@ -95,56 +143,74 @@ def key_revoked(x: Examined) -> Cause | None:
     """Test if the signing key was revoked."""
     judged = _judged(x)
     key = judged.key if judged is not None else None
+    now = ""
     if judged is not None and (judged.refusal is Refusal.REVOKED_KEY or (key is not None and key.revoked)):
-        name = key.fingerprint if key is not None else "the signing key"
-        return Cause(CauseId.KEY_REVOKED, _YES, f"{name} was revoked by its owner", as_of=x.as_of)
+        now = f"{key.fingerprint if key is not None else 'the signing key'} was revoked by its owner"
     if "revoked" in x.text:
-        return Cause(CauseId.KEY_REVOKED, _YES, "the message says so", as_of=x.as_of)
+        words = f"the message says so{': ' if now else ''}{now}"
+        return Cause(CauseId.KEY_REVOKED, _YES, words, as_of=x.as_of, basis=Basis.RUN)
+    if now:
+        return Cause(CauseId.KEY_REVOKED, _YES, now, as_of=x.as_of, basis=Basis.HERE)
     if key is not None:
         return Cause(CauseId.KEY_REVOKED, _NO, f"{key.fingerprint} is not revoked", as_of=x.as_of)
-    return Cause(CauseId.KEY_REVOKED, _UNKNOWN, "the message does not tell", x.why_unknown)
+    return _untold(x, CauseId.KEY_REVOKED)
+
+
+def _untold(x: Examined, cause: CauseId) -> Cause:
+    """Return a cause of a key about which neither the message nor the registry says anything."""
+    return Cause(cause, _UNKNOWN, "the message does not tell", x.why_unknown, x.as_of, basis=Basis.GUESS)
 
 
 def key_expired(x: Examined) -> Cause | None:
     """Test if the signing key or the signature has expired, and if the tool refuses that."""
     judged = _judged(x)
     key = judged.key if judged is not None else None
-    if judged is not None and judged.refusal is Refusal.EXPIRED_SIGNATURE:
-        return Cause(CauseId.KEY_EXPIRED, _YES, str(judged.refusal), as_of=x.as_of)
     if "expired" in x.text:
         when = f": {key.fingerprint} expired {key.expires}" if key is not None and key.expired else ""
-        return Cause(CauseId.KEY_EXPIRED, _YES, f"the message says so{when}", as_of=x.as_of)
+        words = f"the message says so{when}"
+        return Cause(CauseId.KEY_EXPIRED, _YES, words, as_of=x.as_of, basis=Basis.RUN)
+    if judged is not None and judged.refusal is Refusal.EXPIRED_SIGNATURE:
+        return Cause(CauseId.KEY_EXPIRED, _YES, str(judged.refusal), as_of=x.as_of, basis=Basis.HERE)
     if key is not None and key.expired:
         if x.error is not None and x.error.kind in {"unknown-issuer", "not-signed", "bad-signature"}:
             words = f"{key.fingerprint} expired {key.expires}; OpenTofu refuses it where expiration is enforced"
-            return Cause(CauseId.KEY_EXPIRED, _LIKELY, words, "OPENTOFU_ENFORCE_GPG_EXPIRATION of the runner", x.as_of)
+            missing = "OPENTOFU_ENFORCE_GPG_EXPIRATION of the runner"
+            return Cause(CauseId.KEY_EXPIRED, _LIKELY, words, missing, x.as_of, basis=Basis.HERE)
         words = f"{key.fingerprint} expired {key.expires}, which {x.tool.product} accepts"
         return Cause(CauseId.KEY_EXPIRED, _NO, words, as_of=x.as_of)
     if key is not None:
         until = f"is valid until {key.expires}" if key.expires else "does not expire"
         return Cause(CauseId.KEY_EXPIRED, _NO, f"{key.fingerprint} {until}", as_of=x.as_of)
-    return Cause(CauseId.KEY_EXPIRED, _UNKNOWN, "the message does not tell", x.why_unknown)
+    return _untold(x, CauseId.KEY_EXPIRED)
 
 
 def key_changed(x: Examined) -> Cause | None:
     """Test if the release is signed by another key than its neighbour, or by one that the registry does not list."""
     judged = _judged(x)
+    is_said = x.error is not None and (x.error.kind in {"unknown-issuer", "broken-key"} or "unknown issuer" in x.text)
+    if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS, Refusal.BROKEN_KEY}:
+        words = f"the message says so: {judged.refusal}" if is_said else str(judged.refusal)
+        return Cause(CauseId.KEY_CHANGED, _YES, words, as_of=x.as_of, basis=Basis.RUN if is_said else Basis.HERE)
+    if is_said and (judged is None or judged.signed_by is None):
+        words = "the message says so: no key that the registry lists made the signature"
+        return Cause(CauseId.KEY_CHANGED, _LIKELY, words, x.why_unknown, x.as_of, basis=Basis.RUN)
     if judged is None:
-        return Cause(CauseId.KEY_CHANGED, _UNKNOWN, "the signature of today is unknown", x.why_unknown)
-    if judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS, Refusal.BROKEN_KEY}:
-        return Cause(CauseId.KEY_CHANGED, _YES, str(judged.refusal), as_of=x.as_of)
+        words = "the signature of today is unknown"
+        return Cause(CauseId.KEY_CHANGED, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
     before = x.neighbour.keys[0] if x.neighbour is not None and x.neighbour.keys else None
     key = judged.signed_by
     if key is None or before is None:
         missing = "" if judged.problem is None else f"{judged.problem}: {judged.problem.hint}"
         missing = missing or "who signed the version before"
-        return Cause(CauseId.KEY_CHANGED, _UNKNOWN, "the signers cannot be compared", missing, x.as_of)
+        words = "the signers cannot be compared"
+        return Cause(CauseId.KEY_CHANGED, _UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
     version = x.neighbour.version if x.neighbour is not None else ""
     if key.fingerprint == before.fingerprint:
         words = f"{key.fingerprint} signed {version} too"
         return Cause(CauseId.KEY_CHANGED, _NO, words, as_of=x.as_of)
     words = f"signed by {key.fingerprint}, and {version} by {before.fingerprint}"
-    return Cause(CauseId.KEY_CHANGED, _LIKELY, words, "the publisher's word on its new key", x.as_of)
+    missing = "the publisher's word on its new key"
+    return Cause(CauseId.KEY_CHANGED, _LIKELY, words, missing, x.as_of, basis=Basis.HERE)
 
 
 def download_damaged(x: Examined) -> Cause | None:
@@ -169,7 +235,8 @@ def download_damaged(x: Examined) -> Cause | None:
         )
     else:
         words = f"{total} downloads here gave {kinds} different files: it is damaged on the way, by a proxy or the line"
-    return replace(cause, verdict=_YES, evidence=f"{cause.evidence}; {words}", missing="", as_of=x.as_of)
+    found = f"{cause.evidence}; {words}"
+    return replace(cause, verdict=_YES, evidence=found, missing="", as_of=x.as_of, basis=Basis.HASHES)
 
 
 def _of_message(x: Examined) -> Cause | None:
@@ -178,37 +245,51 @@ def _of_message(x: Examined) -> Cause | None:
         return None
     zhs = [text for text in error.hashes if is_of_zip(text)]
     if _EMPTY_FILE in zhs[:1]:
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _YES, "the file that arrived was empty: its hash is that of no bytes")
+        words = "the file that arrived was empty: its hash is that of no bytes"
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _YES, words, basis=Basis.HASHES)
     if error.kind == "archive-checksum" and len(zhs) > 1:
         return _archive(x, zhs[0], zhs[1])
     given = [one for one in x.packages if one.origin.kind == "given" and one.zh]
     if given and x.is_known:
         is_genuine = given[0].zh in x.listed
         words = f"{given[0].origin.path} is {'' if is_genuine else 'not '}a package of the signed release"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _NO if is_genuine else _YES, words, as_of=x.as_of)
+        verdict = _NO if is_genuine else _YES
+        return Cause(CauseId.DOWNLOAD_DAMAGED, verdict, words, as_of=x.as_of, basis=Basis.HASHES)
     if error.kind in {"download-cut", "package-damaged", "oci-damaged"}:
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, "the message is of a file that is incomplete or no package")
+        words = "the message is of a file that is incomplete or no package"
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, basis=Basis.RUN)
     if error.reason is NetworkReason.BROKEN:
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, str(error.reason))
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, str(error.reason), basis=Basis.RUN)
     path = x.incident.path
     if error.kind == "current-package" and path is PackagePath.DIRECT:
         words = "the tool compares a registry's zip file with its signed SHA256SUMS before the lock file"
         return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words)
     if error.kind == "current-package" and path is None:
         words = "a registry's package is compared with its signed list before; a mirror's is not"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, words, "the origin of the package: --install-path")
-    missing = "the package of the failing run: --package FILE, or --package zh:HASH"
-    return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, "the file that arrived is not known", missing)
+        missing = "the origin of the package: --install-path"
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, words, missing, basis=Basis.GUESS)
+    missing, words = (
+        "the package of the failing run: --package FILE, or --package zh:HASH",
+        "the file that arrived is not known",
+    )
+    return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, words, missing, basis=Basis.GUESS)
 
 
 def _archive(x: Examined, actual: str, named: str) -> Cause:
+    if not x.is_known and actual in x.packed:
+        words = "the file that arrived is locked: what named the other hash is another release, or out of date"
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words)
+    if not x.is_known and named in x.packed:
+        words = f"the named hash is locked, and the file that arrived ({actual[:11]}...) is not"
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, x.why_unknown, basis=Basis.HASHES)
     if not x.is_known:
         words = f"the file is {actual[:11]}..., and {named[:11]}... was named"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, x.why_unknown)
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, x.why_unknown, basis=Basis.RUN)
     if actual in x.listed:
         words = "the file that arrived is in the signed SHA256SUMS: what named the other hash is out of date"
         return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words, as_of=x.as_of)
     if named in x.listed:
         words = f"the named hash is the signed one, and the file that arrived ({actual[:11]}...) is in no signed list"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _YES, words, as_of=x.as_of)
-    return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, "neither hash is in the signed SHA256SUMS", as_of=x.as_of)
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    words = "neither hash is in the signed SHA256SUMS"
+    return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)

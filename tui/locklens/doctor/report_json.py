@@ -39,6 +39,9 @@ def document(diagnosis: Diagnosis) -> DoctorJson:
     facts = diagnosis.facts
     return {
         "schema": DOCTOR_SCHEMA,
+        "state": "fixed" if diagnosis.fixed else "open",
+        "fixed": diagnosis.fixed or None,
+        "next": diagnosis.next_step or None,
         "run": run_facts(at=diagnosis.at, offline=diagnosis.offline, hosts=_hosts(diagnosis), notes=notes),
         "errors": [
             {
@@ -63,6 +66,7 @@ def document(diagnosis: Diagnosis) -> DoctorJson:
                 "evidence": cause.evidence,
                 "missing": missing_words(cause) or None,
                 "as_of": cause.as_of,
+                "basis": cause.basis.value,
             }
             for cause in diagnosis.causes
         ],

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from locklens.doctor.model import CauseVerdict
 from locklens.doctor.report_words import (
+    DO_NOT,
+    NARROWED,
     NOTHING_RECOGNISED,
     cause_title,
     is_clean,
     missing_words,
+    narrowing,
     onset_words,
     remedy_costs,
     tally,
@@ -55,12 +58,20 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"- root: {code(facts.root)} {code(diagnosis.examined)}{others}"
     if diagnosis.onset is not None:
         yield f"- locked: {code(onset_words(diagnosis.onset))}"
-    yield f"- {tally(diagnosis)}; {'offline' if diagnosis.offline else 'registries were asked'}"
+    if diagnosis.next_step:
+        yield f"- next: {code(diagnosis.next_step)}"
+    yield f"- {tally(diagnosis)}"
     yield from (f"- note: {code(note, _LONGEST)}" for note in diagnosis.notes)
-    yield ""
-    yield "| cause | verdict | evidence | missing |"
-    yield "|---|---|---|---|"
-    yield from map(_row, diagnosis.causes)
+    if needs := narrowing(diagnosis):
+        yield ""
+        yield NARROWED
+        yield ""
+        yield from (f"- {code(need, _LONGEST)}" for need in needs)
+    if diagnosis.causes:
+        yield ""
+        yield "| cause | verdict | evidence | needed |"
+        yield "|---|---|---|---|"
+        yield from map(_row, diagnosis.causes)
     if diagnosis.remedies:
         yield ""
         yield "| fix | costs | command |"
@@ -70,7 +81,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"| {_cell(remedy.title)} | {remedy_costs(remedy)} | {command} |"
     if diagnosis.not_offered:
         yield ""
-        yield "Not offered:"
+        yield f"{DO_NOT}:"
         yield ""
         yield from (f"- {prose(one.what)}: {code(one.why, _LONGEST)}" for one in diagnosis.not_offered)
 

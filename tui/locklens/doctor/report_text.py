@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from locklens.doctor.model import CauseVerdict
 from locklens.doctor.report_words import (
+    DO_NOT,
+    NARROWED,
     NOTHING_RECOGNISED,
     cause_title,
     is_clean,
+    narrowing,
     onset_words,
     remedy_costs,
     tally,
@@ -66,7 +69,12 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
     words = wrap(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL) or [""]
     yield (Painted(f"{'VERDICT':{_LABEL}}", "1"), words[0])
     yield from (" " * _LABEL + line for line in words[1:])
-    yield from _labelled("", f"{tally(diagnosis)}; {'offline' if diagnosis.offline else 'registries were asked'}")
+    if diagnosis.fixed:
+        yield f"{'NEXT':{_LABEL}}$ {diagnosis.next_step}"
+    yield from _labelled("", tally(diagnosis))
+    for number, need in enumerate(narrowing(diagnosis)):
+        yield from () if number else _labelled("", NARROWED)
+        yield from _labelled("", f"- {need}")
     if diagnosis.onset is not None:
         yield from _labelled("LOCKED", onset_words(diagnosis.onset))
     for title, verdicts, colour in _SECTIONS:
@@ -110,7 +118,7 @@ def _cause(cause: Cause) -> Iterator[Line]:
         yield from (f"{'':{_RULED_OUT}}{line}" for line in lines[1:])
         return
     yield f"{label}: {cause_title(cause)}"
-    missing = f"missing: {cause.missing}" if cause.missing else ""
+    missing = f"Needed: {cause.missing}" if cause.missing else ""
     for words in (f"{cause.evidence}{moment}", missing):
         yield from (f"{'':9}{line}" for line in wrap(words, _WIDTH - 9, break_on_hyphens=False))
     if cause.command:
@@ -129,7 +137,7 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line]:
             yield f"     {line}"
     if diagnosis.not_offered:
         yield ""
-        yield "NOT OFFERED"
+        yield DO_NOT.upper()
     for one in diagnosis.not_offered:
         for number, line in enumerate(wrap(f"{one.what}: {one.why}", _WIDTH - 4)):
             yield f"  {' ' if number else '-'} {line}"

@@ -36,6 +36,12 @@ TITLES_OF_CAUSES = {
 
 NOTHING_RECOGNISED = "nothing recognised"
 
+NARROWED = "To narrow it down:"
+"""The title of the missing facts, where no cause is likely."""
+
+DO_NOT = "Do not do this"
+"""The title of the popular fixes that are not offered."""
+
 
 def cause_title(cause: Cause) -> str:
     """Return a cause in words."""
@@ -49,6 +55,8 @@ def missing_words(cause: Cause) -> str:
 
 def verdict_sentence(diagnosis: Diagnosis) -> str:
     """Return the verdict in one sentence, without its certainty."""
+    if diagnosis.fixed:
+        return f"{diagnosis.fixed[0].upper()}{diagnosis.fixed[1:]}: run init again."
     chief = diagnosis.with_verdict(CauseVerdict.YES) or diagnosis.with_verdict(CauseVerdict.LIKELY)
     if not diagnosis.errors and not chief:
         return "No cause for an error was found."
@@ -56,9 +64,12 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
         unknown = diagnosis.with_verdict(CauseVerdict.UNKNOWN)
         if not unknown:
             return f"None of the tested causes holds; {diagnosis.advice}." if diagnosis.advice else _NO_CAUSE
-        return f"{counted(len(unknown), 'cause')} cannot be told apart yet: the missing facts are named below."
+        return (
+            f"Could be one of {len(unknown)} causes." if len(unknown) > 1 else f"Could be: {cause_title(unknown[0])}."
+        )
     titles = [cause_title(cause) for cause in chief[:2]]
-    joined = titles[0] if len(titles) == 1 else f"{titles[0]}, and {titles[1]}"
+    link = "and" if chief[0].verdict is CauseVerdict.YES else "or"
+    joined = titles[0] if len(titles) == 1 else f"{titles[0]}, {link} {titles[1]}"
     more = f" (and {len(chief) - 2} more)" if len(chief) > 2 else ""
     genuine = diagnosis.with_verdict(CauseVerdict.NO)
     is_genuine = any(cause.id is CauseId.REPUBLISHED for cause in genuine) and chief[0].id in {
@@ -66,6 +77,13 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     }  # fmt: skip
     ending = ". The locked packages are still those of the release." if is_genuine else "."
     return f"{joined[0].upper()}{joined[1:]}{more}{ending}"
+
+
+def narrowing(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Return the facts that would tell causes apart, where none is likely."""
+    if diagnosis.fixed or diagnosis.has_cause:
+        return ()
+    return tuple(dict.fromkeys(filter(None, map(missing_words, diagnosis.with_verdict(CauseVerdict.UNKNOWN)))))
 
 
 _NO_CAUSE = "None of the tested causes holds."
@@ -77,16 +95,31 @@ def is_clean(diagnosis: Diagnosis) -> bool:
 
 
 def tally(diagnosis: Diagnosis) -> str:
-    """Return how many causes were ruled out."""
+    """Return how many causes were ruled out, and what was asked for that."""
     ruled_out = len(diagnosis.with_verdict(CauseVerdict.NO))
-    return f"{ruled_out} of {counted(len(diagnosis.causes), 'cause')} ruled out"
+    words = f"{ruled_out} of {counted(len(diagnosis.causes), 'cause')} ruled out" if ruled_out else ""
+    return "; ".join(filter(None, (words, asked_words(diagnosis))))
 
 
 def remedy_costs(remedy: Remedy) -> str:
     """Return what a remedy takes."""
     size = "size unknown" if remedy.size is None else "nothing to fetch" if not remedy.size else size_words(remedy.size)
-    trust = "HIGH" if remedy.trust is TrustCost.HIGH else "no" if remedy.trust is TrustCost.NONE else "low"
-    return f"{counted(remedy.roots, 'root')}, {size}, {trust} cost in trust"
+    return f"{counted(remedy.roots, 'root')}, {size}, trust: {_TRUST[remedy.trust]}"
+
+
+_TRUST = {
+    TrustCost.NONE: "unchanged", TrustCost.LOW: "new version to review", TrustCost.HIGH: "you trust unverified code",
+}  # fmt: skip
+
+
+def asked_words(diagnosis: Diagnosis) -> str:
+    """Return how registries were asked."""
+    if diagnosis.offline:
+        return "offline"
+    asked = [one for one in diagnosis.hosts if one.asked]
+    if asked and all(one.error for one in asked):
+        return "the registry did not answer"
+    return "checked against the registry" if asked else "no registry asked"
 
 
 def onset_words(onset: Onset) -> str:

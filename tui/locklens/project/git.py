@@ -11,13 +11,12 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError, UnreadableObjectError
-from locklens.project.gitcommits import read_commit
+from locklens.project.gitcommits import moment_of, read_blame, read_commit
 from locklens.project.gitdiscovery import discover
 from locklens.project.githidden import hidden, is_left_out, unhidden
 from locklens.project.gitnames import require_no_fetched_tag, require_unambiguous
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from locklens.project.gitcommits import CommitFacts
+    from locklens.project.gitcommits import BlamedLine, CommitFacts
     from locklens.project.gitdiscovery import FoundRepository
     from locklens.project.gitfetch import FetchedRequest
     from locklens.project.gitindex import GitIndex
@@ -248,7 +247,7 @@ class Repository:
         output = self._command.answer("rev-list", f"--max-count={most}", "--timestamp", "HEAD", "--", path)
         lines = (line.partition(" ") for line in output.decode("ascii", "replace").splitlines())
         # Each committer has a time zone of their own; in one, dates sort as they are written.
-        return tuple((commit, _moment(int(seconds))) for seconds, _, commit in lines)
+        return tuple((commit, moment_of(int(seconds))) for seconds, _, commit in lines)
 
     def commit(self, revision: str) -> CommitFacts:
         """Return author and subject of a commit.
@@ -260,6 +259,22 @@ class Repository:
         if found.data is None:
             raise UnreadableObjectError(f"commit {revision[:12]} is not in this clone")
         return read_commit(found.data)
+
+    def blamed(self, path: str, data: bytes, first: int, last: int) -> tuple[BlamedLine, ...]:
+        """Return the commit of each of some lines of a file in the work tree, as `git blame` names it.
+
+        Args:
+            path: Relative to the top.
+            data: The file's bytes.
+            first: The first line, from 1.
+            last: The last one.
+
+        Raises:
+            RepositoryError: Git failed, or no commit has the file.
+        """
+        # Commits that the repository's settings would leave out count too.
+        options = ("--porcelain", "--no-textconv", "--ignore-revs-file=", "--contents=-", f"-L{first},{last}")
+        return read_blame(self._command.answer("blame", *options, "--", path, given=data))
 
     def show(self, revision: str, path: str) -> bytes | None:
         """Return a file of a revision without listing the revision; None where there is none. Links are not followed.
@@ -504,10 +519,3 @@ def _can_be_asked(text: str) -> bool:
 
 def _is_encodable(character: str) -> bool:
     return not "\ud800" <= character <= "\udfff" or "\udc80" <= character <= "\udcff"
-
-
-def _moment(seconds: int) -> str:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, OSError, ValueError):
-        return ""  # The author of a commit can write any number into it.

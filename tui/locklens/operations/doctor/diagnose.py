@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.judging import joined_causes, judge_causes
+from locklens.doctor.fixed import fixed_words, is_of_other_version
+from locklens.doctor.judging import joined_causes, judge_causes, of_one_root
 from locklens.doctor.model import Diagnosis, Incident, ReadLog
 from locklens.doctor.recognising import read_log
 from locklens.operations.doctor.downloads import is_of_download
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.releases import look_up_entries
-from locklens.operations.doctor.remedies import Affected, not_offered_for, remedies_for
+from locklens.operations.doctor.remedies import Affected, not_offered_for, remedies_for, run_again
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
 from locklens.operations.own_packages import packages_words
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from locklens.doctor.examined import Examined
+    from locklens.doctor.model import Cause
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.operations.doctor.subjects import DoctorSubject
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
 
 MOST_SUBJECTS = 40
@@ -87,17 +88,6 @@ def _read(request: DoctorRequest) -> ReadLog:
     return read_log(start.message.encode()) if start is not None and start.message else ReadLog(())
 
 
-def _other_version(subject: DoctorSubject) -> str:
-    """Return a note on a log of another version than the locked one: of another root or commit; "" for none."""
-    error, entry = subject.error, subject.entry
-    if error is None or entry is None or error.version in {None, "", str(entry.version)}:
-        return ""
-    return (
-        f"the log is of {subject.address} {error.version}, and {entry.version} is locked in {subject.root.path or '.'}:"
-        " name the root of the failing run with -- ROOT, or check its commit out"
-    )
-
-
 def _diagnosed(
     request: DoctorRequest,
     read: ReadLog,
@@ -111,7 +101,6 @@ def _diagnosed(
     if len(subjects) > MOST_SUBJECTS:
         notes.append(f"only the first {MOST_SUBJECTS} of {len(subjects)} providers are examined")
         subjects = subjects[:MOST_SUBJECTS]
-    notes += dict.fromkeys(filter(None, map(_other_version, subjects)))
     if checkout.repository is not None:
         notes += packages_words(checkout.repository, (one.root.path for one in subjects))
     examiner = Examiner(request, read, checkout, finder, cancel)
@@ -124,13 +113,25 @@ def _diagnosed(
     ]
     answers = look_up_entries(entries, request, cancel, on_event, confirm, damaged=damaged)
     rules = request.started_from.rules if request.started_from is not None else ()
-    affected = []
+    known = []
     for one, examined in zip(subjects, found, strict=True):
         looked_up = answers.of(one.root.tool, one.entry) if one.entry is not None else None
         if looked_up is not None:
-            names = ("change", "case", "neighbour", "downloads")
+            names = ("change", "case", "neighbour", "downloads", "hashes_of")
             examined = replace(examined, **{name: getattr(looked_up, name) for name in names})  # noqa: PLW2901
-        affected.append(Affected(examined, judge_causes(examined, rules), finder.with_same_entry(one)))
+        known.append(examined)
+    affected = [
+        Affected(examined, causes, finder.with_same_entry(one))
+        for one, examined, causes in zip(
+            subjects, known, _judged(known, rules, is_named=bool(request.roots)), strict=True
+        )
+    ]
+    past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
+    fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
+    notes += dict.fromkeys(filter(None, past if not fixed else ()))
+    notes += dict.fromkeys(_of_other_version(one) for one in known if not fixed and is_of_other_version(one))
+    # What is locked now is not what the log is about.
+    affected = [replace(one, causes=()) if is_of_other_version(one.examined) and fixed else one for one in affected]
     causes = joined_causes((one.causes for one in affected), rules)
     named = [one for one in affected if one.causes and one.causes[0].id is causes[0].id] if causes else []
     chief = next(iter((*named, *affected)), None)
@@ -142,16 +143,44 @@ def _diagnosed(
         errors=read.errors,
         facts=found[0].incident if found else Incident(),
         causes=causes,
-        remedies=remedies_for(affected),
-        not_offered=not_offered_for(causes),
+        remedies=remedies_for(affected) if not fixed else tuple(map(run_again, affected[:1])),
+        not_offered=not_offered_for(causes) if not fixed else (),
         onset=examiner.onset(chief.examined) if chief is not None else None,
         same_entry=chief.roots[1:] if chief is not None else (),
         roots=len(checkout.locks),
         notes=(*notes, *answers.notes),
         examined=_headline(chief.examined) if chief is not None else "",
+        fixed=fixed,
+        next_step=chief.next_step if fixed and chief is not None else "",
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )
+
+
+def _of_other_version(x: Examined) -> str:
+    """Return a note on a log of another version than the locked one: of another root or commit."""
+    assert x.error is not None
+    assert x.entry is not None
+    return (
+        f"the log is of {x.address} {x.error.version}, and {x.entry.version} is locked in {x.root or '.'}: name the"
+        " root of the failing run with -- ROOT, or check its commit out"
+    )
+
+
+def _judged(known: Sequence[Examined], rules: Sequence[str], *, is_named: bool) -> list[tuple[Cause, ...]]:
+    """Return the causes of each subject; of an error in roots with different entries, certain only what all have."""
+    judged = [judge_causes(one, rules) for one in known]
+    if is_named:
+        return judged
+    for error in dict.fromkeys(one.error for one in known if one.error is not None and not one.error.units):
+        own = [number for number, one in enumerate(known) if one.error == error]
+        entries = {
+            (one.address, one.entry.contents if one.entry is not None else None) for one in map(known.__getitem__, own)
+        }
+        if len(entries) > 1 and error.provider:
+            for number, causes in zip(own, of_one_root([judged[number] for number in own]), strict=True):
+                judged[number] = causes
+    return judged
 
 
 def _headline(examined: Examined) -> str:

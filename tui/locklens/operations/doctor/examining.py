@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.dialect import TERRAFORM
+from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.examined import ElsewhereEntry, Examined, FoundPackage
+from locklens.doctor.examined import ASSUMED, KEPT_ASIDE, ElsewhereEntry, Examined, FoundPackage
 from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog
 from locklens.lockfile.render import is_canonical
 from locklens.operations.doctor.past import LockHistory
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
     from locklens.doctor.model import RecognisedError
     from locklens.lockfile.model import LockEntry
     from locklens.operations.doctor.places import Sources
@@ -93,16 +94,47 @@ class Examiner:
         version = _first(told, "tool_version", (("given", request.tool_version), ("log", log.tool_version)))
         own = this_platform() if request.log is None else ""
         error = subject.error if subject is not None else None
+        here = self._place_here(error, subject)
         platform = _first(
             told,
             "platform",
-            (("given", request.platform), ("log", _platform_of(error, log)), ("this machine", own)),
+            (
+                ("given", request.platform),
+                ("log", _platform_of(error, log)),
+                ("this machine", own),
+                (f"{ASSUMED}: {here} of the log is here", this_platform() if here else ""),
+            ),
         )
         path = request.path or _path_of(error, sources, told)
         if request.path is not None:
             told["path"] = "given"
         root = self._checkout.shown(subject.root.path) if subject is not None else None
         return Incident(tool or None, version or None, platform or None, path, root, tuple(told.items()))
+
+    def _replaced(self, one: DoctorSubject, sources: Sources) -> str:
+        """Return a folder of the package that a fix has moved aside; "" for none."""
+        if one.entry is None:
+            return ""
+        below = f"{one.entry.address}/{one.entry.version}"
+        named = [place for place in (sources.cache, *self._request.mirrors, *sources.mirrors) if place]
+        for top in (str(self._data(one.root.path)), *named):
+            try:
+                names = sorted(each.name for each in os.scandir(self._request.folder / top / below))
+            except (OSError, ValueError):
+                continue
+            for name in names:
+                if KEPT_ASIDE in name:
+                    return f"{below}/{name.partition(KEPT_ASIDE)[0]}"
+        return ""
+
+    def _place_here(self, error: RecognisedError | None, subject: DoctorSubject | None) -> str:
+        """Return the failing folder or file, as the message names it, if it is on this machine; "" if not."""
+        if error is None or subject is None or not error.place or error.place.startswith("~"):
+            return ""
+        try:
+            return error.place if (self._checkout.top / subject.root.path / error.place).exists() else ""
+        except (OSError, ValueError):
+            return ""
 
     def _examined(
         self, one: DoctorSubject, incident: Incident, sources: Sources, given: FoundPackage | None
@@ -115,7 +147,14 @@ class Examiner:
             packages = self._compared(packages, entry)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
         others: tuple[ElsewhereEntry, ...] = ()
+        twins: tuple[ElsewhereEntry, ...] = ()
         if one.address is not None:
+            twin = _twin(one.address)
+            twins = tuple(
+                ElsewhereEntry(self._locks.lock(path).path, found)
+                for path in self._checkout.locks
+                if twin is not None and (found := self._locks.lock(path).by_address.get(twin)) is not None
+            )
             others = tuple(
                 ElsewhereEntry(self._locks.lock(path).path, found)
                 for path in self._checkout.locks
@@ -138,6 +177,9 @@ class Examiner:
             has_data=self._data(root.path).is_dir(),
             data=str(self._data(root.path)),
             data_base=self._base(self._data(root.path)),
+            twins=twins,
+            replaced=self._replaced(one, sources),
+            is_offline=self._request.asking is None or self._request.asking.is_offline,
         )
 
     def _data(self, root: str) -> Path:
@@ -189,10 +231,19 @@ class Examiner:
         return tuple(result)
 
     def onset(self, examined: Examined) -> Onset | None:
-        """Return the commit since which the lock file has the entry's hashes; None where that is not known."""
+        """Return the commit that git blames for the entry as it is; None where that is not known."""
         if self._history is None or examined.entry is None:
             return None
-        return self._history.onset(examined.past, examined.entry)
+        return self._history.onset(examined.lock, examined.past, examined.entry)
+
+
+def _twin(address: ProviderAddress) -> ProviderAddress | None:
+    """Return the provider of the same name in the other tool's registry; None for one of any other registry."""
+    hosts = [tool.default_host for tool in DIALECTS.values()]
+    if address.host not in hosts:
+        return None
+    other = next(host for host in hosts if host != address.host)
+    return replace(address, host=other)
 
 
 def _first(told: dict[str, str], name: str, sources: Iterable[tuple[str, str]]) -> str:

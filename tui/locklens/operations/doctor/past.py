@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.doctor.examined import PastEntry
 from locklens.doctor.model import Onset
 from locklens.hashes import count_by_scheme
@@ -58,23 +60,37 @@ class LockHistory:
             self._read[lock_path] = found
         return self._read[lock_path]
 
-    def onset(self, past: tuple[PastEntry, ...], now: LockEntry) -> Onset:
-        """Return the commit since which the entry has its hashes."""
-        if not past or past[0].entry is None or frozenset(past[0].entry.hashes) != frozenset(now.hashes):
-            before = past[0].entry if past else None
-            return Onset("", change=_change(before, now))
-        at = 0
-        while at + 1 < len(past) and _says(past[at + 1].entry) == _says(now):
-            at += 1
-        first, older = past[at], past[at + 1] if at + 1 < len(past) else None
-        facts = self._repository.commit(first.commit)
-        is_oldest = older is None and facts.parents > 0 and self._is_end(first.commit, past)
-        change = _change(older.entry if older is not None else None, now) if not is_oldest else ""
-        return Onset(first.commit, first.date, facts.author, facts.subject, change, is_oldest)
+    def onset(self, lock: LockFile, past: tuple[PastEntry, ...], now: LockEntry) -> Onset:
+        """Return the commit since which the entry is as it is: the newest that git blames for its lines.
 
-    def _is_end(self, commit: str, past: tuple[PastEntry, ...]) -> bool:
-        """True if the history that can be read ends at a commit that has parents, as in a shallow clone."""
-        return len(past) >= PAST_COMMITS or not self._repository.has_commit(f"{commit}^")
+        A commit that only took hashes away has no line: it counts where the entry's own history names it.
+
+        Args:
+            lock: The lock file in the work tree.
+            past: The entry's states.
+            now: The entry.
+
+        Raises:
+            RepositoryError: Git does not answer.
+        """
+        before = past[0].entry if past else None
+        if before is None or _says(before) != _says(now):
+            return Onset("", change=_change(before, now))
+        last = max((now.line, *now.hash_lines))
+        blamed = self._repository.blamed(lock.path, lock.data, now.line, last)
+        if not blamed or any(not one.commit for one in blamed):
+            return Onset("", change="its lines differ from the committed ones")
+        newest = max(blamed, key=lambda one: one.date)
+        older = past[1] if len(past) > 1 else None
+        facts = self._repository.commit(newest.commit)
+        is_end = newest.is_boundary and facts.parents > 0  # a first commit is a boundary without parents
+        onset = Onset(newest.commit, newest.date, facts.author, facts.subject, is_oldest=is_end)
+        if older is None or (past[0].commit != newest.commit and past[0].date < onset.date):
+            is_added = not is_end and len({one.commit for one in blamed}) == 1
+            return replace(onset, change=_change(None, now) if is_added else "")
+        facts = self._repository.commit(past[0].commit)
+        change = _change(older.entry, now)
+        return Onset(past[0].commit, past[0].date, facts.author, facts.subject, change)
 
 
 def _absent(path: str) -> LockFile:

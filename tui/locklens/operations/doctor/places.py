@@ -153,7 +153,8 @@ class PackageFinder:
                 if origin.kind != "mirror" or not self._files.leads_out(os.fspath(place)):
                     found = self._once(place, shown, platform)
                 if found is not None:
-                    yield replace(found, place=os.fspath(place), base=os.fspath(top)) if one.is_folder else found
+                    where = {"place": os.fspath(place), "base": os.fspath(top)}
+                    yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
         except OSError as error:
             yield FoundPackage(origin, problem=f"it cannot be searched: {reason_of(error)}")
 
@@ -214,6 +215,23 @@ _COMPARED = Limits(entries=1000)
 def _digests(folder: Path) -> dict[str, str]:
     """Return the digest of each file; errors as of `file_digests`."""
     return {os.fsdecode(name): digest for name, digest in file_digests(folder, limit=_COMPARED)}
+
+
+_LATER_SECONDS = 600
+"""Nobody takes longer to write one package's files, once its folder is made."""
+
+
+def _changed_later(folder: Path) -> tuple[str, ...]:
+    """Return the files of a package that are newer than the folder that it was put into: they changed since."""
+    if os.path.realpath(folder) != os.path.abspath(folder):  # noqa: PTH100
+        return ()  # Behind a link there may be anything, and the names of its files are no part of a report.
+    try:
+        made = folder.parent.stat().st_mtime
+        files = sorted(os.scandir(folder), key=lambda one: one.name)[: _COMPARED.entries]
+        times = {one.name: one.stat(follow_symlinks=False).st_mtime for one in files}
+    except OSError:
+        return ()
+    return tuple(name for name, changed in times.items() if changed > made + _LATER_SECONDS)
 
 
 def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:

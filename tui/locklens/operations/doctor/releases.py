@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.hashes import packages_of
 from locklens.operations.review.events import LookupProgress
 from locklens.operations.review.hosts import host_states
 from locklens.releases.facts import ReleaseFacts, ReleaseId
@@ -15,7 +16,7 @@ from locklens.review.case import FactSubject, settled_case
 from locklens.review.evidence import trace
 from locklens.review.inquiry import FactCollector
 from locklens.review.model import Change, ChangeKind, HashFact
-from locklens.versions import neighbour
+from locklens.versions import neighbour, precedence
 
 if TYPE_CHECKING:
     import threading
@@ -42,12 +43,14 @@ class LookedUp(Struct, frozen=True):
         case: The facts.
         neighbour: The signer of the next version before; None if unknown.
         downloads: As of `Examined`.
+        hashes_of: As of `Examined`.
     """
 
     change: Change
     case: Case
     neighbour: Signer | None = None
     downloads: tuple[str, ...] = ()
+    hashes_of: str = ""
 
 
 class LookedUpEntries(Struct, frozen=True):
@@ -107,7 +110,9 @@ def look_up_entries(
                 from locklens.operations.doctor.downloads import DownloadTest
 
                 downloads = DownloadTest(session, subject.tool, case, platforms[key]).work(confirm, on_event)
-            found[key] = LookedUp(trace(subject.change, case), case, _neighbour(lookup, case, known), downloads)
+            neighbour = _neighbour(lookup, case, known)
+            other = _version_of_hashes(session, lookup, case)
+            found[key] = LookedUp(trace(subject.change, case), case, neighbour, downloads, other)
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.asking.is_offline)
         return LookedUpEntries(found, session.notes, hosts)
@@ -125,6 +130,35 @@ def _unasked(subject: FactSubject) -> LookedUp:
     case = unasked_case(subject.change, subject.tool)
     assert case is not None
     return LookedUp(trace(subject.change, case), case)
+
+
+MOST_VERSIONS = 8
+"""Versions next to the locked one that are asked for its hashes: who edits a version hardly moves it further."""
+
+
+def _version_of_hashes(session: ReleaseSession, lookup: ReleaseLookup, case: Case) -> str:
+    """Return another version whose signed release has all locked packages; "" where none is found.
+
+    Registries are asked only where the locked version has none of them, or is not listed at all.
+    """
+    entry, today = case.entry, case.new.today
+    locked = packages_of(entry.hashes)
+    is_strange = (
+        not locked & today.hashes
+        if today is not None
+        else case.listing.is_known and not case.listing.has(entry.version)
+    )
+    if not locked or not is_strange or case.packages.elsewhere:
+        return ""
+    others = sorted((one.version for one in case.listing.versions if one.version != entry.version), key=precedence)
+    at = sum(one.compare(entry.version) < 0 for one in others)
+    near = sorted(enumerate(others), key=lambda one: abs(2 * (one[0] - at) + 1))[:MOST_VERSIONS]
+    questions = [ReleaseId(case.tool.name, case.change.address, version) for _, version in near]
+    for question, fact in zip(questions, session.pool.map(lookup.answer, questions), strict=True):
+        sums = fact.today if isinstance(fact, ReleaseFacts) else None
+        if sums is not None and (packages := locked - sums.manifests) and packages <= sums.hashes:
+            return str(question.version)
+    return ""
 
 
 def _neighbour(lookup: ReleaseLookup, case: Case, known: dict[FactRequest, Fact]) -> Signer | None:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
 
+from locklens.doctor.examined import KEPT_ASIDE
 from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Remedy, RemedyWrite, TrustCost
 from locklens.hashes import hashes_of_files
 from locklens.operations.doctor.places import holding
+from locklens.selection.reasons import conflicts
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
@@ -46,6 +48,12 @@ class Affected(Struct, frozen=True):
         """The command of the root's tool."""
         return self.examined.tool.command
 
+    @property
+    def next_step(self) -> str:
+        """The command line that runs init in the root."""
+        root = self.roots[0] if self.roots else "."
+        return shell_words([self.command_name, *([] if root == "." else [f"-chdir={root}"]), "init"])
+
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
         return convert(
@@ -81,6 +89,12 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     return tuple(sorted(found.values(), key=lambda remedy: costs.index(remedy.trust)))
 
 
+def run_again(one: Affected) -> Remedy:
+    """Return the step after a fix."""
+    note = "if it fails again, diagnose its new log; a log of another root or commit: name the root with -- ROOT"
+    return Remedy("run-again", "Run init again", len(one.roots), _NONE, None, one.next_step, note)
+
+
 def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:
     """Return the popular fixes that would hide the causes; only where one of them is about hashes or signatures."""
     ids = {cause.id for cause in causes if cause.verdict is not CauseVerdict.NO}
@@ -92,7 +106,7 @@ def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:
                 "accepts whatever the source holds now, for every provider, and loses what was reviewed",
             ),
             NotOffered(
-                "providers lock without a look",
+                'run "providers lock" without checking',
                 "adds the hashes of today beside the old ones and says nothing, even for a package published again",
             ),
             NotOffered("init -upgrade", "moves every provider, and accepts no other package of a version that stays"),
@@ -147,7 +161,7 @@ def _replacement(one: Affected, place: str, base: str, shown: str, copy: FoundPa
     assert entry is not None
     command = shell_words(["cp", "-R", f"{copy.origin.path}/", shown])
     if os.path.lexists(place):
-        command = f"{shell_words(['mv', shown, f'{shown}.suspect'])} && {command}"
+        command = f"{shell_words(['mv', shown, f'{shown}{KEPT_ASIDE}'])} && {command}"
     title = f"Put the copy in {copy.origin.path} in its place, which the lock file accepts"
     note = f"what is in {shown} now is kept aside"
     write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
@@ -227,6 +241,8 @@ def _restore_before(one: Affected) -> Iterator[Remedy]:
 def _republished(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     yield from _upgrade(one, "Upgrade to a version that was published once", _LOW)
+    if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
+        return  # Nobody should trust unverified code for a guess.
     words = ["--platform", x.platform] if x.platform else []
     command = one.line("lock", "--accept-republished", *words, x.name)
     note = "once the publisher confirmed it in another channel; the old and the new package install then"
@@ -244,7 +260,13 @@ def _upgrade(one: Affected, title: str = "", trust: TrustCost = _LOW) -> Iterato
 
 
 def _constraint(one: Affected) -> Iterator[Remedy]:
-    yield from _upgrade(one)
+    x = one.examined
+    clash = x.configuration is not None and x.address is not None and conflicts(x.configuration.of(x.address))
+    if clash:
+        title = "Change one of the constraints that exclude one another"
+        yield Remedy("change-constraint", title, len(one.roots), _NONE, 0, one.line("why", x.name))
+    else:
+        yield from _upgrade(one)
 
 
 def _lock_new(one: Affected) -> Iterator[Remedy]:
@@ -269,7 +291,7 @@ def _replace_copy(one: Affected) -> Iterator[Remedy]:
     packed = next((each for each in x.packages if each.origin.kind in kinds and not each.hashes & locked), None)
     place = packed.origin.path if packed is not None else "DIR"
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside, and fetch the package again"
-    command = f"{shell_words(['mv', place, f'{place}.suspect'])} && {one.command_name} init"
+    command = f"{shell_words(['mv', place, f'{place}{KEPT_ASIDE}'])} && {one.command_name} init"
     note = "DIR is its folder on the runner"
     if packed is not None:
         note = f"its hash is {packed.shown_hash or 'not known'}: keep it for the investigation"
@@ -279,7 +301,7 @@ def _replace_copy(one: Affected) -> Iterator[Remedy]:
 def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
     """Return the remedy that moves a folder aside, so that `init` fetches the package again."""
     shown, init = target.origin.path, f"{one.command_name} init"
-    command = f"{shell_words(['mv', shown, f'{shown}.suspect'])} && {init}"
+    command = f"{shell_words(['mv', shown, f'{shown}{KEPT_ASIDE}'])} && {init}"
     note = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
     size = one.size_of(one.examined.platform)
     write = one.write("replace", place=target.place, base=target.base, next_step=init)
@@ -344,7 +366,7 @@ def _test_registry(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     host = (x.error.host if x.error is not None else "") or (x.address.host if x.address is not None else "HOST")
     command = shell_words(["curl", "-sSfI", f"https://{host}/.well-known/terraform.json"])
-    title = "Test the way to the registry on the runner"
+    title = "Check that the runner can reach the registry"
     yield Remedy("test-registry", title, len(one.roots), _NONE, 0, command)
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from locklens.addresses import AddressError
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
+from locklens.doctor.recognising import WARNINGS
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import within
 from locklens.operations.root_modules import RootReader, folders_with_locks, lock_path, no_root, read_lock
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.root_modules import Root
+
+
+_MOST_READ = 200
+"""Roots whose configuration is read to find the one that requires a provider that none locks."""
+
+
+_MOST_ENTRIES = 5
+"""Different entries of one version that are examined: more tell nothing new about a log without a root."""
 
 
 class Checkout(Struct, frozen=True):
@@ -108,7 +117,8 @@ class SubjectFinder:
         if self._request.log is None and not self._read.errors:
             return self._of_provider(self._of_roots(named or self._here()))
         found = []
-        for error in self._read.errors:
+        stopping = [error for error in self._read.errors if error.kind not in WARNINGS]
+        for error in stopping or self._read.errors:
             found += self._of_error(error, named)
         return found
 
@@ -185,6 +195,7 @@ class SubjectFinder:
     def _of_error(self, error: RecognisedError, named: list[str]) -> list[DoctorSubject]:
         """Return the root that an error is of: the named ones, the current one, or those that have the entry."""
         here = self._checkout.here
+        named = named or self._of_units(error)
         candidates = named or ([here] if self._has_root(here) else list(self._checkout.locks))
         if not candidates:
             candidates = [here]
@@ -196,8 +207,10 @@ class SubjectFinder:
         if not fitting and not named and error.version:
             unversioned = replace(error, version="")
             fitting = [path for path in candidates if self._fits(path, unversioned)]
+        if not fitting and not named:
+            fitting = [path for path in candidates[:_MOST_READ] if self._requires(path, error)][:1]
         found = []
-        for path in fitting[: None if named else 1] or (broken or candidates)[:1]:
+        for path in (fitting if named else self._of_each_entry(fitting, error)) or (broken or candidates)[:1]:
             root = self._root(path)
             address = self._address(error, root)
             found.append(DoctorSubject(error, root, address, root.lock.by_address.get(address) if address else None))
@@ -213,6 +226,32 @@ class SubjectFinder:
     def _has_root(self, path: str) -> bool:
         root = self._root(path)
         return root.lock.exists or root.configuration.has_files
+
+    def _of_units(self, error: RecognisedError) -> list[str]:
+        """Return the roots whose folders the log's prefixes name, such as Terragrunt's units."""
+        found = []
+        for unit in error.units:
+            name = f"/{os.path.normpath(unit.partition('/.terragrunt-cache/')[0])}"
+            ends = [path for path in self._checkout.locks if path and name.endswith(f"/{path}")]
+            begins = [path for path in self._checkout.locks if f"/{path}".endswith(name)]
+            found += [max(ends, key=len)] if ends else begins if len(begins) == 1 else []
+        return list(dict.fromkeys(found))
+
+    def _of_each_entry(self, paths: Iterable[str], error: RecognisedError) -> list[str]:
+        """Return the first root of each different entry: the log does not say of which it is."""
+        first: dict[object, str] = {}
+        for path in paths:
+            lock = self.lock(path)
+            address = _parsed(error.provider, (self._request.tool or lock.writer or TERRAFORM).parse_source)
+            entry = lock.by_address.get(address) if address is not None else None
+            first.setdefault((str(entry.version), frozenset(entry.hashes)) if entry is not None else None, path)
+        return list(first.values())[:_MOST_ENTRIES]
+
+    def _requires(self, path: str, error: RecognisedError) -> bool:
+        """True if the configuration of a root requires the provider, which its lock file may lack."""
+        root = self._root(path)
+        address = _parsed(error.provider, root.tool.parse_source)
+        return address is not None and bool(root.configuration.of(address))
 
     def _fits(self, path: str, error: RecognisedError) -> bool:
         lock = self.lock(path)

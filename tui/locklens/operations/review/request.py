@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.operations.comparison import Base, Comparison
+    from locklens.operations.doctor.request import DoctorRequest
     from locklens.releases.settings import NetworkSettings
 
 
@@ -28,6 +29,7 @@ class ReviewRequest(Struct, frozen=True):
         policy: A file that replaces the base's policy.
         base: The named sides of the run. None where two files are compared: every screen compares those.
         folder: Where the comparison is opened; None for the current folder.
+        diagnosed: What the Doctor screen diagnoses when it opens; None for nothing.
         is_survey: True if the subject is all that is locked: unchanged providers are judged like changed ones.
     """
 
@@ -42,3 +44,4 @@ class ReviewRequest(Struct, frozen=True):
     base: Base | None = None
     folder: Path | None = None
     is_survey: bool = False
+    diagnosed: DoctorRequest | None = None

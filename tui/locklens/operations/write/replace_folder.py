@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 
+from locklens.doctor.examined import KEPT_ASIDE
 from locklens.errors import ConfigurationError
 from locklens.operations.doctor.places import differing_files
 from locklens.operations.plan.files import FileChanges
@@ -89,7 +90,7 @@ class ReplaceFolder(Struct, frozen=True):
     def _aside(self) -> str:
         """Return a name beside the place that is free; the tools take no such name for a platform."""
         for number in range(1, _MOST_ASIDE):
-            name = f"{self.place}.suspect{'' if number == 1 else f'-{number}'}"
+            name = f"{self.place}{KEPT_ASIDE}{'' if number == 1 else f'-{number}'}"
             if not os.path.lexists(name):
                 return name
         hint = "look at them, and remove those that are not needed"

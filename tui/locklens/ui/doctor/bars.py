@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.report_words import is_clean, tally
+from locklens.doctor.report_words import asked_words, is_clean, tally
 from locklens.review.reports.lines import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -24,7 +24,7 @@ def doctor_head(diagnosis: Diagnosis | None) -> tuple[BarLayout, ...]:
 
 def doctor_status(diagnosis: Diagnosis | None, *, is_working: bool, message: str) -> tuple[BarLayout, ...]:
     """The status line above the keys."""
-    asked = "" if diagnosis is None else "offline" if diagnosis.offline else "registries were asked"
+    asked = "" if diagnosis is None else asked_words(diagnosis)
     state = "testing each cause …" if is_working else asked
     shown = Piece(f" {message or state}", Role.STRONG if message else Role.DIM)
     return BarLayout((shown,), (Piece("read only until a fix is applied on its Preview ", Role.DIM),)), BarLayout(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.doctor.report_words import (
+    DO_NOT,
+    NARROWED,
     NOTHING_RECOGNISED,
     cause_title,
     is_clean,
     missing_words,
+    narrowing,
     onset_words,
     remedy_costs,
     verdict_sentence,
@@ -37,6 +40,10 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
     yield from heading("VERDICT")
     certainty = "OK" if is_clean(diagnosis) else str(diagnosis.certainty)
     yield line(Span(f"  {certainty}  ", Role.STRONG), verdict_sentence(diagnosis), hanging=2)
+    for number, need in enumerate(narrowing(diagnosis)):
+        if not number:
+            yield line(Span(f"  {NARROWED}", Role.DIM))
+        yield line(f"  - {need}", hanging=4, copied=need)
     if diagnosis.onset is not None:
         words = onset_words(diagnosis.onset)
         yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
@@ -48,7 +55,7 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
         yield from heading(f"ERROR  {error.kind}")
         yield line(f"  {error.text}", hanging=2, copied=error.text)
     if diagnosis.not_offered:
-        yield from heading("NOT OFFERED")
+        yield from heading(DO_NOT.upper())
     for one in diagnosis.not_offered:
         yield line(Span(f"  {one.what}: ", Role.WARN), one.why, hanging=4)
     for note in diagnosis.notes:
@@ -64,7 +71,7 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
     if cause.as_of:
         yield line(Span(f"  as of {cause.as_of}", Role.DIM))
     if cause.missing:
-        yield from heading("MISSING")
+        yield from heading("NEEDED")
         yield line(Span(f"  {missing_words(cause)}", Role.INFO), hanging=2, copied=missing_words(cause))
 
 

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from locklens.review.reports.lines import Line
 
 _VERDICTS = {
-    "yes": "certain, by the evidence",
-    "likely": "probable; the missing fact is named",
-    "?": "unknown; the missing fact is named with the way to it",
+    "yes": "certain: a fact about the failing run",
+    "likely": "probable; the needed fact is named",
+    "?": "unknown; the needed fact is named with the way to it",
     "no": "ruled out, by evidence alone",
-    "fix": "a way out, those without a cost in trust first",
+    "fix": "a way out, those that leave trust unchanged first",
+    "FIXED": "what the log is about has changed since: run init again",
 }
 
 

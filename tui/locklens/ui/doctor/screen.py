@@ -70,13 +70,19 @@ class DoctorScreen(TwoPaneScreen):
         super().__init__(source, keeper)
         asking = source.request.asking
         environ = asking.environ if asking is not None else os.environ
-        self._request = DoctorRequest(None, _folder_at(source.folder), environ, tool=source.tool)
+        known = source.request.diagnosed
+        self._request = known or DoctorRequest(None, _folder_at(source.folder), environ, tool=source.tool)
         self._diagnosis: Diagnosis | None = None
         self._problem: LockLensError | None = None
         self._top_named: Path | None = None
         self._run = 0
         self._is_working = False
         self._is_again = False
+
+    def on_mount(self) -> None:
+        """Diagnose the log that the screen opens with."""
+        if self._request.log is not None:
+            self._start()
 
     def make_list(self) -> DoctorList:
         """Return the list of causes and fixes."""

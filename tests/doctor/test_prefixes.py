@@ -1,0 +1,155 @@
+"""A recorded error is recognised whatever stands before its lines, and however they were wrapped or packed."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import wrap
+
+import pytest
+from doctor.recording import RECORDED
+from effort import effort
+
+from locklens.demo.incidents import boxed_log
+from locklens.doctor.model import RecognisedError
+from locklens.doctor.recognising import read_log
+
+LOGS = sorted(RECORDED.glob("*.log"))
+SEEDS = range(effort(60, 2000))
+WHILE = "Error while installing acme/demo v1.4.2: the current package for registry.terraform.io/acme/demo 1.4.2"
+MISMATCH = "Failed to install provider", f"{WHILE} doesn't match any of the checksums previously recorded"
+
+
+def told(errors: tuple[RecognisedError, ...]) -> list[tuple[str, str, str]]:
+    return [(error.kind, error.provider, error.version) for error in errors]
+
+
+KNOWN: dict[str, Callable[[int], str]] = {
+    "buildkit": lambda n: f"#15 {14 + n / 7:.2f} ",
+    "buildkit at the end": lambda n: f"{14 + n / 7:.3f} ",
+    "buildkit with its step": lambda n: " > [build 3/5] RUN terraform init -input=false: ",
+    "codebuild": lambda n: f"[Container] 2026/11/23 08:12:{n % 60:02}.{n:06} ",
+    "kubectl": lambda n: "[pod/terraform-7d9f8-x2x9k/main] ",
+    "terragrunt's old log": lambda n: f"time=2026-11-23T08:12:{n % 60:02}Z level=error prefix=[live/certs] msg=",
+    "set -x": lambda n: "+ ",
+    "a quoted mail": lambda n: "> > ",
+    "syslog": lambda n: f"Nov {n % 28 + 1:2} 08:12:{n % 60:02} runner-7 ci[{1000 + n}]: ",
+    "azure": lambda n: f"2026-11-23T08:12:{n % 60:02}.{n:07}Z ##[error]",
+    "compose": lambda n: "terraform-1  | ",
+    "lost glyphs": lambda n: "? ",
+    "go's log": lambda n: f"E1123 08:12:{n % 60:02}.{n:06}       1 run.go:72] ",
+}
+
+
+@pytest.mark.parametrize("how", KNOWN)
+@pytest.mark.parametrize("is_boxed", [True, False], ids=["boxed", "plain"])
+def test_prefixes_that_are_met(how: str, *, is_boxed: bool) -> None:
+    log = boxed_log(MISMATCH)
+    if not is_boxed:
+        log = "\n".join(line.strip("╷│╵ ") for line in log.splitlines())
+    lines = [f"{KNOWN[how](n)}{line}" for n, line in enumerate(log.splitlines())]
+    assert told(read_log("\n".join(lines).encode()).errors) == [
+        ("current-package", "registry.terraform.io/acme/demo", "1.4.2")
+    ]
+
+
+PACKED: dict[str, Callable[[str], str]] = {
+    "ansible": lambda log: "fatal: [web1]: FAILED! => " + json.dumps(
+        {"changed": True, "cmd": ["terraform", "init"], "rc": 1, "stderr": log, "stderr_lines": log.split("\n")}
+    ),
+    "ansible in unicode": lambda log: "fatal: [web1]: FAILED! => " + json.dumps({"stderr": log}, ensure_ascii=False),
+    "a message": lambda log: f"time=2026-11-23T08:12:05Z level=error prefix=[live/certs] msg={json.dumps(log, ensure_ascii=False)}",
+    "a container's log": lambda log: "\n".join(
+        json.dumps({"log": f"{line}\n", "stream": "stderr", "time": "2026-11-23T08:12:05Z"}) for line in log.split("\n")
+    ),
+    "a message for each line": lambda log: "\n".join(f'level=error msg="{line}"' for line in log.split("\n")),
+    "a log in a log": lambda log: json.dumps({"log": json.dumps({"message": log}) + "\n"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", PACKED)
+@pytest.mark.parametrize("is_boxed", [True, False], ids=["boxed", "plain"])
+def test_whole_outputs_in_one_line(how: str, *, is_boxed: bool) -> None:
+    log = boxed_log(MISMATCH)
+    if not is_boxed:
+        log = "\n".join(line.strip("╷│╵ ") for line in log.splitlines())
+    assert told(read_log(PACKED[how](log).encode()).errors) == [
+        ("current-package", "registry.terraform.io/acme/demo", "1.4.2")
+    ]
+
+
+def drawn_prefix(dice: random.Random) -> Callable[[int], str]:
+    """Returns a prefix of random parts: some of them are the same for each line, some count."""
+    word = "".join(dice.choices(string.ascii_letters, k=dice.randint(2, 9)))
+    base = dice.randint(0, 5000)
+    parts: list[Callable[[int], str]] = [
+        lambda n: f"2026-11-{n % 28 + 1:02}T08:12:{n % 60:02}.{n:03}Z",
+        lambda n: f"{n % 24:02}:{n % 60:02}:{(7 * n) % 60:02}",
+        lambda n: f"#{base}",
+        lambda n: f"{base + n}.{n % 100:02}",
+        lambda n: f"[{word}/{base}]",
+        lambda n: word,
+        lambda n: f"{word}={base + n}",
+        lambda n: f"{word}:",
+        lambda n: f"{n:x}{word}{n}",
+        lambda n: ">",
+        lambda n: "|",
+        lambda n: f"<{word}>",
+        lambda n: f"({n})",
+        lambda n: "+",
+        lambda n: f"[{base + n}.{n % 10}s]",
+        lambda n: f"[req-{base + n:x}beef]",
+    ]
+    chosen = dice.sample(parts, dice.randint(1, 4))
+    return lambda n: "".join(f"{part(n)} " for part in chosen)
+
+
+def disguised(log: str, dice: random.Random) -> bytes:
+    """Returns a log as some other program would hand it on."""
+    lines = log.split("\n")
+    prefix = drawn_prefix(dice)
+    wraps = dice.choice(["none", "before", "after"])
+    width = dice.randint(60, 140)
+    if wraps == "before":
+        lines = [piece for line in lines for piece in wrap(line, width, break_long_words=False) or [""]]
+    if dice.random() < 0.3:
+        lines = [line.replace("│", "\x1b[31m│\x1b[0m").replace("Error:", "\x1b[1mError:\x1b[0m") for line in lines]
+    packing = dice.random()
+    if packing < 0.15:
+        return (prefix(1) + json.dumps({"msg": "\n".join(lines)}, ensure_ascii=dice.random() < 0.5)).encode()
+    lines = [f"{prefix(n)}{line}" for n, line in enumerate(lines)]
+    if wraps == "after":
+        lines = [piece for line in lines for piece in wrap(line, width, break_long_words=False) or [""]]
+    if dice.random() < 0.3:
+        lines = [line.rstrip() for line in lines]
+    return ("\r\n" if dice.random() < 0.3 else "\n").join(lines).encode()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_prefix_and_any_wrapping(seed: int) -> None:
+    dice = random.Random(seed)
+    log = dice.choice(LOGS).read_text("utf-8")
+    log = log.partition("\n")[2]  # the command that made it
+    assert told(read_log(disguised(log, dice)).errors) == told(read_log(log.encode()).errors)
+
+
+def test_a_unit_is_named_by_the_prefix() -> None:
+    lines = boxed_log(MISMATCH).splitlines()
+    other = boxed_log((MISMATCH[0], MISMATCH[1].replace("acme/demo", "acme/netbox"))).splitlines()
+    mixed = [
+        f"10:11:12.{n:03} STDERR [{unit}] terraform: {line}"
+        for n, pair in enumerate(zip(lines, other, strict=True))
+        for unit, line in zip(("core/terraform", "templates/certs/terraform"), pair, strict=True)
+    ]
+    errors = read_log("\n".join(mixed).encode()).errors
+    assert [(error.provider.rpartition("/")[2], error.units) for error in errors] == [
+        ("demo", ("core/terraform",)), ("netbox", ("templates/certs/terraform",)),
+    ]  # fmt: skip
+
+
+def test_the_data_is_there() -> None:
+    assert len(LOGS) > 40
+    assert isinstance(RECORDED, Path)

@@ -1,0 +1,226 @@
+"""What was fixed is said to be fixed, git is asked whose line it is, and hints go by the run's own settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from schemas import validate
+
+from locklens.cli.main import main
+from locklens.demo.faults import Faults
+from locklens.demo.incidents import (
+    SampleCopy,
+    SampleIncident,
+    boxed_log,
+    incident_environment,
+    make_incident,
+    sample_incidents,
+)
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.doctor.report_json import doctor_schema
+from locklens.project.clifiles import this_platform
+
+INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
+LOCK = "live/prod/.terraform.lock.hcl"
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes an incident, and leads every request to its registry."""
+    running: list[DemoRegistry] = []
+    monkeypatch.chdir(tmp_path)
+
+    def make(incident: SampleIncident) -> Path:
+        registry = DemoRegistry(faults=Faults(incident.rules))
+        registry.start()
+        running.append(registry)
+        folder = make_incident(incident, tmp_path / "repository")
+        variables = environment(write_cli_configuration(registry, tmp_path))
+        for name, value in {**variables, **incident_environment(incident, folder)}.items():
+            monkeypatch.setenv(name, value)
+        return folder
+
+    yield make
+    for registry in running:
+        registry.stop()
+
+
+@pytest.fixture
+def doctor(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def call(folder: Path, *words: str) -> Any:
+        form = () if "--format" in words else ("--format", "json")
+        main(["-C", str(folder), "doctor", "--no-cache", *form, *words], lambda request, view: pytest.fail("screen"))
+        out = capsys.readouterr().out
+        return out if form == () else json.loads(out)
+
+    return call
+
+
+def test_an_edit_that_is_not_committed_is_nobodys(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["hand-edit"], locks=INCIDENTS["hand-edit"].locks[:1]))
+    lock = folder / LOCK
+    lock.write_bytes(INCIDENTS["hand-edit"].locks[1])
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "LOCKED       not committed yet (3.9.1 to 3.10.0)" in out
+    assert "Robin" not in out
+    subprocess.run(["git", "-C", str(folder), "checkout", "--quiet", "--", LOCK], check=True)
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "FIXED" in out
+
+
+def test_git_names_the_commit_of_the_line_across_a_move(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["h1-missing"])
+    git = ["git", "-C", str(folder), "-c", "user.name=Mover", "-c", "user.email=m@example.com"]
+    subprocess.run([*git, "mv", "live/prod", "live/moved"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "-m", "Move"], check=True)
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "by Robin Example" in out
+    assert "Mover" not in out
+
+
+def test_no_program_of_the_repository_runs_for_a_blame(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["h1-missing"])
+    mark = tmp_path / "ran"
+    for key in ("diff.lock.textconv", "filter.lock.clean", "filter.lock.smudge"):
+        subprocess.run(["git", "-C", str(folder), "config", key, f"touch {mark};cat"], check=True)
+    (folder / ".gitattributes").write_text("* diff=lock filter=lock\n")
+    assert "LOCKED" in doctor(folder, "--format", "text", "ci.log")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("cause", "fix", "words"),
+    [
+        (
+            "hand-edit",
+            lambda lock: INCIDENTS["hand-edit"].locks[0],
+            "no longer has acme/netbox 3.10.0: 3.9.1 is locked",
+        ),
+        ("lock-syntax", lambda lock: INCIDENTS["lock-syntax"].locks[0], "can be read now"),
+        (
+            "h1-missing",
+            lambda lock: INCIDENTS["h1-missing"].locks[0],
+            "the hashes of acme/demo 1.4.2 differ from those",
+        ),
+    ],
+)
+def test_what_is_fixed_is_said_with_the_next_step(
+    cause: str, fix: Callable[[bytes], bytes], words: str, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS[cause])
+    options = INCIDENTS[cause].options
+    assert doctor(folder, *options, "ci.log")["state"] == "open"
+    (folder / LOCK).write_bytes(fix((folder / LOCK).read_bytes()))
+    document = doctor(folder, *options, "ci.log")
+    validate(document, doctor_schema)
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init")
+    assert words in document["fixed"]
+    out = doctor(folder, *options, "--format", "text", "ci.log")
+    assert "run init again. [FIXED]" in " ".join(out.split())
+    assert "CANNOT SAY" not in out.partition("VERDICT")[2].partition("]")[0]
+    assert "$ terraform -chdir=live/prod init" in out
+    assert "FIXED" in doctor(folder, *options, "--format", "markdown", "ci.log")
+
+
+def test_an_edit_that_may_be_the_cause_fixes_nothing(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["republished"])
+    lock = folder / LOCK
+    lines = lock.read_text("utf-8").splitlines(keepends=True)
+    lock.write_text("".join(line for line in lines if '"h1:' not in line), "utf-8")
+    assert doctor(folder, "--offline", "ci.log")["state"] == "open"
+
+
+def test_a_requirement_that_is_met_now(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    main_tf = folder / "live/prod/main.tf"
+    main_tf.write_text(main_tf.read_text("utf-8").replace("~> 2.0", "~> 1.4"), "utf-8")
+    assert doctor(folder, "ci.log")["fixed"] == "acme/demo 1.4.2 satisfies ~> 1.4 now"
+
+
+@pytest.mark.parametrize("cause", ["key-changed", "yanked", "proxy-or-ca"])
+def test_who_is_online_is_not_told_to_go_online(cause: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS[cause])
+    for form in ("text", "markdown"):
+        assert "--offline" not in doctor(folder, *INCIDENTS[cause].options, "--format", form, "ci.log")
+
+
+def test_a_folder_of_the_log_that_is_here_tells_the_platform(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["plugin-corrupted"]
+    folder = made(incident)
+    log = (folder / "ci.log").read_text("utf-8").replace("on linux_amd64\n", "")
+    (folder / "ci.log").write_text(log, "utf-8")
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert f"{this_platform()} (assumed: .terraform/providers of the log is here)" in " ".join(out.split())
+    (folder / "live/prod/.terraform").rename(folder / "elsewhere")
+    assert doctor(folder, "ci.log")["facts"]["platform"] is None
+
+
+def test_an_assumed_platform_confirms_nothing(made: Any, doctor: Any) -> None:
+    words = "the cached package for registry.terraform.io/acme/demo 1.4.2 (in {}) does not match any of the checksums recorded"
+    incident = replace(
+        INCIDENTS["h1-missing"], message=("Required plugins are not installed", words.format(".terraform/providers"))
+    )
+    folder = made(incident)
+    (folder / "live/prod/.terraform/providers").mkdir(parents=True)
+    log = (folder / "ci.log").read_text("utf-8")
+    for text, verdict in ((log, "yes"), (log.replace("on linux_amd64\n", ""), "likely")):
+        (folder / "ci.log").write_text(text, "utf-8")
+        first = doctor(folder, "--prove", "changed", "ci.log")["causes"][0]
+        assert (first["id"], first["verdict"], "is assumed" in first["evidence"]) == (
+            "h1-missing",
+            verdict,
+            verdict != "yes",
+        )
+
+
+def test_nobody_is_offered_unverified_code_for_a_guess(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["republished"])
+    document = doctor(folder, "--offline", "ci.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("republished", "likely")
+    assert "high" not in {remedy["trust"] for remedy in document["remedies"]}
+    assert "high" in {remedy["trust"] for remedy in doctor(folder, "ci.log")["remedies"]}
+
+
+def test_a_registry_that_is_silent_here_confirms_nothing(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(
+        replace(
+            INCIDENTS["proxy-or-ca"],
+            message=("Failed to install provider", "Error while installing acme/demo v1.4.2: unexpected state"),
+        )
+    )
+    settings = tmp_path / "demo.tfrc"
+    settings.write_text(settings.read_text("utf-8").replace("127.0.0.1:", "127.0.0.1:1"), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["errors"][0]["kind"] == "install-failed"
+    assert {cause["verdict"] for cause in document["causes"]} <= {"unknown", "no"}
+
+
+def test_files_that_are_newer_than_their_folder(made: Any, doctor: Any) -> None:
+    name = "registry.terraform.io/acme/demo"
+    folder = made(replace(INCIDENTS["plugin-corrupted"], copies=(SampleCopy("live/prod/.terraform/providers", name, "1.4.2", edition="tampered"),), options=()))  # fmt: skip
+    version = folder / "live/prod/.terraform/providers" / name / "1.4.2"
+    os.utime(version, (1_700_000_000, 1_700_000_000))
+    first = doctor(folder, "--offline", "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("plugin-corrupted", "likely")
+    assert "changed after it was installed: " in first["evidence"]
+
+
+def test_a_unit_of_the_log_names_the_root(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["republished"])
+    for name in ("certs", "core"):
+        other = folder / "templates" / name / "terraform"
+        other.mkdir(parents=True)
+        for file in ("main.tf", ".terraform.lock.hcl"):
+            (other / file).write_bytes((folder / "live/prod" / file).read_bytes())
+    lines = boxed_log(INCIDENTS["republished"].message).splitlines()
+    log = "\n".join(f"10:11:12.123 STDERR [/builds/x/templates/certs/terraform] terraform: {line}" for line in lines)
+    (folder / "ci.log").write_text(log, "utf-8")
+    assert doctor(folder, "ci.log")["facts"]["root"] == "templates/certs/terraform"
