@@ -133,8 +133,8 @@ class Samples:
         added = tuple(HashFact(one) for one in has if one not in had)
         removed = tuple(HashFact(one) for one in had if one not in has)
         return Change(
-            id=digest("id", name, old, new, kind, salt)[:16],
-            group=digest("group", name, old, new, kind)[:16],
+            id=digest("id", name, old, new, kind, salt)[:32],
+            group=digest("group", name, old, new, kind)[:32],
             address=self.address(name),
             kind=kind,
             moved_from=None,

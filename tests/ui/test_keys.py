@@ -37,7 +37,7 @@ async def test_the_first_screen(samples: Samples, running: Running) -> None:
         assert "[1 Review]" in on.lines[1]
         assert "6 Doctor" in on.lines[1]
         assert "infra/prod/network" in on.lines[2]
-        assert "CI would fail: 10 blocking findings | 0 of 21 reviewed" in on.lines[-2]
+        assert "CI would fail: 3 blocking findings | 0 of 21 reviewed" in on.lines[-2]
         assert "? keys" in on.lines[-1]
         await until(on, lambda: "added hashes not verified 64 of 64" in on.text)
 

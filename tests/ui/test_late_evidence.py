@@ -408,16 +408,16 @@ async def test_a_registry_that_answers_late(real: Callable[[DemoRegistry], LockL
         app = real(registry)
         async with app.run_test(size=(120, 40)) as pilot:
             on = Driver(app, pilot)
-            await until(on, lambda: "…/" in on.text)
+            await until(on, lambda: "… of" in on.text)
             await on.go_to("hashicorp/google")
             key = on.current.key
             await until(on, lambda: "changes settled" in on.text)
             await on.press("enter", "escape")
             await until(on, lambda: not on.screen.is_asking)
             assert on.current.key == key
-            assert "…/" not in on.text
+            assert "… of" not in on.text
             await on.go_to("acme/demo")
-            assert "5/6" in on.text
+            assert "1 of 6" in on.text
             detail = "\n".join(line.text for line in on.detail.lines)
             assert "base zh still in SHA256SUMS 0 of 5" in detail
             assert "different key than 1.4.1" in detail
@@ -434,9 +434,9 @@ async def test_asking_a_silent_registry_can_be_left(
         app = real(registry)
         async with asyncio.timeout(300), app.run_test(size=(80, 24)) as pilot:
             on = Driver(app, pilot)
-            await until(on, lambda: "…/" in on.text)
+            await until(on, lambda: "… of" in on.text)
             await on.press("r")
-            await until(on, lambda: "…/" in on.text)
+            await until(on, lambda: "… of" in on.text)
             await on.press("q")
         assert app.return_value == 0
 

@@ -263,7 +263,7 @@ async def test_the_lock_file_opens_in_the_editor(
         monkeypatch.setattr(app, "suspend", nullcontext)
         await on.choose("not signed")
         await on.press("e")
-        assert calls == [["vim", "+1", str(file)]]
+        assert [(words[0].rpartition("/")[2], *words[1:]) for words in calls] == [("vim", "+1", str(file))]
 
 
 async def test_the_report_of_the_screen_can_be_exported(

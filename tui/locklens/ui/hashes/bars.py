@@ -8,7 +8,7 @@ from locklens.operations.verification.model import PackageVerdict
 from locklens.review.model import HashCount
 from locklens.review.reports.cover import source_words
 from locklens.review.reports.lines import Line, Role, Span
-from locklens.review.reports.words import hash_words, unverified_words, verdict_words
+from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted
 from locklens.ui.hashes.packages import differ_words, package_counts
 from locklens.ui.shell.bars import fact_line, joined_parts, registry_lines
@@ -59,8 +59,8 @@ def hashes_status(
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:
-        if unverified_words(review):
-            parts.append(Piece(f"verdict {verdict_words(review)}", Role.WARN))
+        if review.hashes.unverified:
+            parts.append(Piece(f"verdict {review.verdict}: {hashes_of_review(review)}", Role.WARN))
         parts.append(Piece(registries_in_short(review) or "all registries answered", Role.DIM))
     if review is not None and review.notes:
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))

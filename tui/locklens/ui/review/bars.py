@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import words
 from locklens.review.reports.lines import Line, Role, Span, line
-from locklens.review.reports.words import unverified_words
+from locklens.review.reports.words import hashes_of_review
 from locklens.text import counted
 from locklens.ui.review.sorting import Sort
 from locklens.ui.review.tree import Grouping
@@ -86,7 +86,7 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
     parts: list[Piece] = []
     if facts.review is not None:
         status, sentence = verdict(facts.review, facts.fail_on, is_asking=facts.progress.done is not None)
-        unverified = unverified_words(facts.review)
+        unverified = hashes_of_review(facts.review) if facts.review.hashes.unverified else ""
         role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if unverified else Role.GOOD
         parts.append(Piece(sentence, role))
         parts.append(Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"))
