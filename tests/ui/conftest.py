@@ -309,12 +309,14 @@ class Samples:
 
 
 def drafted(review: Review) -> Review:
-    """A review as it is before anything but the lock files was read."""
-    roots = (
-        replace(root, configuration=None, changes=tuple(replace(one, evidence=None) for one in root.changes))
-        for root in review.roots
-    )
+    """A review as it is before anything but the lock files was read; the worst findings come with the facts."""
+    roots = (replace(root, configuration=None, changes=tuple(map(_unsettled, root.changes))) for root in review.roots)
     return replace(review, roots=tuple(roots), hosts=())
+
+
+def _unsettled(change: Change) -> Change:
+    known = tuple(finding for finding in change.findings if finding.severity is Severity.INFO)
+    return replace(change, evidence=None, findings=known)
 
 
 @dataclass

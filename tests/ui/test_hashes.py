@@ -310,7 +310,7 @@ async def test_moving(repository: Review, opened: Opened) -> None:
         assert "hashes  5 providers in 3 lock files" in on.lines[0]
         assert "2 of 21 locked hashes not verified  1 not covered" in on.lines[0]
         assert "2 required platforms" in on.lines[-2]
-        assert "required platforms       linux_amd64    CI, prod" in on.text
+        assert "required platforms         linux_amd64    CI, prod" in on.text
         assert "direct, plugin-cache (h1 only)" in on.text
         left = on.hashes.left
         for key, row in (

@@ -39,7 +39,7 @@ async def test_the_first_screen(samples: Samples, running: Running) -> None:
         assert "infra/prod/network" in on.lines[2]
         assert "CI would fail: 3 blocking findings | 0 of 21 reviewed" in on.lines[-2]
         assert "? keys" in on.lines[-1]
-        await until(on, lambda: "added hashes not verified 64 of 64" in on.text)
+        await until(on, lambda: "added hashes not verified  64 of 64" in on.text)
 
 
 async def test_moving(samples: Samples, running: Running) -> None:
@@ -194,8 +194,8 @@ async def test_marking(samples: Samples, running: Running) -> None:
         await on.press("space")
         assert "marked 1 finding as reviewed" in on.text
         assert "✓ BLOCK ? LK006" in " ".join(on.text.split())
-        assert "changes reviewed         8 of 18" in on.text
-        assert "other findings reviewed  1 of 3" in on.text
+        assert "changes reviewed           8 of 18" in on.text
+        assert "other findings reviewed    1 of 3" in on.text
         await on.go_to("hashicorp/aws")
         await on.press("g", "space")
         assert "4/4" in on.lines[2]

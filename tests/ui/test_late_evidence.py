@@ -192,8 +192,7 @@ async def test_a_scrolled_list_keeps_its_row_where_the_eye_is(samples: Samples, 
         await on.go_to("acme/x020")
         height = on.changes.cursor - on.changes.scroll_offset.y
         source.serving[0].tell(RootsKnown(tuple(bad)))
-        await until(on, lambda: on.screen.review.roots[55].changes[0].findings)
-        await on.settle()
+        await until(on, lambda: "10 BLOCK" in on.lines[0])
         assert (on.titles[0], on.current.node.title) == ("infra/000", "acme/x020")
         assert on.changes.cursor - on.changes.scroll_offset.y == height
 
@@ -324,7 +323,7 @@ async def test_failed_and_not_asked_are_said_at_every_size(
     async with running(replace(three, roots=roots, hosts=hosts), size=size) as on:
         assert all(len(text) <= size[0] for text in on.lines)
         if size[0] >= 80:
-            for words in ("4 of 4!", "1 of 4", "1 of 2 registries failed"):
+            for words in ("0 of 4!", "1 of 4", "1 of 2 registries failed"):
                 assert words in on.text
             assert "acme/a" in on.text
         await on.press("j", "enter")
@@ -452,4 +451,4 @@ async def test_asking_again_asks_the_registry_again(real: Callable[[DemoRegistry
             await on.press("r")
             await until(on, lambda: not on.screen.is_asking)
             assert len(registry.requests) > count
-            assert "not verified, lookup failed" in on.text
+            assert "registries failed" in on.text

@@ -74,7 +74,7 @@ async def test_the_key_keeps_the_cursor_and_is_said(samples: Samples, running: R
 
 def test_a_narrow_status_line_leaves_the_order_out_before_it_cuts_a_word(samples: Samples) -> None:
     facts = StatusFacts(samples.full(), frozenset(), Reading(), Grouping.SEVERITY, "aws", "block", sort=Sort.AGE)
-    *_, short, shortest = ("".join(piece.text for piece in each.left) for each in review_status(facts))
+    _, short, *_, shortest = ("".join(piece.text for piece in each.left) for each in review_status(facts))
     assert "by severity" in short
     assert "sorted by age" in short
     assert "severity" not in shortest

@@ -83,15 +83,30 @@ class StatusFacts:
 
 def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
     """The status line: the message if there is one, else the state of the review."""
+    standing = joined_parts(_state(facts, is_brief=False))
+    if facts.message:
+        message = Piece(f" {facts.message}", Role.STRONG)
+        return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
+    brief = _state(facts, is_brief=True)
+    shorter = [part for part in brief if part.role is not Role.DIM]
+    shortest = [part for part in shorter if not part.text.endswith(" reviewed")]
+    layouts = standing, joined_parts(brief), joined_parts(shorter), joined_parts(shortest)
+    return tuple(BarLayout((Piece(" "), *pieces)) for pieces in layouts)
+
+
+def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
     parts: list[Piece] = []
     if facts.review is not None:
-        status, sentence = verdict(facts.review, facts.fail_on, is_asking=facts.progress.done is not None)
-        unverified = hashes_of_review(facts.review) if facts.review.hashes.unverified else ""
-        role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if unverified else Role.GOOD
+        status, sentence = verdict(
+            facts.review, facts.fail_on, is_asking=facts.progress.done is not None, is_brief=is_brief
+        )
+        hashes = facts.review.hashes
+        role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if hashes.unverified else Role.GOOD
         parts.append(Piece(sentence, role))
         parts.append(Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"))
-        if unverified:
-            parts.append(Piece(unverified, Role.WARN))
+        if hashes.unverified:
+            brief = f"{hashes.unverified} of {hashes.total} not verified"
+            parts.append(Piece(brief if is_brief else hashes_of_review(facts.review), Role.WARN))
     if facts.progress.words:
         parts.append(Piece(facts.progress.words, Role.INFO))
     elif facts.review is not None and (problem := registries_in_short(facts.review)):
@@ -106,15 +121,7 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
         parts.append(Piece("s sorts anew", Role.INFO, "sort"))
     if facts.narrowed:
         parts.append(Piece("filtered", Role.WARN))
-    standing = joined_parts(parts)
-    if facts.message:
-        message = Piece(f" {facts.message}", Role.STRONG)
-        return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
-    if facts.review is not None:
-        kept = [part for number, part in enumerate(parts) if number != 1]
-        short, shortest = joined_parts(kept), joined_parts([part for part in kept if part.role is not Role.DIM])
-        return tuple(BarLayout((Piece(" "), *pieces)) for pieces in (standing, short, shortest))
-    return (BarLayout((Piece(" "), *standing)),)
+    return parts
 
 
 def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tuple[Line, ...]:

@@ -90,7 +90,7 @@ def key_line(table: KeyTable, *, in_detail: bool, without: Collection[str] = ())
     return tuple(layouts)
 
 
-FACT_WIDTH = 26
+FACT_WIDTH = 28
 
 
 def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:

@@ -63,13 +63,14 @@ def _of_hashes(change: Change) -> str:
     return f"Hashes: {', '.join(parts)}." if parts else "No hashes."
 
 
-def verdict(review: Review, fail_on: str | None, *, is_asking: bool) -> tuple[int | None, str]:
+def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: bool = False) -> tuple[int | None, str]:
     """The exit status of `locklens review` in a pipeline, and what it means; None while that is open.
 
     Args:
         review: The review.
         fail_on: The value of --fail-on; None for the policy's.
         is_asking: True while more findings may come.
+        is_brief: True for a narrow line.
     """
     threshold = review.threshold(fail_on)
     if review.fails(fail_on):
@@ -77,8 +78,11 @@ def verdict(review: Review, fail_on: str | None, *, is_asking: bool) -> tuple[in
         number = sum(count for severity, count in counts.items() if severity.rank <= Severity(threshold).rank)
         kind = "blocking finding" if threshold == Severity.BLOCK else f"finding of {threshold} or worse"
         plural = f"{kind}s" if threshold == Severity.BLOCK else f"findings of {threshold} or worse"
-        return 1, f"CI would fail: {counted(number, kind, plural)}"
-    return (None, "checking") if is_asking else (0, f"CI would pass at --fail-on {threshold}")
+        brief = f"{number} blocking" if threshold == Severity.BLOCK else counted(number, "finding")
+        return 1, f"CI would fail: {brief if is_brief else counted(number, kind, plural)}"
+    if is_asking:
+        return None, "checking"
+    return 0, "CI would pass" if is_brief else f"CI would pass at --fail-on {threshold}"
 
 
 FINDING_MARK = "finding:"
