@@ -15,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from pages import PAGES
 
 TOP = Path(__file__).parent.parent
 
@@ -76,7 +77,7 @@ def test_the_source_archive_names_its_author_and_has_the_pages_of_the_project(tm
     with tarfile.open(built) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
         assert {f".github/{page}.md" for page in ("CHANGELOG", "CONTRIBUTING", "SECURITY")} <= names
-        assert {"README.md", "LICENSE", "pyproject.toml", "tests/requirements.txt"} <= names
+        assert {"LICENSE", "pyproject.toml", "tests/requirements.txt", *PAGES} <= names
         opened = archive.extractfile(f"{built.name.removesuffix('.tar.gz')}/PKG-INFO")
         assert opened is not None
         metadata = message_from_bytes(opened.read())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 from collections.abc import Sequence
 
 import pytest
+from pages import PAGES, commands, spans
 
 from locklens.cli.arguments import _VALUED, COMMANDS, UsageError, split
 from locklens.cli.examples import EXAMPLES
@@ -124,6 +126,29 @@ def test_every_example_can_be_read(line: str) -> None:
     found = split(words[1:])
     options = read_options(found.command, found.arguments, found.operands)
     assert isinstance(options, argparse.Namespace)
+
+
+@pytest.mark.parametrize(
+    ("page", "words"), [(page, words) for page, text in PAGES.items() for words in commands(text)]
+)
+def test_every_command_line_of_the_pages_can_be_read(page: str, words: list[str]) -> None:
+    if "--help" in words:
+        words.remove("--help")
+        assert words in ([command] for command in (*COMMANDS, "COMMAND"))
+        return
+    found = split(words)
+    assert isinstance(read_options(found.command, found.arguments, found.operands), argparse.Namespace)
+
+
+def test_every_option_on_the_pages_is_one_of_ours() -> None:
+    """Named alone; those of other programs stand in lines or spans that begin with the program."""
+    known = {option for command in COMMANDS for action in parser_of(command)._actions for option in action.option_strings}
+    known |= {"--", "--chdir", "--version"} | {"--checkout-strategy", "--checkout-depth"}  # The latter of Atlantis.
+    for page, text in PAGES.items():
+        for span in spans(text):
+            name = span.split("=")[0].split()[0]
+            if re.fullmatch(r"--?[a-z][a-z-]+|--", name):
+                assert f"--{name.lstrip('-')}" in known, (page, span)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import jsonschema
 import pytest
+from pages import table
 
 from locklens.cli.arguments import COMMANDS, UsageError
 from locklens.cli.options import read_options
@@ -59,11 +59,9 @@ def test_a_format_of_another_view_is_refused_with_those_that_there_are(view: str
         assert known in str(error.value)
 
 
-def test_the_readme_lists_the_formats_of_a_review() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    _, _, table = readme.partition("| `review --format` | is |\n|---|---|\n")
-    rows = table.partition("\n\n")[0].splitlines()
-    assert [row.split("`")[1] for row in rows] == list(formats_of("review"))
+def test_the_pages_list_the_formats_of_a_review() -> None:
+    listed = [name.strip("`") for name, _ in table("| `review --format` | is |")]
+    assert listed == list(formats_of("review"))
 
 
 def test_every_view_with_a_screen_has_reports() -> None:

@@ -1,4 +1,4 @@
-"""README's recipes for pipelines: their lines, run on a clone with a republished package, fail and say what to do."""
+"""The recipes for pipelines of tui/docs: their lines, run on a clone with a republished package, fail and say what to do."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from pages import PAGES, marked
 from pipelines.conftest import HOST, TOP, Runner, git
 from pipelines.test_action import ACTION, INPUTS, REVIEW
 
-README = (TOP / "README.md").read_text("utf-8")
-RECIPES = dict(re.findall(r"<!-- pipeline: (\w+) -->\n```\w+\n(.*?)```", README, re.DOTALL))
+RECIPES = marked("pipeline")
 LINES = {
     "gitlab": r"^    - (.*)$",
     "azure": r"^      (.*)$",
@@ -140,7 +140,7 @@ def test_every_recipe_is_strict() -> None:
         assert all(one.startswith("refs/heads/") for one in fetched), name
 
 
-def test_the_action_runs_as_the_readme_has_it(runner: Runner) -> None:
+def test_the_action_runs_as_the_page_has_it(runner: Runner) -> None:
     recipe = RECIPES["github"]
     folder = re.search(r"uses: OWNER/locklens/(\S+)@COMMIT$", recipe, re.MULTILINE)
     assert folder is not None
@@ -158,8 +158,8 @@ def test_the_action_runs_as_the_readme_has_it(runner: Runner) -> None:
         assert re.fullmatch(r"[\w-]+/[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", used)
 
 
-def test_the_hooks_of_the_readme_exist() -> None:
+def test_the_hooks_of_the_page_exist() -> None:
     hooks = (TOP / ".pre-commit-hooks.yaml").read_text("utf-8")
-    named = re.findall(r"^      - id: (\S+)$", README, re.MULTILINE)
+    named = re.findall(r"^      - id: (\S+)$", "\n".join(PAGES.values()), re.MULTILINE)
     assert named == ["locklens-format", "locklens-review", "locklens-lock-check"]
     assert all(f"- id: {name}\n" in hooks for name in named)

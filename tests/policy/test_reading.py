@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pages import marked
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
@@ -30,10 +29,8 @@ reason = "asked them"
 by = "Ann"
 on = 2026-11-20
 """
-EXAMPLE = re.search(
-    r"```toml\n(fail_on.*?)```", (Path(__file__).parents[2] / "README.md").read_text("utf-8"), re.DOTALL
-)
-"""The policy in README."""
+EXAMPLE = marked("policy")["locklens.toml"]
+"""The policy on the page about it."""
 
 LINUX, DARWIN = Platform("linux", "amd64"), Platform("darwin", "arm64")
 
@@ -65,10 +62,9 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def test_the_example_of_the_readme_is_read_and_fits_the_schema() -> None:
-    assert EXAMPLE is not None
-    policy = parse(EXAMPLE[1].encode(), "p", RULES)
-    document = plain(tomllib.loads(EXAMPLE[1]))
+def test_the_example_of_the_page_is_read_and_fits_the_schema() -> None:
+    policy = parse(EXAMPLE.encode(), "p", RULES)
+    document = plain(tomllib.loads(EXAMPLE))
     jsonschema.validate(document, policy_schema())
     assert document.keys() == policy_schema()["$defs"]["PolicyDocument"]["properties"].keys()  # type: ignore[index]
     assert (policy.fail_on, policy.cooldown, policy.hosts) == ("warn", 7, ("registry.example.com",))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from judging import root_of, settled_alone
 from msgspec.structs import replace
+from pages import table
 from real_material import real_cases, shared_data
 
 from locklens.addresses import ProviderAddress
@@ -444,9 +444,8 @@ def test_each_rule_is_checked_by_the_module_of_its_subject() -> None:
         assert set(checks) == {rule.id for rule in RULES.values() if rule.subject is subject}
 
 
-def test_readme_lists_rules_that_are_reported_with_their_severity() -> None:
-    text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    listed = dict(re.findall(r"^\| (LK\d+) \| ([a-z]+)", text, re.MULTILINE))
+def test_the_pages_list_rules_that_are_reported_with_their_severity() -> None:
+    listed = {rule: severity for rule, severity, _ in table("| finding | severity | what happened |")}
     reported = {rule.id: rule.severity.value for rule in RULES.values()}
     assert len(listed) == 9
     assert listed.items() <= reported.items()

@@ -52,7 +52,7 @@ def _file_here() -> Path:
     except NoRepositoryError:
         path = Path.cwd() / POLICY_FILE
     if not path.exists():
-        raise ConfigurationError("there is no policy", path=str(path), hint="README describes its keys")
+        raise ConfigurationError("there is no policy", path=str(path), hint="`locklens policy schema` prints its keys; tui/docs/policy.md has an example")
     return path
 
 

@@ -1,0 +1,159 @@
+"""README and its pages: what they link to is there, what they name exists, and they are short enough to be read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pages import PAGES, TOP, blocks, marked, prose, spans, table
+
+from locklens.review.health import CHECKS
+from locklens.review.rules.catalogue import RULES
+from locklens.ui.doctor.keys import DOCTOR_KEYS
+from locklens.ui.hashes.keys import HASHES_KEYS
+from locklens.ui.health.keys import HEALTH_KEYS
+from locklens.ui.preview.keys import PREVIEW_KEYS
+from locklens.ui.review.keys import REVIEW_KEYS
+from locklens.ui.shell.key_table import KeyTable
+from locklens.ui.signers.keys import SIGNERS_KEYS
+from locklens.ui.upgrade.keys import UPGRADE_KEYS
+from locklens.ui.why.keys import WHY_KEYS
+
+SCREENS = {
+    "Review": REVIEW_KEYS,
+    "Upgrade": UPGRADE_KEYS,
+    "Hashes": HASHES_KEYS,
+    "Signers": SIGNERS_KEYS,
+    "Health": HEALTH_KEYS,
+    "Doctor": DOCTOR_KEYS,
+}
+OTHERS = {"Preview": PREVIEW_KEYS, "Why": WHY_KEYS}
+SCREENS_PAGE = "tui/docs/screens.md"
+MENTIONED = {"LOCKLENS_TESTS": "of the tests", "LOCKLENS_PYTHON": "of the hooks"}
+"""Variables on the pages that the program itself does not read."""
+
+pages = pytest.mark.parametrize("page", PAGES)
+
+
+def anchors(page: str) -> set[str]:
+    text = prose((TOP / page).read_text("utf-8"))
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pages
+def test_every_link_leads_somewhere(page: str) -> None:
+    folder = (TOP / page).parent
+    links = re.findall(r"\]\(([^()\s]+)\)", prose(PAGES[page]))
+    for link in links:
+        target, _, anchor = link.partition("#")
+        if "://" in target or target.startswith("../../actions/"):
+            continue  # Other sites, and the forge's own page of the badge.
+        path = (folder / target).resolve() if target else TOP / page
+        assert path.is_relative_to(TOP), link
+        assert path.is_file(), link
+        assert not anchor or anchor in anchors(path.relative_to(TOP).as_posix()), link
+
+
+def test_readme_links_to_every_page_and_every_picture_is_shown() -> None:
+    for page in PAGES:
+        assert page == "README.md" or f"]({page})" in PAGES["README.md"], page
+    text = "\n".join(PAGES.values())
+    for picture in (TOP / "screenshots").glob("*.png"):
+        assert f"screenshots/{picture.name})" in text, picture.name
+
+
+@pages
+def test_a_page_opens_with_what_it_is_for(page: str) -> None:
+    lines = PAGES[page].splitlines()
+    assert lines[0].startswith("# ")
+    if page != "README.md":
+        opening = PAGES[page].split("\n\n")[1]
+        assert opening.startswith("This page is for ")
+        assert re.fullmatch(r"[^.]*(\.\w[^.]*)*\.", opening), "one sentence"
+
+
+@pages
+def test_a_page_can_be_read_at_once(page: str) -> None:
+    for paragraph in re.split(r"\n\n|\n(?=[-|\d])", prose(PAGES[page])):
+        assert len(paragraph.split()) < 100, paragraph
+    if page == "README.md":
+        assert PAGES[page].count("\n") <= 120, "two screens"
+
+
+def test_the_set_up_commands_stand_in_readme_behind_their_marks() -> None:
+    found = re.findall(r"<!-- (the demo|the tests) -->\n```sh\n(.*?)```", PAGES["README.md"], re.DOTALL)
+    assert [name for name, _ in found] == ["the demo", "the tests"]
+    assert all(command.startswith("python3 -m venv .venv && ") for _, command in found)
+    contributing = (TOP / ".github/CONTRIBUTING.md").read_text("utf-8")
+    assert found[1][1] in contributing
+    assert [*marked("pipeline")] == ["github", "gitlab", "azure", "atlantis", "shell"]
+
+
+@pages
+def test_placeholders_are_explained_once(page: str) -> None:
+    text = PAGES[page]
+    code = "\n".join([*(block for _, block in blocks(text)), *spans(text)])
+    used = set(re.findall(r"(?<![\w$-])(?:OWNER|PROJECT|COMMIT|DIR|FILE|BASE|ROOT)(?![\w-])", code))
+    is_explained = page == "README.md" or "README.md#ten-words" in text
+    opening = text.split("\n## ")[0]
+    assert all(is_explained or f"{word} " in opening for word in used), used
+
+
+def labels(cell: str) -> set[str]:
+    words = cell.replace("`", "").replace(",", " ").split()
+    return set(words) - {"arrows", "left", "right", "to"}
+
+
+def of_screen(keys: KeyTable) -> set[str]:
+    groups = (group for group in keys.groups if group.title != "On another screen")
+    return {label for group in groups for key in group.keys for label in labels(key.shown)}
+
+
+def on_page(title: str) -> set[str]:
+    """The keys of the tables in a section of the page."""
+    section = PAGES[SCREENS_PAGE].partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \| ", section, re.MULTILINE)
+    return {label for row in rows for label in labels(row)}
+
+
+def test_the_page_of_the_screens_has_every_key_and_no_other() -> None:
+    """Whoever adds a key adds its row to the table of its screen in tui/docs/screens.md."""
+    everywhere = on_page("On every screen")
+    for title, keys in SCREENS.items():
+        assert of_screen(keys) | {"1", "6"} == everywhere | on_page(title), title
+    for title, keys in OTHERS.items():
+        assert on_page(title) <= of_screen(keys), title
+        assert of_screen(keys) - everywhere <= on_page(title) | {"n", "N", "pgup", "pgdn"}, title
+
+
+def test_the_pages_name_rules_that_there_are_and_the_checks_of_the_health() -> None:
+    for page, text in PAGES.items():
+        assert set(re.findall(r"LK\d{3}", text)) <= RULES.keys(), page
+    listed = [
+        (rule, command.strip("`"))
+        for _, rules, command in table("| check | rules | command |")
+        for rule in rules.split(", ")
+    ]
+    assert sorted(listed) == sorted((rule, check.command) for check in CHECKS for rule in check.rules)
+
+
+def test_the_environment_is_that_which_the_program_reads() -> None:
+    rows = table("| variable | effect |")
+    listed = {name for names, _ in rows for name in re.findall(r"`(\w+)`", names)}
+    sources = "\n".join(path.read_text("utf-8") for path in (TOP / "tui/locklens").rglob("*.py"))
+    read = set(re.findall(r'"((?:LOCKLENS|TF|TERRAFORM|OPENTOFU)_[A-Z_]*[A-Z])"', sources))
+    assert read <= listed, "read, and not on the page"
+    for name in listed:
+        prefix = re.match(r"TF_(?:TOKEN|VAR|CLI_ARGS)_", name)
+        is_setting = f'"{name.removeprefix("TF_").lower()}"' in sources  # Of the CLI configuration, read from both.
+        assert is_setting or (prefix[0] if prefix else name) in sources, name
+    for page, text in PAGES.items():
+        named = set(re.findall(r"\b(?:LOCKLENS|TF|TERRAFORM|OPENTOFU)_[A-Z_]*[A-Z]\b", text))
+        assert named <= listed | MENTIONED.keys(), page
+
+
+def test_the_schemas_on_the_pages_are_part_of_the_package() -> None:
+    for views, schema in table("| document of | schema |"):
+        for view in re.findall(r"`([\w -]+)`", views):
+            assert (TOP / "tui/locklens" / schema.strip("`").replace("COMMAND", view)).is_file(), view
