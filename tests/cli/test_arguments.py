@@ -128,9 +128,7 @@ def test_every_example_can_be_read(line: str) -> None:
     assert isinstance(options, argparse.Namespace)
 
 
-@pytest.mark.parametrize(
-    ("page", "words"), [(page, words) for page, text in PAGES.items() for words in commands(text)]
-)
+@pytest.mark.parametrize(("page", "words"), [(page, words) for page, text in PAGES.items() for words in commands(text)])
 def test_every_command_line_of_the_pages_can_be_read(page: str, words: list[str]) -> None:
     if "--help" in words:
         words.remove("--help")
@@ -142,7 +140,9 @@ def test_every_command_line_of_the_pages_can_be_read(page: str, words: list[str]
 
 def test_every_option_on_the_pages_is_one_of_ours() -> None:
     """Named alone; those of other programs stand in lines or spans that begin with the program."""
-    known = {option for command in COMMANDS for action in parser_of(command)._actions for option in action.option_strings}
+    known = {
+        option for command in COMMANDS for action in parser_of(command)._actions for option in action.option_strings
+    }
     known |= {"--", "--chdir", "--version"} | {"--checkout-strategy", "--checkout-depth"}  # The latter of Atlantis.
     for page, text in PAGES.items():
         for span in spans(text):

@@ -52,7 +52,8 @@ def _file_here() -> Path:
     except NoRepositoryError:
         path = Path.cwd() / POLICY_FILE
     if not path.exists():
-        raise ConfigurationError("there is no policy", path=str(path), hint="`locklens policy schema` prints its keys; tui/docs/policy.md has an example")
+        hint = "`locklens policy schema` prints its keys; tui/docs/policy.md has an example"
+        raise ConfigurationError("there is no policy", path=str(path), hint=hint)
     return path
 
 
