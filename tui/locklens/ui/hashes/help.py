@@ -31,7 +31,7 @@ def hashes_help() -> Iterator[Line]:
 _HASH_COLUMNS = {
     "3/4": "3 of 4 required platforms (or else known platforms) can be installed on every path",
     "3/4?": "the state of some others is unknown",
-    "5 of 10": "5 of 10 locked hashes are verified: signed, computed or reported",
+    "5 of 10": "5 of 10 locked hashes are not verified: neither signed nor computed",
     "x": "marked for v, p and L; - for some of a root's providers",
     "…": "registry lookup in progress",
 }
