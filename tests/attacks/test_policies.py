@@ -123,7 +123,7 @@ def test_an_acceptance_of_its_own_passes_nothing(repository: Repository) -> None
     assert found["LK001"]["accepted"] is None
     assert (found["LK028"]["severity"], found["LK028"]["line"]) == ("warn", 1)
     assert "locklens.toml differs in the worktree: accept" in found["LK028"]["message"]
-    proposed = f"proposed, not in force: LK001 accepted for {DEMO} (locklens.toml:1): asked them (Ann)"
+    proposed = f"pending acceptance of LK001 for {DEMO} (locklens.toml:1), not counted yet: asked them (Ann)"
     assert proposed in document["run"]["notes"]
 
 
@@ -298,7 +298,7 @@ def test_a_pin_of_its_own_passes_no_key_and_one_of_the_base_does(repository: Rep
     assert (status, found["LK010"]["severity"]) == (1, "block")
     assert found["LK010"]["message"] == f"signed by {key}; the policy pins acme to {before} (locklens.toml:1)"
     assert found["LK028"]["severity"] == "warn"
-    note = f"proposed, not in force: acme pinned to {key} (locklens.toml:1): their page"
+    note = f"pending pin of acme to {key} (locklens.toml:1), not counted yet: their page"
     assert note in document["run"]["notes"]
     git(repository.top, "checkout", "-q", "main")
     repository.commit(policy=pinning(f'{before}", "{key}'))

@@ -67,7 +67,9 @@ def test_the_base_counts_not_the_change(git: Git, tmp_path: Path) -> None:
     (tmp_path / ".terraform.lock.hcl").write_bytes(lock_file(NEW))
     found = judged(tmp_path)
     assert (found.policy.cooldown, found.policy.file, found.policy_side) == (7, POLICY_FILE, PolicySide.BASE)
-    assert found.notes == ("change of locklens.toml in the worktree is ignored: the policy of the base (HEAD) applies",)
+    assert found.notes == (
+        "change of locklens.toml in the worktree does not count yet: the policy of the base (HEAD) applies",
+    )
     assert json_report.document(found)["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
 
 
@@ -76,7 +78,7 @@ def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_pa
     (tmp_path / POLICY_FILE).write_bytes(b"not [ toml")
     found = judged(tmp_path)
     assert (found.policy, found.policy_side) == (Policy.none(), PolicySide.NONE)
-    assert found.notes == ("locklens.toml in the worktree is ignored: the base (HEAD) has no policy",)
+    assert found.notes == ("locklens.toml in the worktree does not count yet: the base (HEAD) has no policy",)
     assert json_report.document(found)["run"]["policy"] == {"file": None, "side": "none"}
 
 
@@ -86,7 +88,7 @@ def test_a_policy_that_is_gone_still_counts(git: Git, tmp_path: Path) -> None:
     found = judged(tmp_path)
     assert found.policy.cooldown == 7
     assert found.notes == (
-        "removal of locklens.toml in the worktree is ignored: the policy of the base (HEAD) applies",
+        "removal of locklens.toml in the worktree does not count yet: the policy of the base (HEAD) applies",
     )
 
 
@@ -211,7 +213,7 @@ def test_a_cache_needs_what_a_registry_does_not(desk: Desk) -> None:
     assert told(desk.change(cached, None, OLD), "LK009") == [
         (
             Severity.WARN,
-            f"at least 1 of {first}, {second} is not covered from a plugin cache: only 1 h1 could match",
+            f"at least 1 of {first}, {second} has no usable hash from a plugin cache: only 1 h1 hash could be theirs",
         )
     ]
     proven = desk.change(cached, None, OLD, prove="all")

@@ -85,7 +85,7 @@ def test_signers_are_shown_with_their_keys(samples: Samples) -> None:
         samples.review(samples.root("r", [change])), hosts=(HostState("registry.terraform.io", asked=True),)
     )
     text = texts(detail_lines(first_node(review), review))
-    assert "SIGNER       self-signed  signed with a key that only the registry vouches for" in text
+    assert "SIGNER       self-signed  only the registry vouches for this key" in text
     assert " ".join(["AAAA"] * 10) in text
     assert "  Alice <alice@example.com>" in text
     assert "RSA 4096, created 2023-05-10, EXPIRED 2025-05-10" in text

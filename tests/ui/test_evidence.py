@@ -112,7 +112,7 @@ def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
     assert "  new zh in SHA256SUMS        4 of 4   14:02" in lines
     assert "  h1 computed from packages   1 of 2   14:02  linux_amd64" in lines
     assert "  h1 of unknown origin        1 of 2   14:02" in lines
-    assert "    verifying needs up to 3 package downloads, 3.0 MiB: press v" in lines
+    assert "    press v to verify: up to 3 package downloads, 3.0 MiB" in lines
     hashes = texts(hash_lines(change, is_asking=False, in_full=False))
     assert hashes.count("STALE") == 4
     assert hashes.count("UNKNOWN") == 1
@@ -240,7 +240,7 @@ def test_what_came_of_asking_a_registry(samples: Samples, host: HostState, offli
 def test_notes_stand_with_the_registries(samples: Samples) -> None:
     review = replace(samples.review(), hosts=(), notes=("signatures are not checked: gpg is not installed",))
     text = texts(registry_lines(review, Reading(3, 9, "evidence")))
-    assert "asking registries, 3/9 changes settled" in text
+    assert "checking registries: 3 of 9 changes done" in text
     assert "signatures are not checked" in text
     assert "none asked" in texts(registry_lines(replace(review, notes=()), Reading()))
 

@@ -112,7 +112,7 @@ async def test_enter_lists_the_roots_and_then_opens_the_detail(opening: Opening)
     [
         ("L", "required but not locked", Lock),
         ("P", "orphan, nothing requires it", Prune),
-        ("F", "CRLF or not canonical", Format),
+        ("F", "formatting differs", Format),
         ("U", "constraint not satisfied", Upgrade),
     ],
 )
@@ -130,7 +130,7 @@ async def test_upper_case_keys_open_a_preview_for_the_roots_of_the_row(
 
 async def test_marked_roots_are_acted_on_together(opening: Opening, sample: Path) -> None:
     async with opening() as on:
-        await on.go_to("CRLF or not canonical")
+        await on.go_to("formatting differs")
         await on.press("space")
         await on.go_to("orphan, nothing requires it")
         await on.press("space")

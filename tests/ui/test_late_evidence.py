@@ -112,7 +112,7 @@ async def test_rows_fill_in_while_the_list_is_there(three: Review, running: Runn
         served.tell(RootsKnown(three.roots[1:2]))
         await until(on, lambda: "0 of 4" in on.text)
         assert on.text.count("… of 4") == 2
-        assert "asking registries, 1/3 changes settled" in on.text
+        assert "checking registries: 1 of 3 changes done" in on.text
         served.end.set()
         await on.settle()
         assert on.text.count("0 of 4") == 3
@@ -224,7 +224,7 @@ async def test_500_changes_one_by_one_do_not_build_the_list_500_times(
         on.screen.loader._show()
         await on.press()
         assert built == 1
-        assert "500/500 changes settled" in on.text
+        assert "500 of 500 changes done" in on.text
         assert "0 of 4" in on.text
         source.serving[0].end.set()
         await on.settle()

@@ -219,7 +219,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "--  write  2 files, all or none, on enter" in on.plan
         assert "2 of 12 added hashes not verified" in on.plan
         assert "LK027" not in on.plan  # it is what was committed
-        assert "then 2 providers differ from HEAD in the lock files written" in on.plan
+        assert "after this, 2 providers differ from HEAD in these files" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
         assert "  Lock-Review: 2 upgrades, 2 findings (2 warn), 2 of 12 added hashes not verified\n" in on.plan

@@ -108,11 +108,11 @@ def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     edit = ConstraintEdit("m/versions.tf", 3, "~> 5.1.0", "~> 5.2.0")
     plan = planned(samples, *roots)
     plan = replace(plan, changes=tuple(replace(one, edits=(edit,)) for one in plan.changes))
-    standing = PlanProgress("Upgrade aws", PlanStage.REVIEWING, plan, asking="asking registries, 1/2 changes settled")
+    standing = PlanProgress("Upgrade aws", PlanStage.REVIEWING, plan, asking="checking registries: 1 of 2 changes done")
     text = said(standing)
     assert text.startswith("PLAN  1 provider, 40 roots, 40 files\n  ^ hashicorp/aws  5.1.0 -> 5.2.0    40 roots\n")
     assert text.count("m/versions.tf:3  ~> 5.1.0 -> ~> 5.2.0") == 1
-    assert "  ..  review  asking registries, 1/2 changes settled\n" in text
+    assert "  ..  review  checking registries: 1 of 2 changes done\n" in text
     assert "RESULT\n  …\n" in text
     assert text.count(LOCK) == 40
     assert refusal(standing).startswith("not ready: review in progress")
@@ -140,7 +140,7 @@ def test_the_result(samples: Samples) -> None:
     assert "  hashes: +4 -4   4 of 4 added hashes not verified\n" in text
     assert "  findings: 1 WARN  1 INFO  \n" in text
     assert text.index("LK004  Downgrade") < text.index("LK013  Major version")
-    assert "  then no provider differs from HEAD in the lock files written\n" in text
+    assert "  after this, no provider differs from HEAD in these files\n" in text
     assert "  unknown: it is down\n  note: gpg is missing\n" in text
     assert "EQUIVALENT COMMAND\n  locklens upgrade aws\n" in text
     assert "COMMIT MESSAGE\n  Upgrade aws to 5.2.0 in a\n  \n  Lock-Review: 1 upgrade, 2 findings" in text

@@ -396,7 +396,7 @@ async def test_the_history_is_looked_up_on_demand(
         assert "enter reads the git history" in on.said
         assert not asked
         await on.press("enter")
-        await until(on, lambda: "asking registries, 3/12 releases" in on.said)
+        await until(on, lambda: "checking registries: 3 of 12 releases done" in on.said)
         gate.set()
         await until(on, lambda: "0.5.0" in on.said)
         for words in (

@@ -165,9 +165,9 @@ def _of_head(data: bytes | None) -> tuple[Policy, str]:
 
 def _ignored(other: bytes | None, data: bytes | None, name: str, base: str) -> str:
     if data is None:
-        return f"{POLICY_FILE} in the {name} is ignored: the base ({base}) has no policy"
+        return f"{POLICY_FILE} in the {name} does not count yet: the base ({base}) has no policy"
     state = "removal" if other is None else "change"
-    return f"{state} of {POLICY_FILE} in the {name} is ignored: the policy of the base ({base}) applies"
+    return f"{state} of {POLICY_FILE} in the {name} does not count yet: the policy of the base ({base}) applies"
 
 
 def _proposals(base: Policy, head: Policy) -> Iterator[str]:
@@ -177,10 +177,10 @@ def _proposals(base: Policy, head: Policy) -> Iterator[str]:
             yield _outdated(one, POLICY_FILE)
             continue
         until = f", until {one.until}" if one.until is not None else ""
-        words = f"proposed, not in force: {one.rule} accepted for {one.provider} ({POLICY_FILE}:{one.line})"
+        words = f"pending acceptance of {one.rule} for {one.provider} ({POLICY_FILE}:{one.line}), not counted yet"
         yield f"{words}: {one.reason} ({one.by}{until})"
     for pin in proposed_pins(base, head):
-        words = f"proposed, not in force: {pin.name} pinned to {' and '.join(pin.keys)} ({POLICY_FILE}:{pin.line})"
+        words = f"pending pin of {pin.name} to {' and '.join(pin.keys)} ({POLICY_FILE}:{pin.line}), not counted yet"
         yield f"{words}{f': {pin.why}' if pin.why else ''}"
 
 

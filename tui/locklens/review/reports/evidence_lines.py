@@ -127,7 +127,7 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
     if evidence.to_prove:
         size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
         downloads = counted(evidence.to_prove, "package download")
-        yield line(Span(f"    verifying needs up to {downloads}{size}: press v", Role.DIM), hanging=4)
+        yield line(Span(f"    press v to verify: up to {downloads}{size}", Role.DIM), hanging=4)
 
 
 def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:

@@ -27,7 +27,7 @@ _LABEL = 13
 TIERS = {
     Tier.OFFICIAL: "signed with HashiCorp's own key",
     Tier.PARTNER: "HashiCorp signed the publisher's key",
-    Tier.SELF_SIGNED: "signed with a key that only the registry vouches for",
+    Tier.SELF_SIGNED: "only the registry vouches for this key",
     Tier.UNSIGNED: "the registry lists no key",
     Tier.UNKNOWN: "no signer known",
 }

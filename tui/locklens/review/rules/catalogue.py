@@ -65,7 +65,7 @@ _ALL = (
         "LK001",
         RELEASE,
         BLOCK,
-        "Republished: same version, other packages",
+        "Republished: the same version has other packages now",
         "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, "
         "lists it only for a file that is not a package of this version, or lists two for one file name. It is a "
         "warning if SHA256SUMS still lists the old packages and others beside them: the list has grown since, or the "
@@ -82,23 +82,23 @@ _ALL = (
         "LK002",
         RELEASE,
         BLOCK,
-        "Hash of unknown origin",
+        "Hash not in the signed release: a foreign package could install",
         "A hash was added that cannot be traced to the release: it is not in the signed SHA256SUMS, and "
         "no package of the release has it.",
         "One matching hash is enough to install a package, so one foreign hash lets a foreign package in.",
         "Search the release's SHA256SUMS for the hash; for h1, hash each platform's package with "
         "`terraform providers lock`.",
-        "Restore the entry and lock the provider again on a machine that you trust.",
+        "Restore the entry, then lock the provider again (R and L on the screen) on a machine that you trust.",
         "registry",
     ),
     Rule(
         "LK003",
         RELEASE,
         WARN,
-        "Unverified package hashes",
+        "Package hashes not verified: a foreign package would look the same",
         "Package hashes (zh) were added or replaced, and could not be traced to the signed release: the run is "
-        "offline, the registry was not asked, it failed, or its answer is not authenticated. In the totals each of "
-        "these reasons counts once for a registry. `locklens hashes` judges unchanged hashes too.",
+        "offline, the registry was not asked, it failed, or its answer is not authenticated. `locklens hashes` judges "
+        "unchanged hashes too.",
         "Legitimate causes are common (another platform, `providers lock`, a completed set), but a "
         "foreign package looks the same.",
         "Compare the zh: hashes with the release's SHA256SUMS. Locking this version on two different machines "
@@ -109,7 +109,7 @@ _ALL = (
         "LK004",
         CHANGE,
         WARN,
-        "Downgrade",
+        "Downgrade: fixed defects may come back",
         "The new version has a lower precedence than the old one.",
         "Downgrades reintroduce fixed defects, and the older provider may be unable to read a state that the newer "
         "one wrote.",
@@ -120,7 +120,7 @@ _ALL = (
         "LK005",
         CONFIGURATION,
         BLOCK,
-        "Locked version does not satisfy the configuration",
+        "Locked version does not satisfy the configuration: init fails",
         "The locked version does not satisfy the constraints of the configuration, all modules taken together.",
         "`init` fails. Usually the constraint was edited without updating the lock file.",
         "Run `terraform init` without -upgrade: the error names the constraint.",
@@ -130,7 +130,7 @@ _ALL = (
         "LK006",
         CONFIGURATION,
         BLOCK,
-        "Required but not locked",
+        "Required but not locked: the next init trusts what it selects",
         "The configuration requires a provider that has no entry in the lock file.",
         "The next `init` selects the newest version at that time and trusts it on first use; with "
         "-lockfile=readonly it fails.",
@@ -141,7 +141,7 @@ _ALL = (
         "LK007",
         CONFIGURATION,
         WARN,
-        "Locked but not required",
+        "Locked but not required: an orphan",
         "Neither the configuration nor the local state requires this provider. If a module is not fetched, the state "
         "is remote, or the folder has no configuration or a terragrunt.hcl, this cannot be determined, and the "
         "severity is info.",
@@ -153,7 +153,7 @@ _ALL = (
         "LK008",
         PLATFORMS,
         WARN,
-        "A platform can no longer be installed",
+        "Platform lost: its next init fails",
         "A platform had a usable hash for one of the install paths in use, and the change removes it. Without "
         "install_paths in locklens.toml the install path is the registry; on this machine's platform, also the plugin "
         "cache and the mirrors of the CLI configuration. If the policy has required platforms, losing another one has "
@@ -167,7 +167,7 @@ _ALL = (
         "LK009",
         PLATFORMS,
         WARN,
-        "A required platform is not covered",
+        "Required platform not covered: its next init fails",
         "The policy (platforms in locklens.toml) requires a platform for which the lock file has no usable hash on "
         "one of the install paths in use: a zh or an h1 for the registry or a packed mirror, an h1 for a plugin cache "
         "or an unpacked mirror.",
@@ -194,7 +194,7 @@ _ALL = (
         "LK011",
         RELEASE,
         WARN,
-        "Not signed",
+        "Not signed: only the registry vouches for the packages",
         "The release has no signature, or its check was skipped because the registry lists no key, which the tool "
         "tolerates.",
         "Anyone who can write to the release page decides which code runs with your credentials.",
@@ -217,7 +217,7 @@ _ALL = (
         "LK013",
         CHANGE,
         INFO,
-        "Major version",
+        "Major version: arguments and defaults may change",
         "The major version increased.",
         "Major versions of providers remove arguments and change defaults, so the plan may replace resources.",
         "Read the upgrade guide and the plan.",
@@ -227,7 +227,7 @@ _ALL = (
         "LK014",
         AGE,
         WARN,
-        "Released within the cooldown",
+        "Released within the cooldown: problems may not be known yet",
         "The version is newly locked, and younger than the policy's cooldown (days, in locklens.toml). The release "
         "date is reported by the registry, unsigned; without a date there is no finding.",
         "Most malicious releases are discovered within days.",
@@ -239,7 +239,7 @@ _ALL = (
         "LK015",
         RELEASE,
         INFO,
-        "Provider moved",
+        "Provider moved: another host or namespace publishes it now",
         "A provider of the same type has another host or namespace now. It is a warning if only the change names that "
         "host, and blocks if hashes of the old address were kept unchanged: the new registry never listed them. It "
         "is a warning too for an entry of registry.terraform.io/hashicorp that the next `tofu init` moves to "
@@ -252,7 +252,7 @@ _ALL = (
         "LK016",
         CHANGE,
         WARN,
-        "Pre-release selected",
+        "Pre-release selected: only an exact constraint keeps it valid",
         "The locked version is a pre-release, which only an exact constraint can select.",
         "Pre-releases are less tested, and the entry becomes invalid as soon as no constraint names it exactly.",
         "Search the configuration for the exact constraint.",
@@ -262,7 +262,7 @@ _ALL = (
         "LK017",
         CHANGE,
         WARN,
-        "Malformed hash or unknown scheme",
+        "Malformed hash or unknown scheme: it protects nothing",
         "A hash has a scheme unknown to the tools, or cannot match any package because it is not a valid digest. It is "
         "a block if it is not written as a hash at all: with a line feed, a space, or a letter that nobody sees.",
         "The tools keep it but never match it: it only looks like protection.",
@@ -273,7 +273,7 @@ _ALL = (
         "LK018",
         FILE,
         INFO,
-        "Not in the canonical format",
+        "Formatting differs: the next init rewrites the file",
         "The file is valid but not byte for byte what the tools write.",
         "The next `init` that changes anything rewrites the whole file, which fills the next review with noise.",
         "Check for CRLF line ends with `file`, and for order, spacing and comments with `locklens format --dry-run`. "
@@ -284,7 +284,7 @@ _ALL = (
         "LK019",
         FILE,
         BLOCK,
-        "The tools cannot read the lock file",
+        "Lock file cannot be read: every command fails",
         "A syntax error, git conflict markers, a provider that is locked twice, or a value that is "
         "not in its normal form.",
         "Every command of the tools fails. A conflict resolved by hand can combine a version with the hashes of "
@@ -297,7 +297,7 @@ _ALL = (
         "LK020",
         CHANGE,
         WARN,
-        "No zh hash at all",
+        "No zh hash: no signature protects this entry",
         "The entry has only h1 hashes: it was made from a mirror or a cache. Or it has no hash that the tools compare: "
         "none at all, or none that is a well-formed zh or h1. The latter blocks if the entry had comparable hashes "
         "before, and if a new entry has only others.",
@@ -311,7 +311,7 @@ _ALL = (
         "LK021",
         CHANGE,
         INFO,
-        "Constraints changed",
+        "Constraints changed: other versions may follow",
         "The recorded constraints differ.",
         "A wider constraint permits later upgrades that are not part of this review.",
         "Compare with the required_providers blocks of all modules.",
@@ -334,19 +334,20 @@ _ALL = (
         "LK023",
         AGREEMENT,
         BLOCK,
-        "Two roots disagree about one version",
+        "Same version, different packages in two roots",
         "Two lock files have zh hashes for the same version, and neither set contains the other. Lock files of the "
         "base count too, including those of roots that the change moves or deletes.",
         "A version has one set of packages. Two sets mean that one root trusts packages that are not in the "
         "publisher's list, or that the version was republished in between.",
         "Compare both sets with the release's SHA256SUMS.",
-        "Determine which set is the publisher's, and lock the other root again.",
+        "Run `locklens doctor` in one of the roots (i on the screen): it compares both with the signed release. "
+        "Then lock the wrong root again (L).",
     ),
     Rule(
         "LK024",
         CHANGE,
         INFO,
-        "Fewer h1 hashes than before",
+        "Fewer h1 hashes: other platforms cannot install from a cache",
         "The entry had h1 hashes of several platforms, and has fewer now. It is a warning if locklens.toml lists "
         "plugin-cache or unpacked-mirror in install_paths.",
         "With a plugin cache or an unpacked mirror only h1 counts: the other platforms can no longer be installed.",
@@ -357,7 +358,7 @@ _ALL = (
         "LK025",
         CHANGE,
         BLOCK,
-        "Version changed, hashes kept",
+        "Version changed, hashes kept: edited by hand",
         "The version was edited, and some or all hashes of the old version's packages are unchanged. "
         "No two versions of a provider share a package.",
         "No tool writes this. The next `init` fails, and new hashes accepted to repair it are unchecked.",
@@ -368,7 +369,7 @@ _ALL = (
         "LK026",
         RELEASE,
         WARN,
-        "Hashes of another registry's release",
+        "Hashes of the other registry's release: init refuses them",
         "The hashes belong to this version in the other tool's registry.",
         "For hashicorp/* the two registries serve different builds, so `init` will refuse them.",
         "Compare with the SHA256SUMS of both registries.",
@@ -379,7 +380,7 @@ _ALL = (
         "LK027",
         RELEASE,
         INFO,
-        "h1 not proven",
+        "h1 hash not verified yet",
         "An h1 was added, and no package with a signed zh was hashed to verify it. It is a warning if the version is "
         "unchanged, or if the repository has packages in the root's .terraform or terraform.d/plugins; it blocks if "
         "the change brings those (LK036).",
@@ -397,7 +398,7 @@ _ALL = (
         "locklens.toml differs between the two sides. The policy of the base judges; what only the change accepts or "
         'pins is listed as proposed, and counts where the base has accept_from = "head": the severity is then info, '
         "as for comments and layout.",
-        "A change must not be judged by rules that it introduces: it could accept its own findings, widen the "
+        "The base judges, so that a change cannot bring its own rules: it could accept its own findings, widen the "
         "allow list, or have a host of its choice asked.",
         "Read the diff of locklens.toml.",
         "Review and merge the policy first, as a change of its own.",
@@ -406,7 +407,7 @@ _ALL = (
         "LK029",
         RuleSubject.MODULES,
         OFF,
-        "Module without an exact version",
+        "Module without an exact version: its code is not pinned",
         "A module is called from a registry without an exact version, or from elsewhere without a commit, a tag of a "
         "full version or a checksum. Off by default; a severity for LK029 in locklens.toml reports it. Calls inside "
         "of fetched modules are not judged.",
@@ -420,7 +421,7 @@ _ALL = (
         "LK030",
         RELEASE,
         BLOCK,
-        "The release does not authenticate",
+        "The release fails the tool's checks: init refuses it",
         "The locked release fails the tool's own checks: a bad signature, an unknown issuer, SHA256SUMS without the "
         "package, or a version that is no longer listed.",
         "`init` refuses it on every machine without a copy.",
@@ -432,7 +433,7 @@ _ALL = (
         "LK031",
         CHECKOUT,
         BLOCK,
-        "Checked out with different bytes",
+        "Checked out with different bytes: the tools read another file",
         "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file or a "
         "configuration file on checkout. It is a warning if the old side has the same attribute.",
         "The review judges the committed bytes, and the tools read the file on disk: its hashes may differ.",
@@ -443,7 +444,7 @@ _ALL = (
         "LK032",
         TOOL,
         WARN,
-        "Locked by the other tool",
+        "Lock file switched between Terraform and OpenTofu",
         "The lock file changed from Terraform to OpenTofu or the reverse, judged by its first line, by `.tofu` files "
         "or by the registry of its providers.",
         "The tools refuse different files and read different ones. A comment in a change must not select the more "
@@ -456,7 +457,7 @@ _ALL = (
         "LK033",
         RELEASE,
         BLOCK,
-        "Another release is passed off as this one",
+        "The signed checksums belong to another release",
         "The SHA256SUMS that the registry serves for this version names packages of another version or another "
         "provider, or the offered package is not that of this type, version and platform.",
         "The tools ignore these names: they lock and install an old release, with its known vulnerabilities, as the "
@@ -469,7 +470,7 @@ _ALL = (
         "LK034",
         CHANGE,
         INFO,
-        "Non-ASCII provider name",
+        "Non-ASCII provider name: it may look like another",
         "The host, namespace or type has non-ASCII letters. It is a warning if the provider is new or moved and one of "
         "the names mixes scripts, such as Latin and Cyrillic.",
         "Letters of other scripts can look like Latin ones, so two different names can look the same.",
@@ -494,7 +495,7 @@ _ALL = (
         "LK036",
         RuleSubject.VENDORED,
         BLOCK,
-        "Packages in the repository",
+        "Packages in the repository: they run without any registry",
         "The change adds or modifies files, links or submodules at or below .terraform or terraform.d/plugins, in "
         "whatever folder: a root, one that has no lock file yet, or any other that the tools may be run in. It is a "
         "warning for packages elsewhere in the layout of a mirror. `locklens health` reports what git tracks already, "
@@ -512,7 +513,7 @@ _ALL = (
         "LK037",
         RuleSubject.HEALTH,
         WARN,
-        "Lock file missing or ignored",
+        "Lock file missing or ignored: each run may select other packages",
         "A root module has no lock file, or git ignores it. It is information only if the configuration has no "
         "backend, as that of an example. `locklens health` reports it; a review does where the change modifies the "
         "configuration, as information only if that requires no further provider.",

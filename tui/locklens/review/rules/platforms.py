@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
-from locklens.text import listing
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,11 +60,11 @@ def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> I
                 yield Verdict(f"{names} {are} not covered from {_named(paths)}: {reason}")
         if (at_least := len(doubtful) - spare) > 0:
             names = listing([f"{platform}{why[platform]}" for platform in doubtful])
-            hashes = "h1" if all(path.needs_h1 for path in paths) else "hash" if spare == 1 else "hashes"
+            hashes = "h1 hash" if all(path.needs_h1 for path in paths) else "hash"
             number = f"at least {at_least} of {names}" if len(doubtful) > 1 else names
-            are = "is" if at_least == 1 else "are"
-            message = f"{number} {are} not covered from {_named(paths)}"
-            yield Verdict(f"{message}: only {spare} {hashes} could match")
+            left = f"only {counted(spare, hashes, f'{hashes}es')} could be {'theirs' if len(doubtful) > 1 else 'its'}"
+            have = "has" if at_least == 1 else "have"
+            yield Verdict(f"{number} {have} no usable hash from {_named(paths)}: {left}")
 
 
 def _by_offer(platforms: Sequence[str], now: LockedHashes) -> Iterator[tuple[str, ...]]:

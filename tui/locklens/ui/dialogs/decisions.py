@@ -35,12 +35,12 @@ def accept_form(name: str, findings: Sequence[Finding], today: date) -> FormDial
         for rule in rules
         for finding in [next(one for one in findings if one.rule == rule)]
     ]
-    facts.append(line(Span("An acceptance holds for exactly this change, once the base has it.", Role.DIM)))
+    facts.append(line(Span("Accepts only this change; counts once the base has the commit.", Role.DIM)))
     chosen = Field("rules", "findings to accept", partial(rules_problem, rules=rules), rules[0])
     return FormDialog(
         f"Accept a finding about {name}",
         facts,
-        (*([chosen] if len(rules) > 1 else []), _reason(is_needed=True), _until("last day that it holds", today)),
+        (*([chosen] if len(rules) > 1 else []), _reason(is_needed=True), _until("expires on", today)),
     )
 
 
@@ -57,16 +57,20 @@ def trust_form(namespace: str, fingerprints: Sequence[str], today: date) -> Form
     facts.append(line(Span(f"Compare {each} with what the publisher shows elsewhere than on the registry.", Role.DIM)))
     whose = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
     digits = Field("digits", f"last {_DIGITS} digits {whose}", partial(digits_problem, fingerprints=fingerprints))
-    fields = digits, _reason(is_needed=True), _until("day to review the pin", today)
+    fields = digits, _reason(is_needed=True), _until("review the pin on", today)
     return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
 
 
 def _reason(*, is_needed: bool) -> Field:
-    return Field("reason", "reason, for those who read locklens.toml", partial(reason_problem, is_needed=is_needed))
+    return Field(
+        "reason",
+        f"reason ({'required, ' if is_needed else ''}saved in locklens.toml)",
+        partial(reason_problem, is_needed=is_needed),
+    )
 
 
 def _until(label: str, today: date) -> Field:
-    return Field("until", f"{label}, as YYYY-MM-DD; empty for none", partial(date_problem, today=today))
+    return Field("until", f"{label} (YYYY-MM-DD, optional)", partial(date_problem, today=today))
 
 
 def reason_problem(text: str, *, is_needed: bool) -> str:

@@ -55,7 +55,7 @@ def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
         if len(roots) > _ROOTS_SHOWN:
             yield line(Span(f"  and {len(roots) - _ROOTS_SHOWN} more roots", Role.DIM))
     if not row.found and result is not None and not result.unknown and not result.reason:
-        yield line(Span("no root has it", Role.DIM))
+        yield line(Span("No root is affected.", Role.DIM))
 
 
 def _alike(row: HealthRow) -> list[tuple[Finding, list[tuple[RootReview, Finding]]]]:

@@ -369,8 +369,8 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     if plan_review.against:
         left = plan_review.left
         rest = counted(left, "provider differs", "providers differ") if left else "no provider differs"
-        rest += f" from {plan_review.against} in the lock files {standing.words.done}"
-        yield line(Span(f"  then {rest}", Role.DIM), hanging=4)
+        rest += f" from {plan_review.against} in these files"
+        yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
     for host in review.hosts:
         if host.error is not None:
             yield line(Span("  unknown: ", Role.WARN), host.error, hanging=4)

@@ -31,7 +31,7 @@ class Reading:
         if self.done is None:
             return ""
         if self.phase == "evidence":
-            return f"asking registries, {self.done}/{self.total} changes settled"
+            return f"checking registries: {self.done} of {self.total} changes done"
         return f"reading configuration {self.done}/{self.total} roots" if self.total else "reading lock files"
 
 

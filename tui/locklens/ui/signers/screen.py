@@ -202,7 +202,7 @@ class SignersScreen(RowActionsScreen):
 
         def post_progress(event: ReviewEvent) -> None:
             if isinstance(event, Progress):
-                progress = f"asking registries, {event.done}/{event.total} releases"
+                progress = f"checking registries: {event.done} of {event.total} releases done"
                 self.post_message(self.HistoryRead(row.key, History(progress=progress)))
 
         try:
