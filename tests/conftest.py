@@ -53,8 +53,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 _SETTINGS = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "NO_COLOR", "TF_DATA_DIR", "TF_WORKSPACE", "SSL_CERT_DIR", "SSL_CERT_FILE",
+    "DISPLAY", "WAYLAND_DISPLAY", "TMUX", "WSL_DISTRO_NAME",
 )  # fmt: skip
-"""Variables that change what the program does; the last two often name hundreds of certificates, which every client reads."""
+"""Variables that change what the program does: of certificates there are often hundreds, which every client reads, and the
+last ones lead to the clipboard of whoever runs the tests."""
 _NUMBERS = itertools.count()
 _YOUNG = 50_000
 """Objects that are made before the collector looks at them; with its own 700, it takes a third of a screen's test."""
@@ -98,6 +100,8 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("GIT_TEMPLATE_DIR", "")  # its thirteen sample hooks are most of what a new repository costs
     for name in _SETTINGS:
         monkeypatch.delenv(name, raising=False)
+    if sys.platform in {"darwin", "win32"}:
+        monkeypatch.setenv("SSH_CONNECTION", "from elsewhere")  # there is a clipboard without any variable
     yield
     os.chdir(folder)
     with contextlib.suppress(OSError):

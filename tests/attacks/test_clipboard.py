@@ -53,10 +53,13 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def words_of(copied: str, folder: Path) -> list[str]:
-    """What a shell makes of it as the words behind a command; nothing of it may run."""
-    assert visible(copied) == copied
-    script = f"printf '%s\\0' {copied}"
+    """What a shell makes of it as the words behind a command, or of each of several lines; nothing of it may run."""
+    lines = copied.split("\n")
+    assert [*map(visible, lines)] == lines
+    assert len(lines) == 1 or all(line.startswith("- ") for line in lines)
+    script = "\n".join(f"printf '%s\\0' {line}" for line in lines)
     out = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, check=True).stdout
+    subprocess.run(["bash"], input=copied.encode(), cwd=folder, capture_output=True, check=False)
     assert not (folder / "PWNED").exists()
     return [os.fsdecode(word) for word in out.split(b"\0")[:-1]]
 
@@ -90,7 +93,9 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
                     await on.press("y")
                     if isinstance(app.screen, CopyDialog):
                         await on.press(*["j"] * on.screen.copy_choices.index(choice), "enter")
-                    (marked_up if choice.label == "Markdown" else copied).add(on.app.clipboard)
+                    (marked_up if choice.label in {"Markdown", "section", "whole review"} else copied).add(
+                        on.app.clipboard
+                    )
                 copied |= await copy_all(on, on.detail)
             assert marked_up
             assert all(words_of(text, top)[0] == "-" for text in marked_up)

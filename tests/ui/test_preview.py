@@ -291,7 +291,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         await on.press("d")
         await on.press("y")
         assert on.app.clipboard.startswith("Upgrade aws to 5.86.1 in a and b\n\nLock-Review: 2 upgrades")
-        assert "copied: the commit message" in on.status
+        assert ": the commit message" in on.status
         await on.to_plan_line("locklens restore")
         await on.press("y")
         assert on.app.clipboard == "locklens restore hashicorp/aws --root a --root b"

@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
@@ -30,6 +29,7 @@ from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.themes import DARK, LIGHT, THEMES
 from locklens.ui.views import VIEWS
+from locklens.ui.widgets.copying import CopyingApp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from locklens.ui.views import View
 
 
-class LockLensApp(App[int]):
+class LockLensApp(CopyingApp):
     """Shows reviews in the terminal.
 
     Args:
@@ -83,10 +83,6 @@ class LockLensApp(App[int]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The themes' own variables, so that the style sheet can be parsed before a theme is set."""
         return dict(DARK.variables)
-
-    def copy_to_clipboard(self, text: str) -> None:
-        """Copy printable lines: the only way to the clipboard, for every screen and widget."""
-        super().copy_to_clipboard("\n".join(map(visible, text.split("\n"))))
 
     def notify(
         self,

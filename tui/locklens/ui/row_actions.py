@@ -23,6 +23,7 @@ from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line
 from locklens.ui.why.dialog import WhyDialog
+from locklens.ui.widgets.copying import copy_text
 
 if TYPE_CHECKING:
     import threading
@@ -105,18 +106,17 @@ class RowActionsScreen(TwoPaneScreen):
         if len(choices) > 1:
             self.app.push_screen(CopyDialog(choices), self._copy_selected)
         else:
-            self._copy(choices[0].text if choices else "")
+            self._copy(*(choices[0].text, choices[0].shown) if choices else ("",))
 
-    def _copy_selected(self, text: str | None) -> None:
-        if text is not None:
-            self._copy(text)
+    def _copy_selected(self, choice: CopyChoice | None) -> None:
+        if choice is not None:
+            self._copy(choice.text, choice.shown)
 
-    def _copy(self, text: str) -> None:
+    def _copy(self, text: str, shown: str = "") -> None:
         if not text:
             self.say("nothing to copy here")
             return
-        self.app.copy_to_clipboard(copied_line(text))
-        self.say(f"copied: {copied_line(text)}")
+        self.say(copy_text(self.app, copied_line(text), shown))
 
     def action_edit(self) -> None:
         """Open the highlighted line in the editor."""
@@ -198,8 +198,7 @@ class RowActionsScreen(TwoPaneScreen):
             self._browse(url)
             self.say(f"opened {url}")
         else:
-            self.app.copy_to_clipboard(url)
-            self.say(f"no browser, copied {url}")
+            self.say(f"no browser; {copy_text(self.app, url)}")
 
     @work(thread=True, group="browser")
     def _browse(self, url: str) -> None:

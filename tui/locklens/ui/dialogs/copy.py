@@ -27,13 +27,15 @@ class CopyChoice(NamedTuple):
     Attributes:
         label: The kind of the text.
         text: For `locklens.ui.text.clipboard.copied_line`.
+        shown: What the list shows for it; "" for itself.
     """
 
     label: str
     text: str
+    shown: str = ""
 
 
-class CopyDialog(ModalScreen[str | None], ClosedOnce[str | None]):
+class CopyDialog(ModalScreen[CopyChoice | None], ClosedOnce[CopyChoice | None]):
     """Offers texts; the result is the selected one, None if the dialog was closed.
 
     Args:
@@ -69,7 +71,10 @@ class CopyDialog(ModalScreen[str | None], ClosedOnce[str | None]):
         view = self.query_one(LineView)
         view.show_lines(
             line(
-                Span(choice.label.ljust(_LABEL_WIDTH), Role.DIM), choice.text, hanging=_LABEL_WIDTH, copied=choice.text
+                Span(choice.label.ljust(_LABEL_WIDTH), Role.DIM),
+                choice.shown or choice.text,
+                hanging=_LABEL_WIDTH,
+                copied=choice.text,
             )
             for choice in self._choices
         )
@@ -83,8 +88,8 @@ class CopyDialog(ModalScreen[str | None], ClosedOnce[str | None]):
 
     def action_copy(self) -> None:
         """Select the highlighted text."""
-        current = self.query_one(LineView).current
-        self.dismiss(current.copied if current is not None else None)
+        view = self.query_one(LineView)
+        self.dismiss(self._choices[view.cursor] if view.current is not None else None)
 
     def action_close(self) -> None:
         """Close without a text."""

@@ -10,6 +10,7 @@ from locklens.review.reports.lines import Line, Role
 from locklens.ui.dialogs.reading import READING_KEYS, DialogKey, ReadingDialog
 from locklens.ui.text.clipboard import copied_line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.copying import copy_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,5 +54,4 @@ class TextDialog(ReadingDialog):
         if current is None or not current.copied:
             self.say("nothing to copy here")
             return
-        self.app.copy_to_clipboard(copied_line(current.copied))
-        self.say(f"copied: {copied_line(current.copied)}")
+        self.say(copy_text(self.app, copied_line(current.copied)))

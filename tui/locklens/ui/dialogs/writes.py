@@ -12,6 +12,7 @@ from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.closing import ClosedOnce
+from locklens.ui.widgets.copying import copy_text
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ class WritesDialog(ModalScreen["AppliedWrite | None"], ClosedOnce["AppliedWrite 
         """Copy the commit message of the highlighted write."""
         message = self.write.record.message
         if message:
-            self.app.copy_to_clipboard(message)
-            self.notify("Copied: the commit message")
+            self.notify(copy_text(self.app, message, "the commit message"))
         else:
             self.notify("no commit message: the write was made by a command")
 

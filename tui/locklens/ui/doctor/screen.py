@@ -34,6 +34,7 @@ from locklens.ui.doctor.rows import doctor_rows
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line, markdown_text
+from locklens.ui.widgets.copying import copy_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -302,8 +303,7 @@ class DoctorScreen(TwoPaneScreen):
     def action_copy(self) -> None:
         """Copy the highlighted line of the detail, or the whole report."""
         if self.line is not None and self.line.copied:
-            self.app.copy_to_clipboard(copied_line(self.line.copied))
-            self.say("line copied")
+            self.say(copy_text(self.app, copied_line(self.line.copied)))
         elif self._diagnosis is None:
             self.say("nothing to copy yet")
         else:
@@ -312,8 +312,8 @@ class DoctorScreen(TwoPaneScreen):
             text = report_text.render(self._diagnosis, home=str(Path.home()))
             # Each line is an item of a list, in which neither Markdown nor a shell heeds a character.
             items = (f"- {markdown_text(each.strip())}" for each in text.splitlines() if each.strip())
-            self.app.copy_to_clipboard("\n".join(items))
-            self.say("report copied, without what looks like a secret: read it before you paste it")
+            name = "the report, without what looks like a secret: read it before you paste it"
+            self.say(copy_text(self.app, "\n".join(items), name))
 
 
 def _shareable(diagnosis: Diagnosis | None) -> Diagnosis | None:

@@ -32,6 +32,7 @@ from locklens.ui.text.clipboard import ShellText, copied_line
 from locklens.ui.text.downloads import Downloads
 from locklens.ui.views import DOCTOR
 from locklens.ui.widgets.bar import Bar
+from locklens.ui.widgets.copying import copy_text
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -383,15 +384,12 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         """Copy the commit message, the highlighted line of the detail, or the command line."""
         line = self.detail.current if self.detail.has_focus else None
         if line is not None and line.copied:
-            self.app.copy_to_clipboard(copied_line(line.copied))
-            self.say(f"copied: {copied_line(line.copied)}")
+            self.say(copy_text(self.app, copied_line(line.copied)))
         elif self._about == COMMAND and self._plan is not None:
-            self.app.copy_to_clipboard(copied_line(ShellText(self._plan.proposal.command)))
-            self.say("copied: the command line")
+            self.say(copy_text(self.app, copied_line(ShellText(self._plan.proposal.command)), "the command line"))
         elif message := self.standing.message:
-            self.app.copy_to_clipboard(message)
             trailers = "" if self._plan_review is not None else ", without trailers (not reviewed yet)"
-            self.say(f"copied: the commit message{trailers}")
+            self.say(copy_text(self.app, message, f"the commit message{trailers}"))
         else:
             self.say("nothing to copy: no file would change")
 

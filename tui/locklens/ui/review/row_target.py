@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.lines import FilePlace
+from locklens.text import counted
 from locklens.ui.dialogs.copy import CopyChoice
+from locklens.ui.review.tree import NodeKind
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell.examined import examined_row
-from locklens.ui.text.clipboard import change_copied, change_markdown, finding_copied, finding_markdown
+from locklens.ui.text.clipboard import (
+    change_copied,
+    change_markdown,
+    finding_copied,
+    finding_markdown,
+    review_markdown,
+    section_markdown,
+)
 
 if TYPE_CHECKING:
+    from locklens.review.model import Review
     from locklens.ui.review.tree import Node
     from locklens.ui.shell.examined import ExaminedProvider
 
@@ -29,8 +39,10 @@ _MAX_HASHES = 100
 """Added hashes that are offered; the detail has all of them."""
 
 
-def copy_choices(node: Node | None) -> tuple[CopyChoice, ...]:
+def copy_choices(node: Node | None, review: Review | None = None) -> tuple[CopyChoice, ...]:
     """The texts that can be copied of a row, none of them with a path."""
+    if node is not None and node.kind is NodeKind.SECTION:
+        return _section_choices(node, review)
     if node is None or not node_copied(node):
         return ()
     row = CopyChoice("row", node_copied(node))
@@ -50,6 +62,21 @@ def copy_choices(node: Node | None) -> tuple[CopyChoice, ...]:
         *(CopyChoice("hash", fact.hash) for fact in change.added[:_MAX_HASHES]),
     ]
     return tuple(dict.fromkeys(texts))
+
+
+def _section_choices(node: Node, review: Review | None) -> tuple[CopyChoice, ...]:
+    changes = [(child.change, len(child.subjects)) for child in node.children if child.change is not None]
+    findings = [child.finding for child in node.children if child.finding is not None]
+    whole = (
+        [CopyChoice("whole review", review_markdown(review), "Markdown of the whole review")]
+        if review is not None and (review.changes or any(root.findings for root in review.roots))
+        else []
+    )
+    if not changes and not findings:
+        return tuple(whole)
+    parts = ((len(changes), "change"), (len(findings), "finding"))
+    words = " and ".join(counted(number, noun) for number, noun in parts if number)
+    return (*whole, CopyChoice("section", section_markdown(changes, findings), f"Markdown of its {words}"))
 
 
 def node_place(node: Node | None) -> FilePlace | None:

@@ -109,7 +109,7 @@ class ReviewScreen(RowActionsScreen):
     @property
     def copy_choices(self) -> tuple[CopyChoice, ...]:
         """The texts that can be copied of the highlighted row."""
-        return copy_choices(self.node)
+        return copy_choices(self.node, self.review)
 
     # Content
 

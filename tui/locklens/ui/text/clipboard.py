@@ -8,12 +8,18 @@ of roots and files, which disclose the repository's structure; a line about a fi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from locklens.review.model import Severity
+from locklens.review.reports.findings import distinct_changes, reported_findings
+from locklens.review.reports.words import verdict_words
 from locklens.text import counted, shell_word, visible
 
 if TYPE_CHECKING:
-    from locklens.review.model import Change, Finding, Severity
+    from collections.abc import Iterable
+
+    from locklens.review.model import Change, Finding, Review
 
 
 class ShellText(str):
@@ -22,8 +28,16 @@ class ShellText(str):
     __slots__ = ()
 
 
+class MarkdownItems(ShellText):
+    """Items of a Markdown list, one to a line; each begins with a dash, which no shell runs."""
+
+    __slots__ = ()
+
+
 def copied_line(text: str) -> str:
     """Return the clipboard text for `Line.copied`."""
+    if isinstance(text, MarkdownItems):
+        return "\n".join(map(visible, text.split("\n")))
     return visible(text) if isinstance(text, ShellText) else shell_word(text)
 
 
@@ -39,7 +53,7 @@ def change_markdown(change: Change, roots: int) -> ShellText:
     """A list item on a change: provider, versions, number of roots, and findings by their titles."""
     old, new = (str(side.version) if side else "none" for side in (change.old, change.new))
     versions = new if old == new else f"{old} to {new}"
-    findings = "; ".join(f"{_rule_words(one.rule, one.severity)}" for one in change.findings)
+    findings = ", ".join(f"{_rule_words(one.rule, one.severity)}" for one in change.findings)
     rest = f" {versions}, {counted(roots, 'root')}: {findings or 'no findings'}"
     return ShellText(f"- **{markdown_text(str(change.address))}**{markdown_text(rest)}")
 
@@ -47,6 +61,38 @@ def change_markdown(change: Change, roots: int) -> ShellText:
 def finding_markdown(finding: Finding) -> ShellText:
     """A list item on a root-level finding: rule, severity and title, without names of the repository."""
     return ShellText(f"- {markdown_text(_rule_words(finding.rule, finding.severity))}")
+
+
+def review_markdown(review: Review) -> MarkdownItems:
+    """The whole review as a list: the verdict, the distinct changes, the worst and most frequent first, and findings."""
+    changes = sorted(distinct_changes(review), key=lambda one: (_rank(one.change.severity), -len(one.members)))
+    counts = f"{counted(len(review.changes), 'change')} in {counted(len(review.roots), 'root')}"
+    words = f" {verdict_words(review)}, {counts}"
+    items = [
+        f"- **locklens review**{markdown_text(words)}",
+        *_change_items((one.change, len(one.members)) for one in changes),
+    ]
+    findings = [one.finding for one in reported_findings(review) if one.change is None and one.is_counted]
+    return MarkdownItems("\n".join([*items, *_finding_items(findings)]))
+
+
+def section_markdown(changes: Iterable[tuple[Change, int]], findings: Iterable[Finding]) -> MarkdownItems:
+    """A section as a list: its changes, each with its number of roots, and its findings without a change."""
+    return MarkdownItems("\n".join([*_change_items(changes), *_finding_items(findings)]))
+
+
+def _change_items(changes: Iterable[tuple[Change, int]]) -> list[str]:
+    return [change_markdown(change, roots) for change, roots in changes]
+
+
+def _finding_items(findings: Iterable[Finding]) -> list[str]:
+    """Findings without names of the repository are often alike: each once, with its number."""
+    numbers = Counter(finding_markdown(finding) for finding in findings)
+    return [item if number == 1 else f"{item}, {counted(number, 'time')}" for item, number in numbers.items()]
+
+
+def _rank(severity: Severity | None) -> int:
+    return len(Severity) if severity is None else severity.rank
 
 
 def _rule_words(rule: str, severity: Severity) -> str:

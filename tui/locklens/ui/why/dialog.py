@@ -19,6 +19,7 @@ from locklens.ui.text.clipboard import copied_line
 from locklens.ui.why.help import why_help
 from locklens.ui.why.keys import WHY_KEYS
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.copying import copy_text
 
 if TYPE_CHECKING:
     import threading
@@ -139,8 +140,7 @@ class WhyDialog(ReadingDialog):
         if current is None or not current.copied:
             self._say("nothing to copy here")
             return
-        self.app.copy_to_clipboard(copied_line(current.copied))
-        self._say(f"copied: {copied_line(current.copied)}")
+        self._say(copy_text(self.app, copied_line(current.copied)))
 
     def action_edit(self) -> None:
         """Open the highlighted line in the editor."""

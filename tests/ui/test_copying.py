@@ -1,0 +1,151 @@
+"""Where copied text goes: to a program of the desktop, to tmux, or to the terminal; and what the message says of it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ui.conftest import Running, Samples
+
+from locklens.review.model import Severity
+from locklens.ui.text.copying import SENT_TO_TERMINAL, copy_by_program
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are scripts of a shell")
+
+_KEEPS = '#!/bin/sh\necho "$0 $@" >>{log}\n/bin/cat >>{log}\nexit {status}\n'
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of programs, the only one of PATH."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr("sys.platform", "linux")
+    return folder
+
+
+def put(folder: Path, name: str, *, status: int = 0, script: str = _KEEPS) -> Path:
+    log = folder.parent / f"{name}.log"
+    program = folder / name
+    program.write_text(script.format(log=log, status=status))
+    program.chmod(0o755)
+    return log
+
+
+@pytest.mark.parametrize(
+    ("variable", "name", "arguments"),
+    [
+        ("WAYLAND_DISPLAY", "wl-copy", ""),
+        ("DISPLAY", "xclip", "-selection clipboard"),
+        ("DISPLAY", "xsel", "--clipboard --input"),
+    ],
+)
+def test_programs_of_the_desktop_take_the_text(programs: Path, variable: str, name: str, arguments: str) -> None:
+    log = put(programs, name)
+    assert copy_by_program("zh:1", {}) == ""
+    assert copy_by_program("zh:1", {variable: "0"}) == f"copied with {name}"
+    assert log.read_text().split("\n") == [f"{programs / name} {arguments}", "zh:1"]
+
+
+def test_a_program_that_fails_or_hangs_is_not_believed(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(programs, "xclip", status=1)
+    assert copy_by_program("x", {"DISPLAY": ":9"}) == ""
+    monkeypatch.setattr("locklens.ui.text.copying._SECONDS", 0.2)
+    put(programs, "xsel", script="#!/bin/sh\nexec /bin/sleep 600\n")
+    assert copy_by_program("x", {"DISPLAY": ":9"}) == ""
+
+
+def test_no_program_of_the_current_folder_is_run(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "repository"
+    here.mkdir()
+    log = put(here, "wl-copy")
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PATH", f".:{programs}:")
+    assert copy_by_program("x", {"WAYLAND_DISPLAY": "0"}) == ""
+    assert not log.exists()
+
+
+def test_the_clipboard_of_a_machine_far_away_is_left_alone(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(programs, "pbcopy")
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert copy_by_program("x", {}) == "copied with pbcopy"
+    assert copy_by_program("x", {"SSH_CONNECTION": "1 2 3 4"}) == ""
+
+
+@pytest.fixture
+def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """A real server of tmux of its own: the program with its socket, and the variable that its panes have."""
+    program = shutil.which("tmux")
+    if program is None:
+        pytest.skip("tmux is not on PATH")
+    socket = tmp_path_factory.mktemp("t") / "s"
+    asking = [program, "-S", str(socket), "-f", "/dev/null"]
+    subprocess.run([*asking, "new-session", "-d", "/bin/cat"], check=True)
+    try:
+        yield (
+            str(socket),
+            subprocess.run(
+                [*asking, "display-message", "-p", "#{socket_path},#{pid},0"],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout.strip(),
+        )
+    finally:
+        subprocess.run([*asking, "kill-server"], check=False)
+
+
+async def test_tmux_has_what_was_copied(
+    tmux: tuple[str, str], samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    socket, variable = tmux
+    monkeypatch.setenv("TMUX", variable)
+    async with running(samples.full()) as on:
+        await on.press("j", "y", "enter")
+        assert "copied to tmux's buffer: 'registry.terraform.io/acme/demo 1.0.0" in on.text
+        assert "OSC 52" not in on.text
+        copied = on.app.clipboard
+    shown = subprocess.run(["tmux", "-S", socket, "show-buffer"], check=True, capture_output=True, text=True).stdout
+    assert shown == copied == "'registry.terraform.io/acme/demo 1.0.0 (LK003, LK005)'"
+
+
+async def test_without_a_program_nothing_is_called_copied(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j", "y", "enter")
+        assert SENT_TO_TERMINAL in on.text
+        assert "copied" not in on.text
+
+
+async def test_a_section_and_the_whole_review_are_copied_as_markdown(samples: Samples, running: Running) -> None:
+    async with running(samples.full(), size=(140, 45)) as on:
+        await on.press("g", "y")
+        assert "Markdown of the whole review" in on.text
+        await on.press("enter")
+        assert "Markdown of the whole review" in on.text
+        whole = on.app.clipboard.split("\n")
+        assert whole[0].startswith("- **locklens review** ")
+        assert all(line.startswith("- **") for line in whole[:8])
+        assert "acme/demo" in whole[1]  # the worst first
+        shared = [line for line in whole if "8 roots" in line or "2 roots" in line]
+        assert [line.rpartition("io/")[2].partition("*")[0] for line in shared] == ["hashicorp/random", "hashicorp/aws"]
+        assert any("LK006" in line for line in whole)
+        assert not any("infra" in line for line in whole)
+        await on.press("y", "j", "enter")
+        section = on.app.clipboard.split("\n")
+        assert section == [line for line in whole[1:] if line in section]
+        assert len(section) < len(whole) - 1
+
+
+async def test_a_section_without_a_change_copies_its_findings(samples: Samples, running: Running) -> None:
+    own = (samples.finding("LK006", Severity.BLOCK, "a is required"), samples.finding("LK006", Severity.BLOCK, "b is"))
+    async with running(samples.review(samples.root("secret", findings=own))) as on:
+        await on.press("g", "y", "j", "enter")
+        assert on.app.clipboard.startswith("- BLOCK LK006 ")
+        assert on.app.clipboard.endswith(", 2 times")
