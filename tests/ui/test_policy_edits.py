@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tomllib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -109,6 +110,15 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
         await on.press("enter")
         await until(on, lambda: (top / POLICY_FILE).exists())
         await until(on, lambda: "LK028" in on.text)
+
+        def standing() -> str:
+            return next(row.standing for row in on.changes.rows if row.node.title == "acme/demo")
+
+        await until(on, lambda: standing() == "A")
+        for words in (["add", POLICY_FILE], ["commit", "-qm", "accepted"]):
+            subprocess.run(["git", *words], cwd=top, check=True)
+        await on.press("r")
+        await until(on, lambda: standing() == "")
     (accepted,) = policy(top)["accept"]
     assert (accepted["provider"], accepted["reason"], accepted["by"]) == (DEMO, "checked", "Ann Example")
     assert accepted["until"] == date(2999, 1, 1)

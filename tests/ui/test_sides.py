@@ -147,3 +147,11 @@ pytestmark = pytest.mark.usefixtures("quick_looks")
 @pytest.fixture
 def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)
+
+
+async def test_a_range_selects_both_sides(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base()), size=(140, 40)) as on:
+        await offered(on)
+        await on.press("slash", *"v1..v2", "enter")
+        await until(on, lambda: on.is_on_top and "1.0.0 -> 2.0.0" in on.text)
+        assert "read only" in on.lines[0]

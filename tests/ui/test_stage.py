@@ -15,6 +15,7 @@ from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.review.help import review_help
 
 
 def source_of(top: Path, **options: object) -> LockLens:
@@ -116,3 +117,41 @@ async def test_only_the_work_tree_can_be_staged(running: Running, samples: Sampl
     async with running(samples.full()) as on:
         await on.press("a", "S")
         assert "only changes of the work tree can be staged" in on.text
+
+
+async def test_rows_say_what_is_staged(running: Running, tmp_path: Path) -> None:
+    top = two_roots(tmp_path)
+    git(top, "add", f"b/{LOCK}")
+
+    def sign(on: Driver, title: str) -> str:
+        return next(row.standing for row in on.changes.rows if row.node.title == title)
+
+    async with running(source_of(top), size=(140, 50)) as on:
+        assert (sign(on, "hashicorp/aws"), sign(on, "hashicorp/null")) == ("", "S")
+        assert any("·S" in line and "hashicorp/null" in line for line in on.lines)
+        await on.go_to("hashicorp/aws")
+        await on.press("space")
+        await previewed(on)
+        await on.press("enter")
+        await until(on, lambda: on.is_on_top and sign(on, "hashicorp/aws") == "S")
+    assert "staged: git's index has this block" in "".join(line.text for line in review_help())
+
+
+async def test_a_group_that_is_staged_in_part_says_so(running: Running, tmp_path: Path) -> None:
+    old, new = lock(entry("aws")), lock(entry("aws", "2.0.0"))
+    top = repository(tmp_path / "top", {f"a/{LOCK}": old, f"b/{LOCK}": old})
+    put(top, {f"a/{LOCK}": new, f"b/{LOCK}": new})
+    git(top, "add", f"a/{LOCK}")
+    async with running(source_of(top)) as on:
+        await on.go_to("hashicorp/aws")
+        assert on.changes.rows[on.changes.cursor].standing == "s"
+        await on.press("l")
+        members = {row.node.title: row.standing for row in on.changes.rows if row.depth == 2}
+        assert members == {"a": "S", "b": ""}
+
+
+async def test_what_is_committed_is_not_called_staged(running: Running, tmp_path: Path) -> None:
+    top = two_roots(tmp_path)
+    git(top, "commit", "-qam", "second")
+    async with running(source_of(top, base="HEAD~1")) as on:
+        assert {row.standing for row in on.changes.rows} == {""}

@@ -79,7 +79,12 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     parser = Parser(command, _LOCKED[command])
     parser.usage = f"locklens {command} [OPTION...] [BASE] {ROOTS_USAGE}"
     words = "revision whose policy applies, and whose lock files name registries that may be asked"
-    parser.add_argument("base", nargs="?", metavar="BASE", help=f"{words} (default: HEAD, for its policy alone)")
+    parser.add_argument(
+        "base",
+        nargs="?",
+        metavar="BASE",
+        help=f"{words}, or A..B for what B locks (default: HEAD, for its policy alone)",
+    )
     if command == "hashes":
         words = "compare the packages that are installed, cached and mirrored, as `verify` does, without a download"
         parser.add_argument("--verify", action="store_true", help=words)
@@ -88,16 +93,20 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
         parser.add_argument("--history", action="store_true", help=words)
     _add_roots(parser)
     _add_reading_options(parser, ("tui", *formats_of(command)))
+    parser.set_defaults(head=None, staged=False, merge_base=False, pr=None)
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
     _refuse_output_of_screen(options)
+    _take_range(options)
     return options
 
 
 def _review(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, "Compare lock files and judge what changed.")
     parser.usage = f"locklens review [OPTION...] [BASE] {ROOTS_USAGE}"
-    parser.add_argument("base", nargs="?", metavar="BASE", help="revision to compare with (default: HEAD)")
+    parser.add_argument(
+        "base", nargs="?", metavar="BASE", help="revision to compare with, or two as A..B or A...B (default: HEAD)"
+    )
     add = parser.add_argument_group("comparison").add_argument
     add("--head", metavar="REV", help="compare two revisions (default: the work tree)")
     add("--staged", action="store_true", help="compare the index instead of the work tree")
@@ -115,7 +124,30 @@ def _review(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     _take_roots(options, operands)
     _refuse_output_of_screen(options)
     _check_sides(options)
+    _take_range(options)
     return options
+
+
+def _take_range(options: argparse.Namespace) -> None:
+    """Take both sides out of a BASE that is a range, as git writes two revisions."""
+    if options.base is None or ".." not in options.base:
+        return
+    from locklens.operations.comparison import Base
+
+    sides = Base.of_range(options.base)
+    if sides is None:
+        raise UsageError(f"invalid BASE {options.base!r}", hint="a revision, or two as A..B or A...B")
+    others = {
+        "--head": options.head,
+        "--staged": options.staged,
+        "--merge-base": options.merge_base,
+        "--pr": options.pr,
+    }
+    given = [name for name, value in others.items() if value]
+    if given:
+        hint = "A...B compares with the common ancestor" if "--merge-base" in given else "name one revision as BASE"
+        raise UsageError(f"{options.base} names both sides: no {' or '.join(given)}", hint=hint)
+    options.base, options.head, options.merge_base = sides.name, sides.head, bool(sides.fork_of)
 
 
 def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:

@@ -43,7 +43,6 @@ def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
 def _compare(options: Namespace, open_ui: OpenUi) -> int:
     from locklens.operations.compare_files import open_files
     from locklens.operations.compare_repository import open_base
-    from locklens.operations.comparison import Base
 
     base = None
     if options.old is not None:
@@ -51,10 +50,16 @@ def _compare(options: Namespace, open_ui: OpenUi) -> int:
             open_files, options.old, options.new, config=options.config, cwd=Path.cwd(), stdin=_standard_input
         )
     else:
-        fork_of = (options.head or "HEAD") if options.merge_base else ""
-        base = _pull_request(options) if options.pr else Base(options.base, fork_of, options.head, options.staged)
+        base = _pull_request(options) if options.pr else _sides(options)
         opened = partial(open_base, Path.cwd(), base=base, roots=options.root)
     return show(request_of(options, opened, asking_of(options), base), options, "review", open_ui)
+
+
+def _sides(options: Namespace) -> Base:
+    from locklens.operations.comparison import Base
+
+    fork_of = (options.head or "HEAD") if options.merge_base else ""
+    return Base(options.base, fork_of, options.head, options.staged)
 
 
 def require_signatures() -> None:
@@ -88,11 +93,10 @@ def run_locked(options: Namespace, open_ui: OpenUi) -> int:
     from msgspec.structs import replace
 
     from locklens.operations.compare_repository import open_locked
-    from locklens.operations.comparison import Base
 
     options.old = options.new = None
     options.all = True
-    base = Base(options.base)
+    base = _sides(options)
     opened = partial(open_locked, Path.cwd(), base=base, roots=options.root)
     request = replace(request_of(options, opened, asking_of(options), base), is_survey=True)
     return show(request, options, options.command, open_ui)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
     from locklens.review.context import Conversion, Unreviewed
 
+
+_RANGE = re.compile(r"((?:[^{]|\{[^}]*\})*?)(\.{2,3})(.*)", re.DOTALL)
+"""Two revisions and the dots between them, which may also stand in the braces of `^{/}`."""
 
 SideKind = Literal["git", "worktree", "index", "file", "empty"]
 
@@ -55,6 +59,18 @@ class Base(Struct, frozen=True):
     head: str | None = None
     is_staged: bool = False
     titles: Mapping[str, str] = {}
+
+    @classmethod
+    def of_range(cls, text: str) -> Base | None:
+        """Return the sides of a range as `git diff` reads it; None for what is no range.
+
+        "A..B" compares B with A, "A...B" with the common ancestor of both; an absent side is HEAD.
+        """
+        found = _RANGE.fullmatch(text)
+        if found is None or not (found[1] or found[3]):
+            return None
+        name, head = found[1] or "HEAD", found[3] or "HEAD"
+        return cls(name, head if found[2] == "..." else "", head)
 
 
 class Comparison(Struct, frozen=True):

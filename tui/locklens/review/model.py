@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.policy import Policy
+from locklens.policy import Acceptance, Policy
 from locklens.review.context import RootContext
 
 if TYPE_CHECKING:
@@ -375,6 +375,8 @@ class Review(Struct, frozen=True):
         base_hosts: The registries in the base's lock files and policy, in comparison form; for a fork point, those of
             its tip.
         own_findings: Findings that concern no root: the change modifies the policy that judges it.
+        staged: Providers whose blocks are staged as the work tree has them, each with its lock file; on screens alone.
+        pending: What the policy of the new side accepts, which counts once the base has it.
     """
 
     at: str
@@ -389,6 +391,8 @@ class Review(Struct, frozen=True):
     policy_side: PolicySide = PolicySide.NONE
     base_hosts: frozenset[str] = frozenset()
     own_findings: tuple[Finding, ...] = ()
+    staged: frozenset[tuple[str, ProviderAddress]] = frozenset()
+    pending: tuple[Acceptance, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:

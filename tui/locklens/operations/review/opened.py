@@ -76,11 +76,16 @@ def open_review(request: ReviewRequest) -> OpenedReview:
     Raises:
         LockLensError: There is nothing to compare.
     """
+    from msgspec.structs import replace
+
     from locklens.operations.review.run import review_lock_files
+    from locklens.operations.review.staged import staged_providers
 
     comparison = request.open()
     try:
-        return OpenedReview(comparison, review_lock_files(comparison, request), request)
+        draft = review_lock_files(comparison, request)
+        draft = replace(draft, staged=staged_providers(comparison, draft))
+        return OpenedReview(comparison, draft, request)
     except BaseException:
         comparison.close()
         raise

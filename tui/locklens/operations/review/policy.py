@@ -54,6 +54,7 @@ class EffectivePolicy(Struct, frozen=True):
         change: The difference to the other side's policy; None without one, or where no side brings it along.
         taken_acceptances: Those of the policy that only the head has.
         taken_pins: The same of its pins.
+        pending: The acceptances that only the head has, and that do not count until the base has them.
     """
 
     policy: Policy
@@ -62,6 +63,7 @@ class EffectivePolicy(Struct, frozen=True):
     change: PolicyChange | None = None
     taken_acceptances: tuple[Acceptance, ...] = ()
     taken_pins: tuple[Pin, ...] = ()
+    pending: tuple[Acceptance, ...] = ()
 
 
 def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePolicy:
@@ -110,7 +112,8 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     )
     effective = _in_force(policy, origin, notes, change)
     if policy is base:
-        return effective
+        pending = in_force(replace(Policy.none(), accept=proposed_acceptances(base, head)), datetime.now(UTC).date())
+        return replace(effective, pending=pending.accept)
     accepted, pins = proposed_acceptances(base, head), proposed_pins(base, head)
     return replace(effective, taken_acceptances=accepted, taken_pins=pins)
 

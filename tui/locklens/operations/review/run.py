@@ -114,6 +114,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         if made_from is None
         else made_from.base_hosts,
         own_findings=_policy_findings(effective) if not request.is_survey else (),
+        pending=effective.pending,
     )
 
 

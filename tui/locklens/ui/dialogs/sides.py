@@ -52,7 +52,9 @@ class SidesDialog(ModalScreen[Base | None], ClosedOnce[Base | None]):
         """Yield the title, the filter, the revisions and the key line."""
         with Vertical(id="dialog"):
             yield Bar(id="dialog-title")
-            yield Input(placeholder="name, date or subject", id="sides-filter", compact=True)
+            yield Input(
+                placeholder="name, date or subject; or both sides as A..B or A...B", id="sides-filter", compact=True
+            )
             yield LineView(id="dialog-lines")
             yield Bar(id="dialog-keys")
 
@@ -88,8 +90,13 @@ class SidesDialog(ModalScreen[Base | None], ClosedOnce[Base | None]):
         self.query_one(LineView).show_lines(self._lines())
 
     @on(Input.Submitted)
-    def _leave_filter(self) -> None:
-        self.query_one(LineView).focus()
+    def _take_range(self, event: Input.Submitted) -> None:
+        """Select both sides of a range; leave the filter otherwise."""
+        sides = Base.of_range(event.value.strip()) if not self._base else None
+        if sides is not None:
+            self.dismiss(sides)
+        else:
+            self.query_one(LineView).focus()
 
     def action_filter(self) -> None:
         """Focus the filter."""

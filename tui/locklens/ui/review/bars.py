@@ -9,6 +9,7 @@ from locklens.review.reports import words
 from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.review.reports.words import hashes_of_review
 from locklens.text import counted
+from locklens.ui.review.rows import PENDING, STAGED
 from locklens.ui.review.sorting import Sort
 from locklens.ui.review.tree import Grouping
 from locklens.ui.shell.bars import Reading, fact_line, joined_parts, registry_lines
@@ -138,6 +139,8 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
     signs = [(words.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
         ("?", "about the root"),
         ("✓", "reviewed"),
+        (STAGED, "staged"),
+        (PENDING, "accepted"),
     ]
     cells = [(Span(f" {symbol:<2} ", Role.STRONG), Span(meaning.ljust(15), Role.DIM)) for symbol, meaning in signs]
     legend = [line(*(span for cell in cells[start : start + 3] for span in cell)) for start in range(0, len(cells), 3)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual import events
 
 _LEAD = 15
-"""Columns before the name: cursor, fold, mark, severity, sign."""
+"""Columns before the name: cursor, fold, mark, what is staged or accepted, severity, sign."""
 
 _ROOM_BEFORE_EVIDENCE = 26
 """Columns of names and versions; with fewer, the count of hashes that are not verified is not shown."""
@@ -115,8 +115,8 @@ class ChangeList(RowList[Row]):
 
     def _entry(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
         spans = self._lead(row, cursor=cursor)
-        mark = Span(row.mark.value + " ", _MARK_ROLES[row.mark])
-        spans += [mark, row.state, Span(f" {row.sign:<2} ", row.state.role)]
+        mark = Span(row.mark.value, _MARK_ROLES[row.mark])
+        spans += [mark, Span(row.standing or " ", Role.GOOD), row.state, Span(f" {row.sign:<2} ", row.state.role)]
         columns = self._columns
         if row.node.kind in {NodeKind.FINDING, NodeKind.NOTE}:
             name = f"{row.node.title} " if row.node.kind is NodeKind.FINDING else ""

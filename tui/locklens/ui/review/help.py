@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.policy import POLICY_FILE
 from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import visible
 from locklens.ui.review.keys import REVIEW_KEYS
+from locklens.ui.review.rows import BOTH, PENDING, STAGED
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.text.evidence import MEANINGS
 
@@ -28,6 +30,10 @@ def review_help() -> Iterator[Line]:
         "✓": "reviewed",
         "·": "not reviewed yet",
         "-": "removed; as a mark: reviewed in some of the roots",
+        STAGED: "staged: git's index has this block, for the next commit",
+        PENDING: f"accepted in {POLICY_FILE}, which counts once it is committed on the base",
+        "s a": "the same in some of the roots",
+        BOTH: "staged, and accepted",
     }
     yield from help_section("UPPER-CASE KEYS", _DECIDING)
     yield from help_section("SIGNS", {**SIGN_MEANINGS, **others})

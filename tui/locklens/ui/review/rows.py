@@ -21,6 +21,8 @@ from locklens.ui.text.phrases import FINDING_MARK, finding_mark
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from locklens.addresses import ProviderAddress
+
 
 class Mark(Enum):
     """The review state of a row; NONE_POSSIBLE for a row without changes and findings."""
@@ -47,6 +49,7 @@ class Row:
         where: The roots, unless the section names them.
         tally: For sections: the count of reviewed changes and findings.
         evidence: The count of hashes that are not verified.
+        standing: The sign of `Standing`.
         state: The severity, five columns wide; with "…" while more may be found, "?" if that was never settled.
     """
 
@@ -62,6 +65,7 @@ class Row:
     tally: str = ""
     evidence: Span = _NOTHING
     state: Span = _NOTHING
+    standing: str = ""
 
     @property
     def key(self) -> str:
@@ -74,6 +78,42 @@ def is_folded(node: Node, turned: Collection[str]) -> bool:
     return (node.kind is NodeKind.GROUP) != (node.key in turned)
 
 
+STAGED, PENDING, BOTH = "S", "A", "&"
+
+
+class Standing(Struct, frozen=True):
+    """How far decisions about changes have come on their way into a commit.
+
+    Attributes:
+        staged: The lock file and provider of each staged change.
+        pending: Rule, provider and id of each finding that the new side's policy accepts, and the base's not.
+    """
+
+    staged: frozenset[tuple[str, ProviderAddress]] = frozenset()
+    pending: frozenset[tuple[str, str, str]] = frozenset()
+
+    def is_staged(self, subject: RootChange) -> bool:
+        """True if the block of a change is in the index."""
+        return (subject.root.lock_file, subject.change.address) in self.staged
+
+    def is_pending(self, subject: RootChange) -> bool:
+        """True if a finding about a change is accepted once the policy is committed."""
+        change = subject.change
+        keys = ((finding.rule, str(change.address), change.id) for finding in change.findings)
+        return any(key in self.pending for key in keys)
+
+    def sign(self, node: Node) -> str:
+        """The sign of a row: staged, accepted, or both; in lower case where this is so in some of its roots."""
+        if node.kind is NodeKind.SECTION or not node.subjects:
+            return ""
+        staged, pending = (sum(map(is_so, node.subjects)) for is_so in (self.is_staged, self.is_pending))
+        found = {STAGED: staged, PENDING: pending}
+        signs = [sign for sign, number in found.items() if number]
+        if len(signs) > 1:
+            return BOTH
+        return "".join(sign if found[sign] == len(node.subjects) else sign.lower() for sign in signs)
+
+
 class Setting(Struct, frozen=True):
     """Inputs of the rows besides the review.
 
@@ -82,12 +122,14 @@ class Setting(Struct, frozen=True):
         turned: Keys of the nodes whose fold differs from the default.
         marks: Ids of the reviewed changes and findings.
         is_asking: True while the review is incomplete.
+        standing: What is staged, and what is accepted.
     """
 
     grouping: Grouping = Grouping.ROOT
     turned: Collection[str] = frozenset()
     marks: Collection[str] = frozenset()
     is_asking: bool = False
+    standing: Standing = Standing()
 
 
 def rows(outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
@@ -98,7 +140,8 @@ def rows(outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
 def _visible(nodes: tuple[Node, ...], depth: int, setting: Setting) -> Iterator[Row]:
     for node in nodes:
         folded = is_folded(node, setting.turned) if node.children else None
-        yield replace(_row(node, depth, folded, setting), state=_state(node, is_asking=setting.is_asking))
+        state, standing = _state(node, is_asking=setting.is_asking), setting.standing.sign(node)
+        yield replace(_row(node, depth, folded, setting), state=state, standing=standing)
         if folded is False:
             yield from _visible(node.children, depth + 1, setting)
 

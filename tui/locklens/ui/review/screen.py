@@ -26,7 +26,7 @@ from locklens.ui.review.help import review_help
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.placeholder import nothing_to_review
 from locklens.ui.review.row_target import copy_choices, examined_node, row_target
-from locklens.ui.review.rows import Setting, is_folded, is_reviewed, marked_words, rows
+from locklens.ui.review.rows import Setting, Standing, is_folded, is_reviewed, marked_words, rows
 from locklens.ui.review.sorting import Sort, age, in_places_of, sorted_outline
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
 from locklens.ui.row_actions import RowActionsScreen
@@ -127,7 +127,8 @@ class ReviewScreen(RowActionsScreen):
         # What a registry answers moves no row away from under a user who has begun to read.
         self._outline = in_places_of(self._outline, ordered) if self.left.is_placed and not is_ordered else ordered
         self._is_ordered = self._outline == ordered
-        setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking)
+        standing = Standing(self.review.staged, frozenset(one.key for one in self.review.pending))
+        setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking, standing)
         self.left.show_rows(rows(self._outline, setting), cursor_key=cursor_key)
         self.facts.show_lines(review_facts(self.review, self.loader.marks, self.progress))
         self.refresh_notice()

@@ -64,7 +64,7 @@ def finding_markdown(finding: Finding) -> ShellText:
 
 
 def review_markdown(review: Review) -> MarkdownItems:
-    """The whole review as a list: the verdict, the distinct changes, the worst and most frequent first, and findings."""
+    """The whole review as a list: the verdict, distinct changes, the worst and most frequent first, and findings."""
     changes = sorted(distinct_changes(review), key=lambda one: (_rank(one.change.severity), -len(one.members)))
     counts = f"{counted(len(review.changes), 'change')} in {counted(len(review.roots), 'root')}"
     words = f" {verdict_words(review)}, {counts}"
