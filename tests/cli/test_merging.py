@@ -217,7 +217,7 @@ def test_the_newest_that_both_sides_allow_may_be_preferred(
     clone: Clone, tmp_path: Path, ours: LockEntry, theirs: LockEntry
 ) -> None:
     names = files(tmp_path, lock(A1), lock(ours), lock(theirs))
-    assert "1.2.0, the newest of both sides" in clone.locklens("merge", "--prefer", "newest", *names)
+    assert "1.2.0, the newer version" in clone.locklens("merge", "--prefer", "newest", *names)
     assert (tmp_path / "ours").read_bytes() == lock(A12)
 
 
@@ -248,6 +248,47 @@ def test_two_versions_in_conflict_need_a_preference(clone: Clone) -> None:
     assert "two versions were selected: 1.1.0 in HEAD (ours), 1.2.0 in topic (theirs)" in said
     clone.locklens("merge", "--root", "infra", "--prefer", "newest")
     assert clone.file.read_bytes() == lock(A12, B1)
+
+
+@pytest.mark.parametrize(("side", "entries"), [("ours", (A11, B2)), ("theirs", (A12,))])
+def test_a_side_may_be_preferred(clone: Clone, tmp_path: Path, side: str, entries: tuple[LockEntry, ...]) -> None:
+    """Also where it removed the provider that the other side changed."""
+    names = files(tmp_path, lock(A1, B1), lock(A11, B2), lock(A12))
+    said = clone.locklens("merge", "--prefer", side, *names)
+    assert f"as in {side}" in said
+    assert (tmp_path / "ours").read_bytes() == lock(*entries)
+    clone.locklens("git", "uninstall")
+    clone.fork([A1, B1], [A11, B2], [A12])
+    assert clone.run("git", "merge", "-q", "topic").returncode == 1
+    clone.locklens("merge", "--root", "infra", "--prefer", side)
+    assert clone.file.read_bytes() == lock(*entries)
+
+
+def test_markers_have_the_names_of_branches(clone: Clone, tmp_path: Path) -> None:
+    clone.fork([A1, B1], [A11, B1], [A12, B1])
+    assert clone.run("git", "merge", "-q", "topic").returncode == 1
+    markers = [line for line in clone.file.read_text().splitlines() if line.startswith(("<", ">"))]
+    assert markers == ["<<<<<<< HEAD", ">>>>>>> topic"]
+    names = files(tmp_path, lock(A1), lock(A11), lock(A12))
+    for words, expected in (
+        (["--ours-name", "main", "--theirs-name", "x\ny"], ["<<<<<<< main", r">>>>>>> x\x0ay"]),
+        (["--ours-name", "%X", "--theirs-name", "%Y"], ["<<<<<<< ours", ">>>>>>> theirs"]),
+    ):
+        (tmp_path / "ours").write_bytes(lock(A11))
+        clone.locklens("merge", *words, *names, status=1)
+        assert [
+            line for line in (tmp_path / "ours").read_text().splitlines() if line.startswith(("<", ">"))
+        ] == expected
+
+
+def test_git_diff_shows_a_conflict_as_entries(clone: Clone) -> None:
+    clone.fork([A1, B1], [A11, B1], [A12, B1])
+    assert clone.run("git", "merge", "-q", "topic").returncode == 1
+    shown = clone.locklens("textconv", str(clone.file))
+    assert "<<<<<<< HEAD (ours)\nprovider registry.terraform.io/acme/a\n  version      1.1.0\n" in shown
+    assert ">>>>>>> topic (theirs)\n" in shown
+    assert shown.count("provider registry.terraform.io/acme/b\n") == 1
+    assert zh("c") not in clone.git("diff")
 
 
 def test_usage_of_roots(clone: Clone) -> None:
@@ -284,7 +325,7 @@ def test_the_newest_is_offered_where_it_would_settle_something(clone: Clone, tmp
     lost, added = entry("a", "1.0.0", zh("a"), constraints="~> 1.0"), A1_MAC
     for ours, theirs in ((lost, added), (A11, A2)):
         said = clone.locklens("merge", *files(tmp_path, lock(A1), lock(ours), lock(theirs)), status=1)
-        assert "hint: keep one of both entries" in said
+        assert "--prefer ours or theirs the entry of that side" in said
         assert offer not in said
 
 

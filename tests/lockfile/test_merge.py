@@ -10,7 +10,7 @@ from real_material import real_cases, shared_data
 
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError
-from locklens.lockfile.merge import Labels, MergeConflict, merge
+from locklens.lockfile.merge import Labels, MergeConflict, MergeSide, merge
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
@@ -125,10 +125,11 @@ def test_what_cannot_both_hold_is_a_conflict_with_both_entries(
 
 
 def test_a_conflict_may_be_settled() -> None:
-    def newest(conflict: MergeConflict) -> LockEntry | None:
+    def newest(conflict: MergeConflict) -> MergeSide:
         assert conflict.ours is not None
         assert conflict.theirs is not None
-        return conflict.ours if conflict.ours.version.compare(conflict.theirs.version) > 0 else conflict.theirs
+        is_ours = conflict.ours.version.compare(conflict.theirs.version) > 0
+        return MergeSide.OURS if is_ours else MergeSide.THEIRS
 
     assert merge(lock(A1), lock(A2), lock(A3), dialect=TERRAFORM, settle=newest).data == lock(A3)
     assert merge(lock(A1), lock(A3), lock(A2), dialect=TERRAFORM, settle=newest).data == lock(A3)
@@ -212,8 +213,9 @@ def test_comments_that_have_no_place_are_a_conflict(base: bytes, one: bytes, oth
     assert conflict.reason == "the comments of both sides cannot be merged"
     for line in {*ours.splitlines(), *theirs.splitlines()}:
         assert line in merged.data.splitlines()
-    with_newest = merge(base, ours, theirs, dialect=TERRAFORM, settle=lambda clash: clash.ours)
-    assert len(with_newest.conflicts) == 1
+    assert len(merge(base, ours, theirs, dialect=TERRAFORM, settle=lambda _: None).conflicts) == 1
+    with_ours = merge(base, ours, theirs, dialect=TERRAFORM, settle=lambda _: MergeSide.OURS)
+    assert (with_ours.conflicts, with_ours.data) == ((), ours)
 
 
 def test_text_between_blocks_that_both_sides_changed_is_kept_of_both() -> None:

@@ -12,7 +12,7 @@ import pytest
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import conflict_sides, parse
 from locklens.operations.compare_repository import open_git
-from locklens.operations.merge import MergeSides, merge_sides
+from locklens.operations.merge import MergeSides, Preference, merge_sides
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
@@ -72,7 +72,7 @@ class Merging:
         assert b"<<<<<<<" in self.lock.read_bytes()
 
     def plan(self, *, newest: bool = False) -> Plan:
-        return ResolveConflicts(Scope(self.top, ("infra",)), prefer_newest=newest).plan()
+        return ResolveConflicts(Scope(self.top, ("infra",)), prefer=Preference.NEWEST if newest else None).plan()
 
 
 @pytest.fixture
@@ -137,13 +137,13 @@ def test_two_versions_clash_unless_the_newest_is_preferred(merging: Merging) -> 
     (failure,) = plan.failures
     words = "two versions were selected: 1.1.0 in HEAD (ours), 1.2.0 in topic (theirs)"
     assert (failure.address, failure.detail) == ("acme/a", words)
-    assert failure.hint == "--prefer newest selects the newer version"
+    assert failure.hint == "--prefer newest selects the newer version, --prefer ours or theirs the entry of that side"
     (clash,) = ResolveConflicts(Scope(merging.top, ("infra",))).clashes()
     assert str(clash.newest) == "1.2.0"
     plan = merging.plan(newest=True)
     assert new_data(plan) == NEWEST.encode()
     assert plan.proposal.command == "locklens merge --prefer newest --root infra"
-    assert "1.2.0, the newest of both sides" in [remark.detail for remark in plan.remarks]
+    assert "1.2.0, the newer version" in [remark.detail for remark in plan.remarks]
 
 
 def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) -> None:
@@ -152,7 +152,7 @@ def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) ->
         plan = merging.plan(newest=newest)
         assert not plan.proposal.files
         assert plan.failures[0].detail.startswith("one side removed it, the other changed it: 1.1.0 in HEAD (ours), ")
-        assert plan.failures[0].hint == "keep one of both entries by hand"
+        assert plan.failures[0].hint == "--prefer ours or theirs the entry of that side"
 
 
 @pytest.mark.parametrize("style", ["merge", "diff3"])
@@ -214,7 +214,7 @@ def test_real_conflicts(style: str) -> None:
             assert b"<<<<<<<" not in side
             assert parse(side, "").conflict is None
         read = MergeSides(*((case / f"{name}.lock.hcl").read_bytes() for name in ("base", "ours", "theirs")))
-        merged, _ = merge_sides(read, prefer_newest=True)
+        merged, _ = merge_sides(read, prefer=Preference.NEWEST)
         assert merged.conflicts or parse(merged.data, "").is_valid, case.name
 
 

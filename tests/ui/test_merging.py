@@ -78,13 +78,13 @@ async def test_what_clashes_is_listed_and_the_newest_is_a_choice(
     async with opening(BASE, NEWER, NEWEST, size=size) as on:
         before = merging.lock.read_bytes()
         await on.press("M")
-        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "clashes" in on.text)
-        for words in ("1 entry clashes", "acme/a", "two versions were selected", "1.1.0", "1.2.0", "HEAD (ours)"):
+        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 provider" in on.text)
+        for words in ("acme/a", "two versions were selected", "1.1.0", "1.2.0", "HEAD (ours)"):
             assert words in on.text
         await on.press("escape")
         assert not on.has_preview()
         await on.press("M")
-        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "clashes" in on.text)
+        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 provider" in on.text)
         await on.press("n")
         await until(on, on.has_preview)
         await on.ready()
@@ -99,9 +99,9 @@ async def test_what_the_newest_does_not_settle_is_left_to_a_person(opening: Open
     async with opening(BASE, NEWER, removed) as on:
         before = merging.lock.read_bytes()
         await on.press("M")
-        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "clashes" in on.text)
-        assert "to be resolved by hand" in on.text
-        assert "preview with the newest" not in on.text
+        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 provider" in on.text)
+        assert "one side removed the provider" in on.text
+        assert "take the newer version" not in on.text
         await on.press("n")
         assert isinstance(on.app.screen, ClashesDialog)
         await on.press("escape")
@@ -119,3 +119,16 @@ async def test_where_nothing_is_in_conflict(opening: Opening, merging: Merging) 
         await on.press("M")
         await until(on, lambda: "infra/.terraform.lock.hcl: the lock file is in no conflict" in on.text)
         assert not on.has_preview()
+
+
+@pytest.mark.parametrize(("key", "side", "result"), [("o", "ours", NEWER), ("t", "theirs", NEWEST)])
+async def test_a_side_may_be_taken(opening: Opening, merging: Merging, key: str, side: str, result: str) -> None:
+    async with opening(BASE, NEWER, NEWEST) as on:
+        await on.press("M")
+        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and f"take {side}" in on.text)
+        await on.press(key)
+        await until(on, on.has_preview)
+        await on.ready()
+        assert f"--prefer {side}" in on.plan
+        await on.press("enter")
+        await until(on, lambda: merging.lock.read_bytes() == result.encode())

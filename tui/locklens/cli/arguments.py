@@ -44,10 +44,10 @@ _VALUED = frozenset(
     for name in (
         "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror",
         "head", "incident", "install-path", "jobs", "lock-file", "lockfile", "marker-size", "max-rate", "max-requests",
-        "metadata", "mirror", "net-mirror", "new", "old", "output", "package", "path", "per-host", "platform",
-        "plugin-cache", "plugin-dir", "policy", "port", "pr", "prefer", "prove", "provider", "reason", "remote",
-        "report", "review-by", "root", "scheduler", "shard", "size-key", "test-directory", "tool", "tool-version",
-        "until", "why",
+        "metadata", "mirror", "net-mirror", "new", "old", "ours-name", "output", "package", "path", "per-host",
+        "platform", "plugin-cache", "plugin-dir", "policy", "port", "pr", "prefer", "prove", "provider", "reason", "remote",
+        "report", "review-by", "root", "scheduler", "shard", "size-key", "test-directory", "theirs-name", "tool",
+        "tool-version", "until", "why",
     )
 ) | {"-C"}  # fmt: skip
 """Options whose next word is their value, also where it reads like a command."""

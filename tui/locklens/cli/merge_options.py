@@ -43,9 +43,15 @@ def _merge() -> Parser:
         "--marker-size", metavar="N", type=int, help="characters of a conflict marker (git: %%L; default: 7)"
     )
     words = (
-        "of two versions select the newer, if it satisfies the recorded constraints of both sides (default: conflict)"
+        "entry to take where both sides changed it: that of a side, or of two versions the newer, if it satisfies the "
+        "recorded constraints of both sides (default: conflict)"
     )
-    parser.add_argument("--prefer", choices=["newest"], help=words)
+    parser.add_argument("--prefer", choices=["ours", "theirs", "newest"], help=words)
+    for side, letter in (("ours", "X"), ("theirs", "Y")):
+        words = (
+            f"name of {side} in conflict markers (git since 2.44: %%{letter}; default: that of git merge, else {side})"
+        )
+        parser.add_argument(f"--{side}-name", metavar="NAME", default="", help=words)
     add = parser.add_argument_group("lock files that git left in conflict").add_argument
     add(
         "--root",

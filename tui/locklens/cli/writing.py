@@ -113,9 +113,10 @@ def operation_of(command: str, options: Namespace) -> Operation:
 
         return Restore(scope, (RestoredProviders(scope.roots, tuple(options.providers)),), options.revision)
     if command == "merge":
+        from locklens.operations.merge import Preference
         from locklens.operations.write.resolve import ResolveConflicts
 
-        return ResolveConflicts(scope, prefer_newest=options.prefer == "newest")
+        return ResolveConflicts(scope, Preference(options.prefer) if options.prefer else None)
     from locklens.operations.write.format import Format
 
     return Format(scope)

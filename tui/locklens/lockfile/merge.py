@@ -9,6 +9,7 @@ rest: what a side wrote into them stands, or it is a conflict.
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -36,6 +37,16 @@ MARKER_SIZE = 7
 
 _LONG_MARKER = re.compile(rb"^(?:<{8,}|[|]{8,}|={8,}|>{8,})(?=[ \r\n]|\Z)", re.MULTILINE)
 """A marker of git's merge of two ancestors, which is longer than one of a merge that people see."""
+
+
+class MergeSide(StrEnum):
+    """A side of a merge, as git names it."""
+
+    OURS = "ours"
+    THEIRS = "theirs"
+
+
+COMMENTS_CLASH = "the comments of both sides cannot be merged"
 
 
 class MergeConflict(Struct, frozen=True):
@@ -98,7 +109,7 @@ def merge(
     theirs: bytes,
     *,
     dialect: Dialect,
-    settle: Callable[[MergeConflict], LockEntry | None] | None = None,
+    settle: Callable[[MergeConflict], MergeSide | None] | None = None,
     labels: Labels | None = None,
 ) -> Merged:
     """Return the merge of two lock files with a common ancestor.
@@ -112,7 +123,7 @@ def merge(
         ours: The side that receives; its line ends count.
         theirs: The other side.
         dialect: Whose rules hold for addresses.
-        settle: Selects one of a conflict's entries; None leaves the conflict open. Not asked about removed entries.
+        settle: Selects the side whose entry stands, or whose removal; None leaves the conflict open.
         labels: For the markers of conflicts that are left open.
 
     Raises:
@@ -128,10 +139,14 @@ def merge(
     conflicts, united = [], []
     for address in sorted(second.entries.keys() | third.entries.keys()):
         outcome = _outcome(address, first, second, third)
-        if isinstance(outcome, MergeConflict) and settle is not None and outcome.ours and outcome.theirs:
-            selected = settle(outcome)
-            outcome = outcome if selected is None else _side_of(selected, second, third)
+        sides = {MergeSide.OURS: second, MergeSide.THEIRS: third}
+        if isinstance(outcome, MergeConflict) and settle is not None and (selected := settle(outcome)) is not None:
+            outcome = sides[selected]
         piece = _piece(outcome, address, first, second, third) if not isinstance(outcome, MergeConflict) else outcome
+        if isinstance(piece, MergeConflict) and piece is not outcome and settle is not None:
+            selected = settle(piece)
+            piece = piece if selected is None else sides[selected].pieces.by_address.get(address)
+            outcome = outcome if selected is None else sides[selected]
         if isinstance(piece, MergeConflict):
             conflicts.append(piece)
             changed[address] = _marked(address, second, third, labels or Labels())
@@ -238,10 +253,6 @@ def _constraints(before: LockEntry | None, mine: LockEntry, other: LockEntry) ->
     return None
 
 
-def _side_of(selected: LockEntry, ours: _Side, theirs: _Side) -> _Side:
-    return ours if ours.entries.get(selected.address) is selected else theirs
-
-
 def _piece(
     outcome: _Side | LockEntry, address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side
 ) -> BlockPiece | MergeConflict | None:
@@ -264,7 +275,7 @@ def _piece(
             return replace(ours.pieces.by_address[address], body=split_comments(merged)[0] + rendered)
     entry = None if address in base.disputed else base.entries.get(address)
     mine, their = ours.entries.get(address), theirs.entries.get(address)
-    return MergeConflict(address, entry, mine, their, "the comments of both sides cannot be merged")
+    return MergeConflict(address, entry, mine, their, COMMENTS_CLASH)
 
 
 def _lead(piece: BlockPiece, base: _Side, theirs: _Side) -> str:

@@ -284,12 +284,17 @@ def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | Syntax
             else:
                 names = lines[start - 1][8:].strip(), word[8:].strip()
                 yield (
-                    ConflictMarker(start, middle, number, f"{names[0]} (ours)", f"{names[1]} (theirs)"),
+                    ConflictMarker(start, middle, number, _named(names[0], "ours"), _named(names[1], "theirs")),
                     base or middle,
                 )
             start = middle = 0
     if start:
         yield _stray(start)
+
+
+def _named(label: str, side: str) -> str:
+    """The side by its label, which may be the side's name itself."""
+    return side if label in {"", side} else f"{label} ({side})"
 
 
 def _stray(line: int) -> SyntaxProblem:

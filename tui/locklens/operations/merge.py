@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from msgspec import Struct
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files, registry_manifests
-from locklens.lockfile.merge import Labels, MergeConflict, Merged, merge
+from locklens.lockfile.merge import COMMENTS_CLASH, Labels, MergeConflict, Merged, MergeSide, merge
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 from locklens.project.gitmerge import merge_lines
 from locklens.storage.files import read_bounded, write_atomically
@@ -23,19 +24,41 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry
 
 
+class Preference(StrEnum):
+    """What settles an entry that both sides changed in ways that cannot both hold."""
+
+    OURS = "ours"
+    THEIRS = "theirs"
+    NEWEST = "newest"
+
+
+class Settled(Struct, frozen=True):
+    """An entry that a preference settled; `entry` is None where the side had removed it."""
+
+    address: ProviderAddress
+    entry: LockEntry | None
+    preference: Preference
+
+    @property
+    def words(self) -> str:
+        """What stands, and why, such as "1.2.0, the newer version"."""
+        what = str(self.entry.version) if self.entry is not None else "removed"
+        return f"{what}, {'the newer version' if self.preference is Preference.NEWEST else f'as in {self.preference}'}"
+
+
 class MergeResult(Struct, frozen=True):
     """What a merge came to.
 
     Attributes:
         conflicts: Entries that are left between conflict markers.
         united: Providers whose hashes of both sides were united.
-        settled: The entries that were selected of two versions.
+        settled: The entries that the preference settled.
         line_merge: Why lines were merged instead of blocks, with or without conflicts; "" otherwise.
     """
 
     conflicts: tuple[MergeConflict, ...] = ()
     united: tuple[ProviderAddress, ...] = ()
-    settled: tuple[LockEntry, ...] = ()
+    settled: tuple[Settled, ...] = ()
     line_merge: str = ""
 
     @property
@@ -45,7 +68,7 @@ class MergeResult(Struct, frozen=True):
 
 
 def merge_files(
-    base: Path, ours: Path, theirs: Path, *, marker_size: int | None = None, prefer_newest: bool = False
+    base: Path, ours: Path, theirs: Path, *, labels: Labels | None = None, prefer: Preference | None = None
 ) -> MergeResult:
     """Merge three lock files into `ours`.
 
@@ -55,17 +78,17 @@ def merge_files(
         base: The common ancestor; an empty file for none.
         ours: The side that receives the result.
         theirs: The other side.
-        marker_size: Characters of a conflict marker; git's default where it is None.
-        prefer_newest: Of two versions, take the newest that satisfies the recorded constraints of both sides.
+        labels: For the markers of conflicts that are left open.
+        prefer: What settles conflicts; None leaves them open.
 
     Raises:
         ConfigurationError: A file cannot be read or written.
         RepositoryError: Lines have to be merged, and git is missing or cannot.
     """
     sides = MergeSides(*(read_bounded(path, MAX_LOCK_FILE_BYTES) for path in (base, ours, theirs)))
-    labels = Labels() if marker_size is None else Labels(size=marker_size)
+    labels = labels or Labels()
     try:
-        merged, settled = merge_sides(sides, prefer_newest=prefer_newest, labels=labels)
+        merged, settled = merge_sides(sides, prefer=prefer, labels=labels)
     except ConfigurationError as error:
         return _merged_lines(base, ours, theirs, labels, reason=error.message)
     if merged.data != sides.ours:
@@ -84,35 +107,62 @@ class MergeSides(Struct, frozen=True):
 def merge_sides(
     sides: MergeSides,
     *,
-    prefer_newest: bool = False,
+    prefer: Preference | None = None,
     labels: Labels | None = None,
     dialect: Dialect | None = None,
-) -> tuple[Merged, tuple[LockEntry, ...]]:
+) -> tuple[Merged, tuple[Settled, ...]]:
     """Merge three lock files by block.
 
     Args:
         sides: The files.
-        prefer_newest: Of two versions, take the newest that satisfies the recorded constraints of both sides.
+        prefer: What settles conflicts; None leaves them open.
         labels: For the markers of conflicts that are left open.
         dialect: The tool whose rules hold for addresses; None to read it from the headers.
 
     Returns:
-        The merged file, and the entries that were selected of two versions.
+        The merged file, and the entries that the preference settled.
 
     Raises:
         ConfigurationError: The tools would refuse one of the sides.
     """
-    settled: list[LockEntry] = []
+    settled: list[Settled] = []
 
-    def settle(conflict: MergeConflict) -> LockEntry | None:
-        entry = newest_of_both(conflict) if prefer_newest else None
-        settled.extend([] if entry is None else [entry])
-        return entry
+    def settle(conflict: MergeConflict) -> MergeSide | None:
+        side = _preferred(conflict, prefer)
+        if side is not None and prefer is not None:
+            entry = conflict.ours if side is MergeSide.OURS else conflict.theirs
+            settled.append(Settled(conflict.address, entry, prefer))
+        return side
 
     writers = (parse(data, "").writer for data in (sides.ours, sides.theirs))
     rules = dialect or next(filter(None, writers), TERRAFORM)
     merged = merge(sides.base, sides.ours, sides.theirs, dialect=rules, settle=settle, labels=labels)
     return merged, tuple(settled)
+
+
+def _preferred(conflict: MergeConflict, prefer: Preference | None) -> MergeSide | None:
+    if prefer is None:
+        return None
+    if prefer is not Preference.NEWEST:
+        return MergeSide(prefer.value)
+    newest = newest_of_both(conflict) if conflict.reason != COMMENTS_CLASH else None
+    if newest is None:
+        return None
+    return MergeSide.OURS if newest is conflict.ours else MergeSide.THEIRS
+
+
+def why_no_newest(conflict: MergeConflict) -> str:
+    """Return why the newer version does not settle a conflict, as a clause; "" where it does."""
+    ours, theirs = conflict.ours, conflict.theirs
+    if newest_of_both(conflict) is not None:
+        return ""
+    if ours is None or theirs is None:
+        return "one side removed the provider: keep the entry of the other, or remove it"
+    if ours.version == theirs.version:
+        return "both sides have the same version: take the entry of one, or lock the provider again"
+    if _share_packages(ours, theirs):
+        return "both versions have the same hashes: lock the provider again"
+    return "the newer version does not satisfy the constraints of both sides"
 
 
 def newest_of_both(conflict: MergeConflict) -> LockEntry | None:

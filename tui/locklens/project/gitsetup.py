@@ -22,7 +22,7 @@ ATTRIBUTES = ".terraform.lock.hcl merge=locklens diff=locklens"
 _SECTIONS = ("merge.locklens", "diff.locklens")
 # git is also started where `locklens` is not on PATH, or does not run: by an editor, after an upgrade. A driver that
 # only fails leaves our side without markers, and the next "git add" drops theirs; a failing textconv ends "git diff".
-_MERGE = "locklens merge --marker-size=%L --path=%P %O %A %B"
+_MERGE = "locklens merge --marker-size=%L --path=%P --ours-name=%X --theirs-name=%Y %O %A %B"
 _MERGE_OF_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
 _HAS_LOCKLENS = "command -v locklens >/dev/null"
 _SETTINGS = {

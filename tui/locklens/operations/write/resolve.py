@@ -10,7 +10,7 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
-from locklens.operations.merge import MergeSides, merge_sides, newest_of_both
+from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, why_no_newest
 from locklens.operations.plan.command_line import command_line
 from locklens.operations.plan.model import PlannedChange
 from locklens.operations.plan.scoped import ScopedPlanBuilder
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from locklens.operations.root_modules import Root
     from locklens.versions import Version
 
+_TITLES = {
+    Preference.OURS: ", our version where both differ",
+    Preference.THEIRS: ", their version where both differ",
+    Preference.NEWEST: ", the newer of two versions",
+}
+
 _STAGES = "ours (stage 2)", "theirs (stage 3)"
 
 
@@ -37,7 +43,8 @@ class Clash(Struct, frozen=True):
         reason: A clause, such as "two versions were selected".
         ours: Our side: its name, and the version or "removed".
         theirs: The same of the other side.
-        newest: The version that the newest of both would be; None where that settles nothing.
+        newest: The newer version; None where it settles nothing.
+        problem: Why the newer version settles nothing; "" where it does.
     """
 
     root: str
@@ -46,6 +53,7 @@ class Clash(Struct, frozen=True):
     ours: tuple[str, str]
     theirs: tuple[str, str]
     newest: Version | None = None
+    problem: str = ""
 
     @property
     def words(self) -> str:
@@ -59,19 +67,18 @@ class ResolveConflicts(Struct, frozen=True):
 
     Attributes:
         where: The roots.
-        prefer_newest: Of two versions, take the newest that satisfies the recorded constraints of both sides.
+        prefer: What settles entries that clash; None leaves them open.
     """
 
     needs_registry: ClassVar[Literal[False]] = False
 
     where: Scope
-    prefer_newest: bool = False
+    prefer: Preference | None = None
 
     @property
     def title(self) -> str:
         """A short title."""
-        newest = ", the newest of two versions" if self.prefer_newest else ""
-        return f"Merge the lock file of {listed_roots(self.where.roots)}{newest}"
+        return f"Merge the lock file of {listed_roots(self.where.roots)}{_TITLES.get(self.prefer, '')}"
 
     def clashes(self) -> tuple[Clash, ...]:
         """Return the entries that clash; those of roots that cannot be merged at all are left out.
@@ -85,7 +92,7 @@ class ResolveConflicts(Struct, frozen=True):
         failures: list[ConfigurationError] = []
         for root in draft.roots:
             try:
-                found += _Conflicted.read(root, draft.top).clashes(prefer_newest=self.prefer_newest)
+                found += _Conflicted.read(root, draft.top).clashes(prefer=self.prefer)
             except ConfigurationError as error:
                 failures.append(error)  # The plan of the others reports it.
         if failures and len(failures) == len(draft.roots):
@@ -107,17 +114,16 @@ class ResolveConflicts(Struct, frozen=True):
             on_root(root.path)
             with draft.attempt(root.path):
                 self._plan_root(draft, root)
-        words = ["--prefer", "newest"] if self.prefer_newest else []
+        words = ["--prefer", self.prefer.value] if self.prefer is not None else []
         return draft.plan(command_line("merge", self.where, words))
 
     def _plan_root(self, draft: ScopedPlanBuilder, root: Root) -> None:
         conflicted = _Conflicted.read(root, draft.top)
-        merged, settled = merge_sides(conflicted.sides, prefer_newest=self.prefer_newest, dialect=root.tool)
+        merged, settled = merge_sides(conflicted.sides, prefer=self.prefer, dialect=root.tool)
         if merged.conflicts:
-            for clash in conflicted.clashes(prefer_newest=self.prefer_newest):
-                hint = (
-                    "--prefer newest selects the newer version" if clash.newest else "keep one of both entries by hand"
-                )
+            for clash in conflicted.clashes(prefer=self.prefer):
+                newest = "--prefer newest selects the newer version, " if clash.newest else ""
+                hint = f"{newest}--prefer ours or theirs the entry of that side"
                 draft.fail(root.path, ConfigurationError(clash.words, hint=hint), address=clash.name)
             return
         after = parse(merged.data, root.lock.path, dialect=root.tool)
@@ -137,8 +143,7 @@ class ResolveConflicts(Struct, frozen=True):
         for address in merged.united:
             draft.note(root.path, "the hashes of both sides are united", address=root.name_of(address))
         for entry in settled:
-            words = f"{entry.version}, the newest of both sides"
-            draft.note(root.path, words, address=root.name_of(entry.address))
+            draft.note(root.path, entry.words, address=root.name_of(entry.address))
         conflicted.note(draft)
 
 
@@ -177,13 +182,13 @@ class _Conflicted(Struct, frozen=True):
         words, hint = f"{problem.summary}: {problem.detail}", "resolve the conflict by hand"
         raise ConfigurationError(words, path=root.lock.path, line=problem.line, hint=hint)
 
-    def clashes(self, *, prefer_newest: bool) -> tuple[Clash, ...]:
+    def clashes(self, *, prefer: Preference | None) -> tuple[Clash, ...]:
         """Return the entries that clash.
 
         Raises:
             ConfigurationError: The tools would refuse one of the sides.
         """
-        merged, _ = merge_sides(self.sides, prefer_newest=prefer_newest, dialect=self.root.tool)
+        merged, _ = merge_sides(self.sides, prefer=prefer, dialect=self.root.tool)
         return tuple(map(self._clash, merged.conflicts))
 
     def _clash(self, conflict: MergeConflict) -> Clash:
@@ -196,6 +201,7 @@ class _Conflicted(Struct, frozen=True):
             (self.names[0], ours),
             (self.names[1], theirs),
             newest.version if newest is not None else None,
+            why_no_newest(conflict),
         )
 
     def note(self, draft: ScopedPlanBuilder) -> None:

@@ -1,4 +1,4 @@
-"""The dialog of a merge whose entries clash: both versions of each, and the choice of the newest."""
+"""The dialog of a merge whose entries clash: both versions of each, and the choice of a side or of the newer one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
 
+from locklens.operations.merge import Preference
 from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
@@ -34,8 +35,8 @@ class ClashesFound(Message):
     error: LockLensError | None = None
 
 
-class ClashesDialog(ModalScreen[bool | None], ClosedOnce[bool | None]):
-    """Lists the entries that clash; dismissed with True if the newest versions are chosen.
+class ClashesDialog(ModalScreen[Preference | None], ClosedOnce[Preference | None]):
+    """Lists the entries that clash; dismissed with what settles them, None if the dialog was closed.
 
     Args:
         clashes: At least one.
@@ -43,6 +44,8 @@ class ClashesDialog(ModalScreen[bool | None], ClosedOnce[bool | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "newest", "Newest", show=False),
+        Binding("o", "ours", "Ours", show=False),
+        Binding("t", "theirs", "Theirs", show=False),
         Binding("escape,q,M", "close", "Close", show=False),
     ]
 
@@ -64,12 +67,16 @@ class ClashesDialog(ModalScreen[bool | None], ClosedOnce[bool | None]):
 
     def on_mount(self) -> None:
         """Show the entries."""
-        title = f" Merge: {counted(len(self._clashes), 'entry clashes', 'entries clash')}"
+        title = f" Merge conflict in {counted(len(self._clashes), 'provider')}"
         self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(title, Role.STRONG),)))
-        newest = (Piece(" n", Role.INFO, "newest"), Piece(" preview with the newest of both   ", Role.DIM, "newest"))
-        close = (Piece(" esc", Role.INFO, "close"), Piece(" close", Role.DIM, "close"))
-        keys = (*(newest if self.can_take_newest else ()), *close)
-        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(keys))
+        newest = (("n", "newest", "take the newer version"),) if self.can_take_newest else ()
+        keys = (*newest, ("o", "ours", "take ours"), ("t", "theirs", "take theirs"), ("esc", "close", "close"))
+        pieces = (
+            piece
+            for key, action, words in keys
+            for piece in (Piece(f" {key}", Role.INFO, action), Piece(f" {words}  ", Role.DIM, action))
+        )
+        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(tuple(pieces)))
         view = self.query_one(LineView)
         view.show_lines(clash_lines(self._clashes))
         view.focus()
@@ -80,11 +87,21 @@ class ClashesDialog(ModalScreen[bool | None], ClosedOnce[bool | None]):
         await self.run_action(event.action)
 
     def action_newest(self) -> None:
-        """Choose the newest version of each entry."""
+        """Take the newer version of each entry."""
         if self.can_take_newest:
-            self.dismiss(True)
+            self.dismiss(Preference.NEWEST)
         else:
-            self.notify("the newest version does not settle every entry: resolve the file by hand, e opens it")
+            self.notify(
+                "the newer version does not settle every entry: o takes ours, t theirs; by hand: e opens the file"
+            )
+
+    def action_ours(self) -> None:
+        """Take our side of each entry."""
+        self.dismiss(Preference.OURS)
+
+    def action_theirs(self) -> None:
+        """Take their side of each entry."""
+        self.dismiss(Preference.THEIRS)
 
     def action_close(self) -> None:
         """Close without a choice."""
@@ -92,14 +109,14 @@ class ClashesDialog(ModalScreen[bool | None], ClosedOnce[bool | None]):
 
 
 def clash_lines(clashes: Sequence[Clash]) -> Iterator[Line]:
-    """The entries that clash, with both versions, and what the newest would be."""
+    """The entries that clash, with both versions, and which is the newer."""
     for clash in clashes:
         yield line(Span(clash.name, Role.STRONG), Span(f"  {clash.root or '.'}", Role.PLACE), copied=clash.name)
         yield line(f"  {clash.reason}", hanging=4)
         for name, version in (clash.ours, clash.theirs):
             is_newest = clash.newest is not None and str(clash.newest) == version
-            newest = Span("  the newest of both" if is_newest else "", Role.GOOD)
+            newest = Span("  the newer version" if is_newest else "", Role.GOOD)
             yield line(f"    {version:<14}", Span(name, Role.DIM), newest, hanging=18, copied=version)
         if clash.newest is None:
-            yield line(Span("    to be resolved by hand: the newest does not settle it", Role.WARN), hanging=4)
+            yield line(Span(f"    {clash.problem}", Role.WARN), hanging=4)
         yield Line()

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
+    from locklens.operations.merge import Preference
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.resolve import ResolveConflicts
     from locklens.review.model import Finding, Review
@@ -292,10 +293,12 @@ class ReviewScreen(RowActionsScreen):
         elif not self.is_current:
             return
         elif event.clashes:
-            newest = replace(event.operation, prefer_newest=True)
-            self.app.push_screen(
-                ClashesDialog(event.clashes), lambda is_newest: self.preview(newest) if is_newest else None
-            )
+
+            def preview(prefer: Preference | None) -> None:
+                if prefer is not None:
+                    self.preview(replace(event.operation, prefer=prefer))
+
+            self.app.push_screen(ClashesDialog(event.clashes), preview)
         else:
             self.preview(event.operation)
 
