@@ -64,6 +64,16 @@ def fish(text: str, line: str, folder: Path) -> set[str]:
 
 
 OFFERS: dict[str, Callable[[str, str, Path], set[str]]] = {"bash": bash, "fish": fish}
+LOCK = """
+provider "registry.terraform.io/hashicorp/aws" {
+}
+provider "corp.example/acme/demo" {
+}
+provider "registry.opentofu.org/acme/other" {
+}
+provider "$(touch PWNED)" {
+}
+"""
 CASES = {
     "locklens re": ({"review", "restore"}, {"main", "hashes"}),
     "locklens review --fai": ({"--fail-on"}, {"--format"}),
@@ -74,6 +84,14 @@ CASES = {
     "locklens keys --hist": ({"--history"}, {"--reason"}),
     "locklens cache ": ({"info", "clear"}, {"review"}),
     "locklens explain LK00": ({"LK001", "LK009"}, {"LK010"}),
+    "locklens explain h1-": ({"h1-missing"}, {"LK001"}),
+    "locklens review ma": ({"main"}, {"v1", "review"}),
+    "locklens review --head v": ({"v1"}, {"main"}),
+    "locklens restore --from ": ({"main", "v1"}, {"$(touch${IFS}PWNED)"}),
+    "locklens why ": ({"hashicorp/aws", "corp.example/acme/demo"}, {"$(touch", "main"}),
+    "locklens upgrade hash": ({"hashicorp/aws"}, {"acme/other"}),
+    "locklens prune ": ({"hashicorp/aws"}, {"main"}),
+    "locklens demo --incident key": ({"key-expired", "key-changed"}, {"yanked"}),
     "locklens textconv a-f": ({"a-file"}, {"review"}),
     "locklens review --policy a-f": ({"a-file"}, {"review"}),
     "locklens lock --root a-": ({"a-folder"}, {"a-file"}),
@@ -88,10 +106,29 @@ def test_a_shell_completes(shell: str, line: str, tmp_path: Path, capsys: pytest
     folder = tmp_path / "work"
     (folder / "a-folder").mkdir(parents=True)
     (folder / "a-file").touch()
+    (folder / ".terraform.lock.hcl").write_text(LOCK)
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    odd = "$(touch${IFS}PWNED)"
+    for words in (["init", "-qb", "main"], ["commit", "-qm", "x", "--allow-empty"], ["tag", "v1"], ["branch", odd]):
+        subprocess.run([*git, *words], cwd=folder, check=True)
     offered = {word.removesuffix("/") for word in OFFERS[shell](script(shell, capsys), line, folder)}
     expected, not_expected = CASES[line]
     assert expected <= offered
     assert not_expected.isdisjoint(offered)
+    assert not (folder / "PWNED").exists()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+def test_providers_of_a_repository_are_those_of_its_lock_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for root in ("a", "b", "-x"):
+        (tmp_path / root).mkdir()
+        (tmp_path / root / ".terraform.lock.hcl").write_text(f'provider "registry.terraform.io/acme/in{root}" {{\n}}\n')
+    os.mkfifo(tmp_path / "pipe.terraform.lock.hcl")
+    for words in (["init", "-q"], ["add", "a", "b", "./-x"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    assert bash(script("bash", capsys), "locklens why acme/", tmp_path) == {"acme/ina", "acme/inb", "acme/in-x"}
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")

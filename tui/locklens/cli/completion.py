@@ -1,6 +1,6 @@
 """Shell completion: one script for bash, zsh or fish, made of the parsers that read the commands.
 
-The script is static: a key press starts no program, and nothing of the folder one is in is read but its file names.
+Commands, options and their values are in the script; revisions and providers are looked up by `completed_names`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from locklens.cli.arguments import COMMANDS
+from locklens.cli.completed_names import PREAMBLE, PROVIDERS, REVISIONS
 from locklens.cli.options import read_options
 from locklens.cli.output import put
 from locklens.cli.parser import BUILD_ONLY, Parser, ParserBuiltError
@@ -35,7 +36,7 @@ def _completion_script(shell: str) -> Printable:
     """
     import shtab
 
-    return script_text(shtab.complete(_whole_parser(), shell))
+    return script_text(shtab.complete(_whole_parser(), shell, preamble=PREAMBLE))
 
 
 def _whole_parser() -> argparse.ArgumentParser:
@@ -80,6 +81,7 @@ def _mark(command: str, action: argparse.Action) -> None:
     """Say what completes the value of an option of a command, or an operand."""
     import shtab
 
+    from locklens.demo.incidents import incident_names
     from locklens.doctor.model import CauseId
     from locklens.review.rules.catalogue import RULES
 
@@ -87,7 +89,14 @@ def _mark(command: str, action: argparse.Action) -> None:
         action.complete = shtab.FILE  # type: ignore[attr-defined]
     elif action.metavar in _FOLDERS:
         action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    elif action.metavar == "REV" or (action.metavar == "BASE" and command != "merge"):
+        action.complete = REVISIONS  # type: ignore[attr-defined]
+    elif action.metavar in {"PROVIDER", "PROVIDER[=VERSION]"}:
+        action.complete = PROVIDERS  # type: ignore[attr-defined]
     elif action.metavar == "RULE":
-        action.choices = tuple(RULES)
+        causes = tuple(sorted(cause.value for cause in CauseId)) if command == "explain" else ()
+        action.choices = (*RULES, *causes)
+    elif action.dest == "incident":
+        action.choices = incident_names()
     elif action.metavar == "CAUSE":
         action.choices = tuple(sorted(CauseId))
