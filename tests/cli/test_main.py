@@ -22,6 +22,7 @@ from schemas import validate
 from waiting import LIMIT
 
 from locklens.cli.main import main
+from locklens.doctor.model import CauseId
 from locklens.review.reports.json import review_schema
 from locklens.review.rules.catalogue import RULES
 
@@ -234,6 +235,10 @@ def test_exit_statuses(run: Run, files: Path, new: bytes, fail_on: str, status: 
         (["review", "--staged", "--head", "x"], "--head and --staged cannot be used together"),
         (["review", "--config", "."], "--config requires"),
         (["explain", "LK999"], "unknown rule 'LK999'"),
+        (["explain", "lk1"], "unknown rule 'lk1'; did you mean 'LK001'?"),
+        (["explain", "LK23"], "did you mean 'LK023'?"),
+        (["explain", "h1-mising"], "did you mean 'h1-missing'?"),
+        (["why", "aws", "--prove", "all"], "unrecognized arguments: --prove all"),
         (["-C"], "-C needs a folder"),
         (["review"], "not inside a git repository"),
     ],
@@ -330,8 +335,20 @@ def test_explanations(run: Run) -> None:
     assert len(run("explain")[1].splitlines()) == len(RULES)
 
 
-def test_version_and_help(run: Run) -> None:
+def test_version_and_help(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    def helped(command: str) -> str:
+        with pytest.raises(SystemExit):
+            main([command, "--help"], no_ui)
+        return "".join(capsys.readouterr().out.split())  # Lines are broken behind dashes too.
+
     assert run("--version")[1].startswith("locklens ")
+    assert run("version") == run("--version")
+    demo = helped("demo")
+    assert all(name in demo for name in CauseId)
+    assert demo.count("with--serve") == 4
+    why = helped("why")
+    assert "--all" not in why.replace("--all-roots", "")
+    assert "--prove" not in why
     for argv in (["--help"], ["-h"], ["help"]):
         assert "usage: locklens" in run(*argv)[1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,6 +56,17 @@ def reason(top: Path) -> str:
     return GENERATED if (top / "live" / "main.tf").exists() else ABSENT
 
 
+def assert_doubted(found: list[dict[str, Any]], top: Path, out: str) -> None:
+    """The doubt is a finding, or for all of Terragrunt's roots one note."""
+    notes = [note for note in json.loads(out)["run"]["notes"] if "(LK007)" in note]
+    if (top / "live" / "terragrunt.hcl").exists():
+        assert found == []
+        assert [note.partition(",")[0] for note in notes] == ["1 root has a terragrunt.hcl"]
+    else:
+        assert [(finding["severity"], reason(top) in finding["message"]) for finding in found] == [("info", True)]
+        assert notes == []
+
+
 def test_a_review_cannot_say_what_is_required(run: Run, top: Path) -> None:
     (top / "live" / LOCK).write_bytes((top / "live" / LOCK).read_bytes() + b"# by hand\n")
     status, out, _ = run("review", "--offline", "--format", "json")
@@ -62,7 +74,7 @@ def test_a_review_cannot_say_what_is_required(run: Run, top: Path) -> None:
     assert status == 0
     assert root["configuration"]["complete"] is False
     found = [finding for finding in root["findings"] if finding["rule"] == "LK007"]
-    assert [(finding["severity"], reason(top) in finding["message"]) for finding in found] == [("info", True)]
+    assert_doubted(found, top, out)
 
 
 def test_a_changed_entry_is_no_orphan(run: Run, top: Path) -> None:
@@ -70,7 +82,19 @@ def test_a_changed_entry_is_no_orphan(run: Run, top: Path) -> None:
     _, out, _ = run("review", "--offline", "--format", "json")
     root = json.loads(out)["roots"][0]
     found = [one for one in (*root["findings"], *root["changes"][0]["findings"]) if one["rule"] == "LK007"]
-    assert [(finding["severity"], reason(top) in finding["message"]) for finding in found] == [("info", True)]
+    assert_doubted(found, top, out)
+
+
+def test_terragrunt_roots_have_one_note(run: Run, top: Path) -> None:
+    if not (top / "live" / "terragrunt.hcl").exists():
+        pytest.skip("no Terragrunt")
+    for name in ("a", "b"):
+        shutil.copytree(top / "live", top / name)
+    (top / "live" / LOCK).write_bytes((top / "live" / LOCK).read_bytes() + b"# by hand\n")
+    _, out, _ = run("review", "--offline")
+    assert "LK007 INFO" not in out
+    assert out.count("note: ") == 1
+    assert "note: 3 roots have a terragrunt.hcl, which may generate configuration: " in out
 
 
 def test_the_recorded_constraints_bound_an_upgrade(run: Run, top: Path) -> None:

@@ -387,6 +387,23 @@ def test_roots_that_disagree_about_a_version() -> None:
     assert found(ZH["0"]) == ()
 
 
+def test_the_few_roots_that_differ_are_named() -> None:
+    usual = [lock(block("5.1.0", ZH["0"], ZH["1"]), path=f"r{number}/lock") for number in range(4)]
+    odd = lock(block("5.1.0", ZH["0"], ZH["2"]), path="odd/lock")
+    locked = LockedPackages([*usual, odd])
+
+    def message(one: LockFile, locked: LockedPackages) -> str:
+        (change,) = compare(LockFile.absent(one.path), one)
+        few = locked.minority_of(one.entries[0])
+        context = RootContext(rivals=locked.rivals([change]), minorities={change.address: few} if few else {})
+        (finding,) = judge_change(change, root_of(change, context=context))
+        return finding.message
+
+    assert message(usual[0], locked).endswith("in odd/lock:4; 1 of 5 roots differs: odd")
+    assert message(odd, locked).endswith("; 1 of 5 roots differs: odd")
+    assert "differ:" not in message(odd, LockedPackages([usual[0], odd])), "of two, neither is the odd one"
+
+
 def test_what_the_base_has_locked_elsewhere_counts() -> None:
     before, theirs = block("5.1.0", ZH["0"], ZH["1"]), block("5.1.0", ZH["0"], ZH["2"])
     own, gone = lock(theirs, path="b/lock"), lock(before, path="a/lock")

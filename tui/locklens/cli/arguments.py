@@ -37,6 +37,7 @@ COMMANDS = {
     "demo": "open the review of a sample repository",
     "completion": "print the script that completes command lines: bash, zsh, fish",
     "cache": "show or clear the cache of registry answers and package hashes",
+    "version": "print the version",
 }
 
 _VALUED = frozenset(
@@ -45,9 +46,9 @@ _VALUED = frozenset(
         "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror",
         "head", "incident", "install-path", "jobs", "lock-file", "lockfile", "marker-size", "max-rate", "max-requests",
         "metadata", "mirror", "net-mirror", "new", "old", "ours-name", "output", "package", "path", "per-host",
-        "platform", "plugin-cache", "plugin-dir", "policy", "port", "pr", "prefer", "prove", "provider", "reason", "remote",
-        "report", "review-by", "root", "scheduler", "shard", "size-key", "test-directory", "theirs-name", "tool",
-        "tool-version", "until", "why",
+        "platform", "plugin-cache", "plugin-dir", "policy", "port", "pr", "prefer", "prove", "provider", "reason",
+        "remote", "report", "review-by", "root", "scheduler", "shard", "size-key", "test-directory", "theirs-name",
+        "tool", "tool-version", "until", "why",
     )
 ) | {"-C"}  # fmt: skip
 """Options whose next word is their value, also where it reads like a command."""

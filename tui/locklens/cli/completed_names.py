@@ -1,7 +1,7 @@
 """What completes revisions and providers: functions for each shell that run when the key is pressed.
 
-Names of a repository are untrusted, and a shell runs what its line holds: only names of plain letters are offered, which
-stand for themselves in every shell. A key press runs git and sed on at most fifty lock files of at most a mebibyte.
+Names of a repository are untrusted, and a shell runs what its line holds: only names of plain letters are offered,
+which stand for themselves in every shell. A key press reads at most fifty lock files, and a mebibyte of each.
 """
 
 from __future__ import annotations

@@ -81,7 +81,6 @@ def _mark(command: str, action: argparse.Action) -> None:
     """Say what completes the value of an option of a command, or an operand."""
     import shtab
 
-    from locklens.demo.incidents import incident_names
     from locklens.doctor.model import CauseId
     from locklens.review.rules.catalogue import RULES
 
@@ -96,7 +95,5 @@ def _mark(command: str, action: argparse.Action) -> None:
     elif action.metavar == "RULE":
         causes = tuple(sorted(cause.value for cause in CauseId)) if command == "explain" else ()
         action.choices = (*RULES, *causes)
-    elif action.dest == "incident":
-        action.choices = incident_names()
     elif action.metavar == "CAUSE":
         action.choices = tuple(sorted(CauseId))

@@ -104,6 +104,7 @@ EXAMPLES = {
         ("locklens demo --incident republished", "what doctor says of a failed init"),
     ),
     "cache": (("locklens cache info", "place, size and contents"),),
+    "version": (("locklens version", "the version, also --version"),),
 }
 
 

@@ -53,6 +53,7 @@ _RUN = {
     "demo": "sample:run_demo",
     "completion": "completion:run_completion",
     "cache": "cache:run_cache",
+    "version": "main:print_version",
 }
 """The function that runs each command with its options, by its module in `cli`: imported when it is run."""
 
@@ -95,9 +96,7 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
 def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
     invocation = arguments.split(argv)
     if invocation.arguments[:1] == ["--version"]:
-        from locklens import __version__
-
-        return put(page([f"locklens {__version__}"]))
+        return print_version()
     if invocation.command == "help":
         return put(page(arguments.overview()))
     _work_in(invocation.folder)
@@ -106,6 +105,13 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
     parsed = options.read_options(invocation.command, invocation.arguments, invocation.operands)
     common_options.expand_roots(parsed)
     return _command(invocation.command, parsed, open_ui)
+
+
+def print_version(options: Namespace | None = None) -> int:  # noqa: ARG001 - every command has options
+    """Print the version."""
+    from locklens import __version__
+
+    return put(page([f"locklens {__version__}"]))
 
 
 def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:

@@ -157,15 +157,15 @@ def _demo(command: str, arguments: Sequence[str], operands: Sequence[str]) -> ar
     parser.usage = "locklens demo [OPTION...]"
     add = parser.add_argument_group("sample registry").add_argument
     add("--serve", action="store_true", help="serve the registry, and print how to use it with any tool")
-    add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free port)")
-    add("--delay", type=int, default=0, metavar="MS", help="milliseconds before each answer (default: 0)")
+    add("--port", type=int, default=0, metavar="N", help="port to listen on; with --serve (default: any free port)")
+    add("--delay", type=int, default=0, metavar="MS", help="milliseconds before each answer; with --serve (default: 0)")
     add(
         "--fault",
         action="append",
         metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
-        help="fault to inject, such as slow:sums=acme/demo, or none (default: the sample's own)",
+        help="fault to inject, such as slow:sums=acme/demo, or none; with --serve (default: the sample's own)",
     )
-    words = "metadata files in the OpenTofu registry's layout to serve as that registry (default: none)"
+    words = "metadata files in the OpenTofu registry's layout to serve as that registry; with --serve (default: none)"
     add("--metadata", metavar="DIR", help=words)
     words = f"diagnose a sample incident, on the Doctor screen or as text: {', '.join(sorted(CauseId))} (default: none)"
     add("--incident", metavar="CAUSE", help=words)
@@ -187,7 +187,7 @@ def _why(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
     parser.usage = f"locklens why [OPTION...] PROVIDER {ROOTS_USAGE}"
     parser.add_argument("provider", metavar="PROVIDER", help="such as aws, hashicorp/aws, or a full address")
     _add_roots(parser)
-    _add_reading_options(parser, formats_of("why"))
+    _add_reading_options(parser, formats_of("why"), reviews=False)
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
     _refuse_output_of_screen(options)
@@ -225,6 +225,12 @@ def _completion(command: str, arguments: Sequence[str], operands: Sequence[str])
     return parser.parse_args([*arguments, *operands])
 
 
+def _version(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(command, "Print the version of locklens.")
+    parser.usage = "locklens version"
+    return parser.parse_args([*arguments, *operands])
+
+
 def _cache(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, "Show or clear the cache of registry answers and package hashes; marks are kept.")
     parser.usage = "locklens cache info|clear"
@@ -232,11 +238,13 @@ def _cache(command: str, arguments: Sequence[str], operands: Sequence[str]) -> a
     return parser.parse_args([*arguments, *operands])
 
 
-def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
-    parser.set_defaults(report=[])
+def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str], *, reviews: bool = True) -> None:
+    """Add the options of commands that read; those that select changes and hashes where the command `reviews` any."""
+    parser.set_defaults(report=[], all=False, prove="none")
     add = parser.add_argument_group("common options").add_argument
     add_output_options(add, formats, None if "tui" in formats else "text")
-    add("--all", action="store_true", help="list unchanged providers too")
+    if reviews:
+        add("--all", action="store_true", help="list unchanged providers too")
     add(
         "--list-roots",
         action="store_true",
@@ -248,7 +256,8 @@ def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str]
         help="lowest severity that sets exit status 1 (default: the policy's fail_on, else block)",
     )
     add_tool_options(add)
-    add_prove_option(add)
+    if reviews:
+        add_prove_option(add)
     add("--policy", metavar="FILE", help="policy file (default: the base's locklens.toml)")
     add_offline_options(add, "those of the base and of the settings")
 
@@ -306,5 +315,6 @@ _OWN: dict[str, _Reader] = {
     "explain": _explain,
     "completion": _completion,
     "cache": _cache,
+    "version": _version,
 }
 """The functions of this module that read the arguments of a command."""

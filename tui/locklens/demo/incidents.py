@@ -224,11 +224,6 @@ def sample_incidents() -> tuple[SampleIncident, ...]:
     return (*_of_packages(), *_of_the_lock_file(), *_of_the_registry())
 
 
-def incident_names() -> tuple[str, ...]:
-    """Return the names of the incidents, each that of its cause."""
-    return tuple(sorted({incident.cause for incident in sample_incidents()}))
-
-
 def make_incident(incident: SampleIncident, folder: Path) -> Path:
     """Write an incident into a new folder: the repository with its history, the copies, and `ci.log`.
 

@@ -69,6 +69,14 @@ class LockedPlace(Struct, frozen=True):
     is_base: bool = False
 
 
+class Minority(Struct, frozen=True):
+    """The few of all lock files that lock other packages for a version than most of them: their number and places."""
+
+    number: int
+    total: int
+    places: tuple[LockedPlace, ...]
+
+
 class RootContext(Struct, frozen=True):
     """The context that a root is judged in, beside its own files and the facts about releases.
 
@@ -77,6 +85,8 @@ class RootContext(Struct, frozen=True):
         tool_change: Set if the root changed to the other tool.
         converted: Its lock file and configuration files that git converts on checkout, by path.
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
+        is_generation_noted: True if one note stands for all roots whose configuration another tool may generate.
+        minorities: Of those providers, the lock files that differ from most others, if they are fewer than half.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of files of the change that the tools, run in the root, take for packages.
         contents: What stands for the content of those paths.
@@ -90,6 +100,8 @@ class RootContext(Struct, frozen=True):
     converted: Mapping[str, Conversion] = {}
     unreviewed: Mapping[str, Unreviewed] = {}
     rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
+    is_generation_noted: bool = False
+    minorities: Mapping[ProviderAddress, Minority] = {}
     vendored: tuple[str, ...] = ()
     contents: Mapping[str, str] = {}
     has_packages: bool = False

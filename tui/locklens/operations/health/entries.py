@@ -113,7 +113,10 @@ def judge_entries(groups: Iterable[EntryGroup], roots: Sequence[ReadRoot], polic
 
 def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, policy: Policy) -> Iterator[Finding]:
     rivals = packages.rivals_of(group.entry)
-    context = RootContext(policy, rivals={group.change.address: rivals} if rivals else {})
+    few = packages.minority_of(group.entry) if rivals else None
+    address = group.change.address
+    minorities = {address: few} if few is not None else {}
+    context = RootContext(policy, rivals={address: rivals} if rivals else {}, minorities=minorities)
     root = RootReview(
         path=first.path,
         lock_file=first.lock_file,

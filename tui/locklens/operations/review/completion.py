@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,10 +17,11 @@ from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files, generator_among
 from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview, Severity
 from locklens.review.rules.judge import judge
+from locklens.text import counted
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.hashes import HashedFiles
@@ -91,7 +93,8 @@ def complete_review(
             completion.prove(session, collector.known, subjects, everything=request.prove == "all")
         on_event(LookupProgress(session.log))
         hosts = host_states(collector.known, is_offline=request.asking.is_offline)
-        return replace(completion.finished(), hosts=hosts, notes=(*review.notes, *session.notes))
+        finished = completion.finished()
+        return replace(finished, hosts=hosts, notes=(*finished.notes, *session.notes))
 
 
 class _Completion:
@@ -213,7 +216,8 @@ class _Completion:
     def finished(self) -> Review:
         """Return the review with all settled facts."""
         self._flush()
-        return replace(self._review, roots=tuple(self._roots[root.lock_file] for root in self._review.roots))
+        roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
+        return replace(self._review, roots=roots, notes=(*self._review.notes, *_generated_notes(roots)))
 
 
 def _configuration_reader(
@@ -274,3 +278,20 @@ def _alarm(change: Change) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
     """Return the sort key of a change: the worst first."""
     severity = change.severity
     return severity.rank if severity else len(Severity), _KINDS[change.kind], change.address.sort_key
+
+
+def _generated_notes(roots: Iterable[RootReview]) -> Iterator[str]:
+    """Yield one sentence on all roots whose configuration another tool generates, instead of a finding for each."""
+    from locklens.review.rules.configuration import NOT_REQUIRED
+
+    generators = Counter(
+        root.configuration.generator
+        for root in roots
+        if root.context.is_generation_noted
+        and root.configuration is not None
+        and root.configuration.generator
+        and not all(root.configuration.requires(entry.address) for entry in root.new.entries)
+    )
+    for name, number in generators.items():
+        words = f"{counted(number, 'root has', 'roots have')} a {name}, which may generate configuration"
+        yield f"{words}: it could not be determined whether all that they lock is required ({NOT_REQUIRED})"

@@ -266,6 +266,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             has_packages=pair.has_packages,
             unlocked=UnlockedRoot(pair.unlocked is RootEvidence.BACKEND) if pair.unlocked is not None else None,
             is_survey=setting.is_survey,
+            is_generation_noted=not setting.is_survey,
         ),
     )
     is_whole = old.is_valid and new.is_valid and old.exists and new.exists
@@ -349,4 +350,8 @@ def _base_locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Itera
 
 def _with_rivals(root: RootReview, locked: LockedPackages) -> RootReview:
     rivals = locked.rivals(root.changes)
-    return replace(root, context=replace(root.context, rivals=rivals)) if rivals else root
+    if not rivals:
+        return root
+    entries = (change.new for change in root.changes if change.new is not None and change.address in rivals)
+    few = {entry.address: found for entry in entries if (found := locked.minority_of(entry)) is not None}
+    return replace(root, context=replace(root.context, rivals=rivals, minorities=few))

@@ -19,7 +19,7 @@ from locklens.trust.model import Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.review.model import Accepted, Finding, Review
+    from locklens.review.model import Accepted, Change, Finding, Review
     from locklens.review.reports.findings import DistinctChange, ReportedFinding
     from locklens.text import Printable
     from locklens.trust.model import Signer
@@ -51,7 +51,7 @@ def render(review: Review) -> Printable:
 class _Comment:
     def __init__(self, review: Review) -> None:
         self._review = review
-        self._changes = distinct_changes(review)
+        self._changes = sorted(distinct_changes(review), key=lambda one: (_rank(one.change), -len(one.members)))
         self._found = reported_findings(review)
         self._budget = Budget(LONGEST)
 
@@ -166,6 +166,10 @@ class _Comment:
             yield from (*opening, *lines, *closing)
 
 
+def _rank(change: Change) -> int:
+    return len(Severity) if change.severity is None else change.severity.rank
+
+
 def _each(items: Iterable[str]) -> Iterator[list[str]]:
     return ([item] for item in items)
 
@@ -175,7 +179,7 @@ def _change_line(one: DistinctChange) -> str:
     named_in = (finding for _, member in one.members for finding in member.findings)
     rules = sorted({finding.rule for finding in named_in if finding.severity is not Severity.OFF})
     hashes = f"; {words.hash_words(change.hashes, 'added')}" if change.added else ""
-    named = f": {', '.join(rules)}" if rules else ""
+    named = f": {', '.join(f'{rule} {prose(RULES[rule].title)}' for rule in rules)}" if rules else ""
     subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
     return f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
 

@@ -6,9 +6,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from locklens.hashes import packages_of
-from locklens.review.context import LockedPlace
+from locklens.review.context import LockedPlace, Minority
 from locklens.review.model import ChangeKind
 from locklens.review.rules.verdict import Verdict
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,6 +40,7 @@ class LockedPackages:
         self._places: dict[_Version, dict[_Packages, list[LockedPlace]]] = {}
         self._contrary: dict[tuple[_Version, _Packages], tuple[_Packages, ...]] = {}
         """The sets that contradict a set, cached."""
+        self._minorities: dict[_Version, Minority | None] = {}
         for locks, is_base in ((head, False), (base, True)):
             for lock in locks:
                 self._enter(lock, is_base=is_base)
@@ -67,6 +69,26 @@ class LockedPackages:
     def rivals_of(self, entry: LockEntry) -> tuple[LockedPlace, ...]:
         """Return the first places that lock contradicting packages for the version of an entry."""
         return tuple(islice(self._against(entry, None), _PLACES_NAMED + 1))
+
+    def minority_of(self, entry: LockEntry) -> Minority | None:
+        """Return the lock files of the new side that contradict most others on the version of an entry.
+
+        None where they are not fewer than half: then none is the odd one.
+        """
+        version = _version_of(entry)
+        if version not in self._minorities:
+            self._minorities[version] = self._minority(version)
+        return self._minorities[version]
+
+    def _minority(self, version: _Version) -> Minority | None:
+        of_version = self._places.get(version, {})
+        places = {packages: [one for one in found if not one.is_base] for packages, found in of_version.items()}
+        if len(places) <= 1:
+            return None
+        usual = max(places, key=lambda packages: len(places[packages]))
+        odd = [place for packages in self._contrary_to(version, usual) for place in places[packages]]
+        total = sum(map(len, places.values()))
+        return Minority(len(odd), total, tuple(odd[: _PLACES_NAMED + 1])) if 0 < len(odd) < total / 2 else None
 
     def _against(self, new: LockEntry, old: LockEntry | None) -> Iterator[LockedPlace]:
         version = _version_of(new)
@@ -105,7 +127,11 @@ def _disagreeing(change: Change, root: RootReview) -> Iterator[Verdict]:
     if change.new is not None and (others := root.context.rivals.get(change.address, ())):
         names = [f"{place.lock_file}:{place.line}{' of the base' if place.is_base else ''}" for place in others]
         places = ", ".join(names[:_PLACES_NAMED]) + (" and elsewhere" if len(names) > _PLACES_NAMED else "")
-        yield Verdict(f"{change.address} {change.new.version} has different zh hashes in {places}", change.new.line)
+        message = f"{change.address} {change.new.version} has different zh hashes in {places}"
+        if (few := root.context.minorities.get(change.address)) is not None:
+            folders = listing([place.lock_file.rpartition("/")[0] or "." for place in few.places], _PLACES_NAMED)
+            message += f"; {few.number} of {counted(few.total, 'root')} differ{'s' * (few.number == 1)}: {folders}"
+        yield Verdict(message, change.new.line)
 
 
 CHECKS: Mapping[str, Callable[[Change, RootReview], Iterator[Verdict]]] = {"LK023": _disagreeing}

@@ -74,8 +74,9 @@ _ALL = (
         "`terraform init` refuses it; "
         "`terraform providers lock` silently adds the new hashes beside the old ones.",
         "Fetch the release's SHA256SUMS and search it for the old zh: hashes of the lock file and their file names.",
-        "Keep the old hashes (restore the entry) and ask the publisher, outside of the registry, "
-        "whether and why the version was republished.",
+        "If a listed package is gone, keep the old hashes (restore the entry) and ask the publisher, outside of the "
+        "registry, whether and why the version was republished. If the list has only grown, the old packages are still "
+        "the release's: the entry may stay, or be locked again for the added ones.",
         "registry",
     ),
     Rule(

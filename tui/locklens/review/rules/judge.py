@@ -198,7 +198,7 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
         for finding in _of_provider(address, lock, configuration):
             if not (unsure and finding.rule == asked.NOT_REQUIRED):
                 yield replace(finding, provider=address)
-    if unsure:
+    if unsure and not (root.context.is_generation_noted and configuration.generator):
         locked = list(lock.by_address) if configuration.undeclared_reason else addresses
         perhaps = [
             address
