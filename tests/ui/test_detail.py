@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.review.model import Change, ChangeKind, HashFact, HostState, LockStatus, Proof, Review, Severity
+from locklens.review.model import Change, ChangeKind, Evidence, HashFact, HostState, LockStatus, Proof, Review, Severity
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.diff import raw_diff_lines
@@ -51,6 +51,16 @@ def test_a_change_with_everything(samples: Samples) -> None:
     assert "main.tf:3  ~> 5.0  module edge" in text
     assert "unknown: module network is not fetched" in text
     assert "4 of 4 added hashes not verified" in text
+
+
+def test_the_age_and_the_page_of_a_release(samples: Samples) -> None:
+    change = samples.change()
+    text = shown(samples, replace(change, evidence=Evidence(released="2026-11-20", days=1)))
+    assert "RELEASED     2026-11-20  1 day ago, reported by the registry" in text
+    assert "PAGE         https://registry.terraform.io/providers/hashicorp/aws/5.2.0" in text
+    unknown = shown(samples, replace(change, address=samples.address("acme/demo", host="corp.example")))
+    assert "PAGE" not in unknown
+    assert "RELEASED" not in unknown
 
 
 def test_the_configuration_may_not_be_read_yet(samples: Samples) -> None:

@@ -36,7 +36,7 @@ def _completion_script(shell: str) -> Printable:
     """
     import shtab
 
-    return script_text(shtab.complete(_whole_parser(), shell, preamble=PREAMBLE))
+    return script_text(shtab.complete(_whole_parser(), shell, preamble=PREAMBLE[shell]))
 
 
 def _whole_parser() -> argparse.ArgumentParser:

@@ -59,8 +59,8 @@ def _labels(options: Namespace) -> Labels:
     merged = [value for name, value in os.environ.items() if name.startswith("GITHEAD_")]
     if not theirs and len(merged) == 1:
         ours, theirs = ours or "HEAD", merged[0]
-    names = (visible(name)[:_LONGEST_LABEL] for name in (ours or "ours", theirs or "theirs"))
-    return Labels(*names, options.marker_size or MARKER_SIZE)
+    mine, other = (visible(name)[:_LONGEST_LABEL] for name in (ours or "ours", theirs or "theirs"))
+    return Labels(mine, other, options.marker_size or MARKER_SIZE)
 
 
 def run_textconv(options: Namespace) -> int:

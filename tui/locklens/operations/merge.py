@@ -32,7 +32,7 @@ class Preference(StrEnum):
     NEWEST = "newest"
 
 
-class Settled(Struct, frozen=True):
+class SettledEntry(Struct, frozen=True):
     """An entry that a preference settled; `entry` is None where the side had removed it."""
 
     address: ProviderAddress
@@ -58,7 +58,7 @@ class MergeResult(Struct, frozen=True):
 
     conflicts: tuple[MergeConflict, ...] = ()
     united: tuple[ProviderAddress, ...] = ()
-    settled: tuple[Settled, ...] = ()
+    settled: tuple[SettledEntry, ...] = ()
     line_merge: str = ""
 
     @property
@@ -110,7 +110,7 @@ def merge_sides(
     prefer: Preference | None = None,
     labels: Labels | None = None,
     dialect: Dialect | None = None,
-) -> tuple[Merged, tuple[Settled, ...]]:
+) -> tuple[Merged, tuple[SettledEntry, ...]]:
     """Merge three lock files by block.
 
     Args:
@@ -125,13 +125,13 @@ def merge_sides(
     Raises:
         ConfigurationError: The tools would refuse one of the sides.
     """
-    settled: list[Settled] = []
+    settled: list[SettledEntry] = []
 
     def settle(conflict: MergeConflict) -> MergeSide | None:
         side = _preferred(conflict, prefer)
         if side is not None and prefer is not None:
             entry = conflict.ours if side is MergeSide.OURS else conflict.theirs
-            settled.append(Settled(conflict.address, entry, prefer))
+            settled.append(SettledEntry(conflict.address, entry, prefer))
         return side
 
     writers = (parse(data, "").writer for data in (sides.ours, sides.theirs))

@@ -16,6 +16,7 @@ from locklens.operations.upgrades.selection import sorted_versions
 from locklens.operations.upgrades.warnings import upgrade_warnings
 from locklens.project.clifiles import this_platform
 from locklens.review.reports.lines import SEVERITY_ROLES, FilePlace, Line, Role, Span, heading, line
+from locklens.review.reports.release_lines import age_in_words, page_lines
 from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
 from locklens.review.rules.signing import signer_change
@@ -167,8 +168,9 @@ def release_lines(
         yield labelled("RELEASED", Span("release date unknown", Role.DIM))
     else:
         moment = f"{choice.released:%Y-%m-%d %H:%M} UTC"
-        ago = f"  {counted(choice.days or 0, 'day')} ago, reported by the registry"
+        ago = f"  {age_in_words(choice.days or 0)}"
         yield labelled("RELEASED", moment, Span(ago, Role.DIM), copied=moment)
+    yield from page_lines(offer.address, str(choice.version))
     yield from _platform_lines(offer, choice, selection, is_asking=is_asking)
     protocols = ", ".join(choice.listed.protocols) or "protocol unknown"
     yield labelled("PROTOCOL", protocols)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 _TITLES = {
+    None: "",
     Preference.OURS: ", our version where both differ",
     Preference.THEIRS: ", their version where both differ",
     Preference.NEWEST: ", the newer of two versions",
@@ -78,7 +79,7 @@ class ResolveConflicts(Struct, frozen=True):
     @property
     def title(self) -> str:
         """A short title."""
-        return f"Merge the lock file of {listed_roots(self.where.roots)}{_TITLES.get(self.prefer, '')}"
+        return f"Merge the lock file of {listed_roots(self.where.roots)}{_TITLES[self.prefer]}"
 
     def clashes(self) -> tuple[Clash, ...]:
         """Return the entries that clash; those of roots that cannot be merged at all are left out.

@@ -11,6 +11,7 @@ from locklens.review.model import Change, ChangeKind, Review, RootReview
 from locklens.review.reports.evidence import unreported_problem_lines
 from locklens.review.reports.evidence_lines import each_hash_lines, mirror_lines, why_unknown
 from locklens.review.reports.lines import Line, line, plain_lines
+from locklens.review.reports.release_lines import released_lines
 from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
 from locklens.review.reports.signer_lines import signer_change_lines
 
@@ -47,6 +48,7 @@ def evidence_text(change: Change, review: Review, shared: Mapping[tuple[str, str
     lines: list[Line] = []
     if change.new is not None and (old is not None or new is not None):
         lines += signer_change_lines(old, new, unknown=why_unknown(change, review, is_asking=False))
+    lines += released_lines(change)
     lines += mirror_lines(change)
     lines += unreported_problem_lines(change, shared)
     if change.kind in _SAME_VERSION:

@@ -8,6 +8,7 @@ from locklens.hashes import count_by_scheme
 from locklens.policy import POLICY_FILE
 from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
+from locklens.review.reports.release_lines import page_lines, released_lines
 from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
 from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.review.rules.catalogue import RULES
@@ -156,6 +157,9 @@ def _entry_lines(change: Change) -> Iterator[Line]:
             yield _labelled(label, after, Span("  unchanged", Role.DIM))
         else:
             yield _labelled(label, Span(before, Role.REMOVED), " -> ", Span(after, Role.ADDED))
+    yield from released_lines(change)
+    if new is not None:
+        yield from page_lines(change.address, str(new.version))
 
 
 def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:

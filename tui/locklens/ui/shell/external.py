@@ -7,10 +7,10 @@ import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from locklens.errors import LockLensError
 from locklens.programs import find_program
+from locklens.review.reports.release_lines import page_of_release
 from locklens.text import visible
 
 if TYPE_CHECKING:
@@ -85,14 +85,10 @@ def release_page(address: ProviderAddress, version: str) -> str:
     Raises:
         LockLensError: For any other host.
     """
-    namespace, kind, number = (quote(part, safe="") for part in (address.namespace, address.type, version))
-    match address.host:
-        case "registry.terraform.io":
-            return f"https://registry.terraform.io/providers/{namespace}/{kind}/{number}"
-        case "registry.opentofu.org":
-            return f"https://search.opentofu.org/provider/{namespace}/{kind}/v{number}"
-        case host:
-            raise LockLensError(f"no release page known for {host}", hint="only default registries have one")
+    url = page_of_release(address, version)
+    if not url:
+        raise LockLensError(f"no release page known for {address.host}", hint="only default registries have one")
+    return url
 
 
 def has_browser(environment: Mapping[str, str]) -> bool:
