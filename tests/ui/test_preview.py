@@ -44,6 +44,7 @@ from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
+from locklens.ui.dialogs.writes import WritesDialog
 from locklens.ui.preview.plan_pane import PlanStage
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.signers.screen import SignersScreen
@@ -689,7 +690,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         assert on.app.clipboard.startswith("Remove 1 provider in a and b") or "random" in on.app.clipboard
         await on.press("enter")
         await on.ready()
-        assert "Undo the last apply" in on.lines[0]
+        assert "Undo: Remove " in on.lines[0]
         assert "+ hashicorp/random  new 3.6.2" in on.plan
         assert "reverts the change applied on" in on.plan
         assert "  locklens undo\n" in on.plan
@@ -702,7 +703,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         assert "(undone)" in on.text
         await on.press("enter")
         await on.ready()
-        assert "Redo apply" in on.lines[0]
+        assert "Redo: Remove " in on.lines[0]
         assert "reapplies the change applied on" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 2 files" in on.status)
@@ -713,6 +714,43 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         await until(on, lambda: on.has_preview() and "NO PLAN" in on.plan)
         assert f"a/{LOCK}: changed since" in on.plan
     assert contents(top) == {**after, f"a/{LOCK}": after[f"a/{LOCK}"] + b"# mine\n"}
+
+
+async def test_any_write_is_undone_and_redone_not_only_the_newest(opening: Opening, top: Path) -> None:
+    lock = top / "a" / LOCK
+    async with opening() as on:
+        first = lock.read_bytes()
+        for operation in (Prune(where(top, "a")), Prune(where(top, "b"))):
+            await on.open(operation)
+            await on.press("enter")
+            await until(on, lambda: "wrote 1 file" in on.status)
+            await on.reviewed()
+        pruned, newest = lock.read_bytes(), (top / "b" / LOCK).read_bytes()
+        await on.press("Z", "j")
+        dialog = on.app.screen
+        assert isinstance(dialog, WritesDialog)
+        assert dialog.write is not None
+        assert dialog.write.files == (f"a/{LOCK}",)
+        await on.press("enter")
+        await on.ready()
+        assert "Undo: " in on.lines[0]
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+        assert (lock.read_bytes(), (top / "b" / LOCK).read_bytes()) == (first, newest)
+        await on.reviewed()
+        await on.press("Z", "j", "k", "G")
+        assert "redo  " in on.text
+        await on.press("enter")
+        await on.ready()
+        assert "Redo: " in on.lines[0]
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+        assert lock.read_bytes() == pruned
+        await on.press("Z")
+        await on.pilot.click("#dialog-lines", offset=(12, 2))
+        assert isinstance(on.app.screen, WritesDialog)
+        assert on.app.screen.write is not None
+        assert on.app.screen.write.files == (f"a/{LOCK}",), "the second one was clicked"
 
 
 # What others make of it

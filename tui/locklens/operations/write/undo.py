@@ -252,19 +252,24 @@ def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
 
 
 class Undo(Struct, frozen=True):
-    """Reverts a write in the repository of a folder, or applies it again; arguments as of `undo`."""
+    """Reverts a write in the repository of a folder, or applies it again; arguments as of `undo`.
+
+    Attributes:
+        named: The title of the write; "" where it is not known before it is looked up.
+    """
 
     needs_registry: ClassVar[Literal[False]] = False
 
     folder: Path
     write: str = ""
     is_redo: bool = False
+    named: str = ""
 
     @property
     def title(self) -> str:
         """A short title."""
         verb = "Redo" if self.is_redo else "Undo"
-        return f"{verb} {f'apply {self.write}' if self.write else 'the last apply'}"
+        return f"{verb}: {self.named}" if self.named else f"{verb} {self.write or 'the newest write'}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
         """Plan the reversal."""

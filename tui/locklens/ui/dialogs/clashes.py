@@ -6,21 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 
 from locklens.operations.merge import Preference
 from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.closing import ClosedOnce
+from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from locklens.errors import LockLensError
     from locklens.operations.write.resolve import Clash, ResolveConflicts
@@ -35,7 +32,7 @@ class ClashesFound(Message):
     error: LockLensError | None = None
 
 
-class ClashesDialog(ModalScreen[Preference | None], ClosedOnce[Preference | None]):
+class ClashesDialog(Dialog[Preference | None]):
     """Lists the entries that clash; dismissed with what settles them, None if the dialog was closed.
 
     Args:
@@ -58,42 +55,29 @@ class ClashesDialog(ModalScreen[Preference | None], ClosedOnce[Preference | None
         """True if the newest version settles every clash."""
         return all(clash.newest is not None for clash in self._clashes)
 
-    def compose(self) -> ComposeResult:
-        """Yield the title, the entries and the key line."""
-        with Vertical(id="dialog"):
-            yield Bar(id="dialog-title")
-            yield LineView(id="dialog-lines")
-            yield Bar(id="dialog-keys")
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The choice, where the newest version settles every entry."""
+        newest = DialogKey("n", "preview with the newest of both ", "newest")
+        return (*((newest,) if self.can_take_newest else ()), *self.KEYS)
+
+    def body(self) -> Iterable[Widget]:
+        """Return the entries."""
+        yield LineView(id="dialog-lines")
 
     def on_mount(self) -> None:
         """Show the entries."""
-        title = f" Merge conflict in {counted(len(self._clashes), 'provider')}"
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(title, Role.STRONG),)))
-        newest = (("n", "newest", "take the newer version"),) if self.can_take_newest else ()
-        keys = (*newest, ("o", "ours", "take ours"), ("t", "theirs", "take theirs"), ("esc", "close", "close"))
-        pieces = (
-            piece
-            for key, action, words in keys
-            for piece in (Piece(f" {key}", Role.INFO, action), Piece(f" {words}  ", Role.DIM, action))
-        )
-        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(tuple(pieces)))
+        self.show_title(f"Merge conflict in {counted(len(self._clashes), 'provider')}")
         view = self.query_one(LineView)
         view.show_lines(clash_lines(self._clashes))
         view.focus()
-
-    async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Run the action of the clicked piece."""
-        event.stop()
-        await self.run_action(event.action)
 
     def action_newest(self) -> None:
         """Take the newer version of each entry."""
         if self.can_take_newest:
             self.dismiss(Preference.NEWEST)
         else:
-            self.notify(
-                "the newer version does not settle every entry: o takes ours, t theirs; by hand: e opens the file"
-            )
+            self.say("the newer version does not settle every entry: o takes ours, t theirs; by hand: e opens the file")
 
     def action_ours(self) -> None:
         """Take our side of each entry."""
@@ -102,10 +86,6 @@ class ClashesDialog(ModalScreen[Preference | None], ClosedOnce[Preference | None
     def action_theirs(self) -> None:
         """Take their side of each entry."""
         self.dismiss(Preference.THEIRS)
-
-    def action_close(self) -> None:
-        """Close without a choice."""
-        self.dismiss(None)
 
 
 def clash_lines(clashes: Sequence[Clash]) -> Iterator[Line]:

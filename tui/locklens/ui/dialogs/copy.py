@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from locklens.review.reports.lines import Role, Span, line
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.closing import ClosedOnce
+from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from textual.app import ComposeResult
+    from textual.widget import Widget
 
 _LABEL_WIDTH = 13
 
@@ -35,7 +32,7 @@ class CopyChoice(NamedTuple):
     shown: str = ""
 
 
-class CopyDialog(ModalScreen[CopyChoice | None], ClosedOnce[CopyChoice | None]):
+class CopyDialog(Dialog[CopyChoice | None]):
     """Offers texts; the result is the selected one, None if the dialog was closed.
 
     Args:
@@ -46,28 +43,23 @@ class CopyDialog(ModalScreen[CopyChoice | None], ClosedOnce[CopyChoice | None]):
         Binding("enter,y", "copy", "Copy", show=False),
         Binding("escape,q", "close", "Close", show=False),
     ]
+    KEYS: ClassVar[Sequence[DialogKey]] = (
+        DialogKey("enter", "copy", "copy"),
+        DialogKey("j k", "move"),
+        DialogKey("esc", "close", "close"),
+    )
 
     def __init__(self, choices: Sequence[CopyChoice]) -> None:
         super().__init__()
         self._choices = tuple(choices)
 
-    def compose(self) -> ComposeResult:
-        """Yield the title, the choices and the key line."""
-        with Vertical(id="dialog"):
-            yield Bar(id="dialog-title")
-            yield LineView(id="dialog-lines")
-            yield Bar(id="dialog-keys")
+    def body(self) -> Iterable[Widget]:
+        """Return the choices."""
+        yield LineView(id="dialog-lines")
 
     def on_mount(self) -> None:
-        """Show the title, the choices and the keys."""
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(" Copy", Role.STRONG),)))
-        keys = (("enter", "copy", "copy"), ("j k", "move", ""), ("esc", "close", "close"))
-        pieces = [
-            piece
-            for key, words, action in keys
-            for piece in (Piece(f" {key}", Role.INFO, action), Piece(f" {words}  ", Role.DIM, action))
-        ]
-        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(tuple(pieces)))
+        """Show the title and the choices."""
+        self.show_title("Copy")
         view = self.query_one(LineView)
         view.show_lines(
             line(
@@ -80,17 +72,7 @@ class CopyDialog(ModalScreen[CopyChoice | None], ClosedOnce[CopyChoice | None]):
         )
         view.focus()
 
-    async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Run the action of the clicked piece."""
-        event.stop()
-        if event.action:
-            await self.run_action(event.action)
-
     def action_copy(self) -> None:
         """Select the highlighted text."""
         view = self.query_one(LineView)
         self.dismiss(self._choices[view.cursor] if view.current is not None else None)
-
-    def action_close(self) -> None:
-        """Close without a text."""
-        self.dismiss(None)

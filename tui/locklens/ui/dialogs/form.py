@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from locklens.review.reports.lines import Role
+from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from locklens.review.reports.lines import Line
 
@@ -48,7 +46,7 @@ Answers = dict[str, str]
 """The text of each field by its name, without spaces around it."""
 
 
-class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
+class FormDialog(Dialog[Answers | None]):
     """Asks for the fields; enter goes to the next one, and on the last closes the dialog. Writes nothing itself.
 
     Args:
@@ -58,9 +56,8 @@ class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
         verb: What happens after the last field.
     """
 
-    DEFAULT_CSS = "FormDialog Input { padding: 0 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Cancel", show=False),
+        Binding("escape", "close", "Cancel", show=False),
         Binding("down", "app.focus_next", "Next field", show=False),
         Binding("up", "app.focus_previous", "Previous field", show=False),
     ]
@@ -72,39 +69,38 @@ class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
         self._facts = tuple(facts)
         self._fields = tuple(fields)
 
-    def compose(self) -> ComposeResult:
-        """Yield the title, the facts, the fields with their labels, and the key line."""
-        with Vertical(id="dialog"):
-            yield Bar(id="dialog-title")
-            yield LineView(id="dialog-lines")
-            for field in self._fields:
-                yield Bar(id=f"label-{field.name}")
-                yield Input(field.initial, id=f"field-{field.name}", compact=True, max_length=_MOST_CHARACTERS)
-            yield Bar(id="dialog-keys")
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys of a field."""
+        return (
+            DialogKey("enter", f"next field, then {self._verb}"),
+            DialogKey("esc", "cancel, nothing is written", "close"),
+        )
+
+    def body(self) -> Iterable[Widget]:
+        """Return the facts, and the fields with their labels."""
+        yield LineView(id="dialog-lines")
+        for field in self._fields:
+            yield Bar(id=f"label-{field.name}")
+            yield Input(field.initial, id=f"field-{field.name}", compact=True, max_length=_MOST_CHARACTERS)
 
     def on_mount(self) -> None:
         """Show the texts, and focus the first field."""
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(f" {self._title}", Role.STRONG),)))
+        self.show_title(self._title)
         view = self.query_one(LineView)
         view.can_focus = False
         view.show_lines(self._facts)
         for field in self._fields:
             label = Piece(f" {field.label}", Role.HEADING)
             self.query_one(f"#label-{field.name}", Bar).show_layouts(BarLayout((label,)))
-        self._say()
         self._input(self._fields[0]).focus()
 
     def _input(self, field: Field) -> Input:
         return self.query_one(f"#field-{field.name}", Input)
 
-    def _say(self, problem: str = "") -> None:
-        keys = f" enter next, on the last: {self._verb}; esc cancels, nothing is written"
-        piece = Piece(f" {problem}", Role.WARN) if problem else Piece(keys, Role.DIM)
-        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout((piece,)))
-
     @on(Input.Changed)
     def _forget_problem(self) -> None:
-        self._say()
+        self.say("")
 
     @on(Input.Submitted)
     def _go_on(self, event: Input.Submitted) -> None:
@@ -114,14 +110,10 @@ class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
         for field in self._fields if is_last else self._fields[number : number + 1]:
             problem = field.problem_of(self._input(field).value.strip())
             if problem:
-                self._say(problem)
+                self.say(problem, Role.WARN)
                 self._input(field).focus()
                 return
         if is_last:
             self.dismiss({field.name: self._input(field).value.strip() for field in self._fields})
         else:
             self._input(self._fields[number + 1]).focus()
-
-    def action_cancel(self) -> None:
-        """Close without an answer."""
-        self.dismiss(None)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
+from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
 from locklens.review.reports.lines import Role
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.closing import ClosedOnce
+from locklens.ui.dialogs.base import Dialog, DialogKey, key_layouts, width_of
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from locklens.review.reports.lines import Line
 
@@ -30,14 +28,6 @@ _FRAME_ROWS = 4
 _LEAST_WIDTH = 44
 _MOST_WIDTH = 140
 """A longer line is hard to read; a prose line of the help has several hundred columns."""
-
-
-class DialogKey(NamedTuple):
-    """A key in the key line of a dialog."""
-
-    label: str
-    words: str
-    action: str = ""
 
 
 READING_KEYS = (
@@ -55,12 +45,8 @@ class SearchInput(Input):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_search", "Search", show=False)]
 
 
-class ReadingDialog(ModalScreen[None], ClosedOnce[None]):
-    """Shows lines above a screen; subclasses fill them.
-
-    Class attributes:
-        KEYS: The keys of the key line, the most useful first: a narrow dialog leaves out the last ones.
-    """
+class ReadingDialog(Dialog[None]):
+    """Shows lines above a screen; subclasses fill them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close", show=False),
@@ -70,22 +56,16 @@ class ReadingDialog(ModalScreen[None], ClosedOnce[None]):
     ]
     KEYS: ClassVar[Sequence[DialogKey]] = (DialogKey("esc", "close", "close"), *READING_KEYS)
 
-    def compose(self) -> ComposeResult:
-        """Yield the title, the lines, the search line and the key line."""
-        with Vertical(id="dialog"):
-            yield Bar(id="dialog-title")
-            yield LineView(id="dialog-lines")
-            yield Bar(id="dialog-status")
-            with Horizontal(id="dialog-search"):
-                yield Static(" /", id="dialog-search-sign")
-                yield SearchInput(id="dialog-search-text", placeholder="text to find", compact=True)
-            yield Bar(id="dialog-keys")
+    def body(self) -> Iterable[Widget]:
+        """Return the lines and the search line."""
+        yield LineView(id="dialog-lines")
+        with Horizontal(id="dialog-search"):
+            yield Static(" /", id="dialog-search-sign")
+            yield SearchInput(id="dialog-search-text", placeholder="text to find", compact=True)
 
     def on_mount(self) -> None:
-        """Hide the search line and show the keys."""
+        """Hide the search line."""
         self.query_one("#dialog-search").display = False
-        self.query_one("#dialog-status").display = False
-        self.query_one("#dialog-keys", Bar).show_layouts(*_key_layouts(self.KEYS))
         self.view.focus()
 
     @property
@@ -105,17 +85,15 @@ class ReadingDialog(ModalScreen[None], ClosedOnce[None]):
     def _fit(self) -> None:
         """Make the dialog as wide as its longest line, and as high as its lines, where the terminal has that much."""
         longest = max((cell_len(line.text) for line in self.view.lines), default=0)
-        keys = max((_width(layout) for layout in _key_layouts(self.KEYS)), default=0)
+        keys = max((width_of(layout) for layout in key_layouts(self.KEYS)), default=0)
         width = min(max(longest + _FRAME_WIDTH, keys + 2, _LEAST_WIDTH), _MOST_WIDTH, self.app.size.width)
         rows = _FRAME_ROWS + sum(bool(self.query_one(name).display) for name in ("#dialog-status", "#dialog-search"))
         self.query_one("#dialog").styles.width = width
         self.view.styles.max_height = max(1, self.app.size.height - rows)
 
-    def say(self, message: str) -> None:
+    def say(self, message: str, role: Role = Role.INFO) -> None:
         """Show a message above the keys; "" hides it."""
-        status = self.query_one("#dialog-status", Bar)
-        status.display = bool(message)
-        status.show_layouts(BarLayout((Piece(f" {message}", Role.INFO),)))
+        super().say(message, role)
         self._fit()
 
     # Search
@@ -166,28 +144,3 @@ class ReadingDialog(ModalScreen[None], ClosedOnce[None]):
         search.display = False
         self.view.focus()
         self._fit()
-
-    def action_close(self) -> None:
-        """Close the dialog."""
-        self.dismiss()
-
-    async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Run the action of the clicked piece."""
-        event.stop()
-        if event.action:
-            await self.run_action(event.action)
-
-
-def _key_layouts(keys: Sequence[DialogKey]) -> tuple[BarLayout, ...]:
-    """Return the key line with all keys, then with ever fewer."""
-    layouts = []
-    for number in range(len(keys), 0, -1):
-        pieces = [Piece(" ")]
-        for key in keys[:number]:
-            pieces += [Piece(key.label, Role.INFO, key.action), Piece(f" {key.words}  ", Role.DIM, key.action)]
-        layouts.append(BarLayout(tuple(pieces)))
-    return tuple(layouts)
-
-
-def _width(layout: BarLayout) -> int:
-    return sum(cell_len(piece.text) for piece in layout.left)

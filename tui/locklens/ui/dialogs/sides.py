@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from locklens.operations.comparison import Base
 from locklens.review.reports.lines import Line, Role, Span, line
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.closing import ClosedOnce
+from locklens.ui.dialogs.base import Dialog, DialogKey
+from locklens.ui.widgets.bar import Piece
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from locklens.project.gitrefs import Revision
 
@@ -27,7 +25,7 @@ WORK_TREE, INDEX = "work tree", "index"
 _NAME_WIDTH = 28
 
 
-class SidesDialog(ModalScreen[Base | None], ClosedOnce[Base | None]):
+class SidesDialog(Dialog[Base | None]):
     """Selects the base, then the head; the result is None if the dialog was closed.
 
     Args:
@@ -40,6 +38,13 @@ class SidesDialog(ModalScreen[Base | None], ClosedOnce[Base | None]):
         Binding("m", "merge_base", "Common ancestor", show=False),
         Binding("escape,q", "back", "Back", show=False),
     ]
+    KEYS: ClassVar[Sequence[DialogKey]] = (
+        DialogKey("enter", "select", "select"),
+        DialogKey("j k", "move"),
+        DialogKey("/", "filter", "filter"),
+        DialogKey("m", "common ancestor", "merge_base"),
+        DialogKey("esc", "back", "back"),
+    )
 
     def __init__(self, revisions: Sequence[Revision]) -> None:
         super().__init__()
@@ -48,15 +53,10 @@ class SidesDialog(ModalScreen[Base | None], ClosedOnce[Base | None]):
         """The selected base; "" while it is not selected."""
         self._is_from_ancestor = False
 
-    def compose(self) -> ComposeResult:
-        """Yield the title, the filter, the revisions and the key line."""
-        with Vertical(id="dialog"):
-            yield Bar(id="dialog-title")
-            yield Input(
-                placeholder="name, date or subject; or both sides as A..B or A...B", id="sides-filter", compact=True
-            )
-            yield LineView(id="dialog-lines")
-            yield Bar(id="dialog-keys")
+    def body(self) -> Iterable[Widget]:
+        """Return the filter and the revisions."""
+        yield Input(placeholder="name, date or subject; or both sides as A..B or A...B", id="sides-filter", compact=True)
+        yield LineView(id="dialog-lines")
 
     def on_mount(self) -> None:
         """Show the revisions for the base."""
@@ -64,13 +64,9 @@ class SidesDialog(ModalScreen[Base | None], ClosedOnce[Base | None]):
         self.query_one(LineView).focus()
 
     def _show(self) -> None:
-        title = f" Select the head to compare with {self._base}" if self._base else " Select the base"
+        title = f"Select the head to compare with {self._base}" if self._base else "Select the base"
         state = "  since the common ancestor" if self._is_from_ancestor else ""
-        pieces = (Piece(title, Role.STRONG), Piece(state, Role.WARN))
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout(pieces))
-        keys = (("enter", "select"), ("j k", "move"), ("/", "filter"), ("m", "common ancestor"), ("esc", "back"))
-        shown = [p for key, words in keys for p in (Piece(f" {key}", Role.INFO), Piece(f" {words}  ", Role.DIM))]
-        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(tuple(shown)))
+        self.show_title(title, Piece(state, Role.WARN))
         self.query_one(LineView).show_lines(self._lines())
 
     def _lines(self) -> Iterator[Line]:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from locklens.review.reports.lines import Line, Role
-from locklens.ui.dialogs.reading import READING_KEYS, DialogKey, ReadingDialog
+from locklens.ui.dialogs.base import DialogKey
+from locklens.ui.dialogs.reading import READING_KEYS, ReadingDialog
 from locklens.ui.text.clipboard import copied_line
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.copying import copy_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from locklens.review.reports.lines import Line
 
 
 class TextDialog(ReadingDialog):
@@ -45,7 +46,7 @@ class TextDialog(ReadingDialog):
 
     def on_mount(self) -> None:
         """Show the title and the lines."""
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(f" {self._heading}", Role.STRONG),)))
+        self.show_title(self._heading)
         self.show_lines(self._shown)
 
     def action_copy(self) -> None:

@@ -5,27 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.closing import ClosedOnce
+from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.copying import copy_text
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from locklens.operations.write.undo import AppliedWrite
 
 _FILES_SHOWN = 8
 
 
-class WritesDialog(ModalScreen["AppliedWrite | None"], ClosedOnce["AppliedWrite | None"]):
+class WritesDialog(Dialog["AppliedWrite | None"]):
     """Lists the applied writes; dismissed with the one to undo or redo.
 
     Args:
@@ -37,45 +34,33 @@ class WritesDialog(ModalScreen["AppliedWrite | None"], ClosedOnce["AppliedWrite 
         Binding("y", "copy", "Copy commit message", show=False),
         Binding("escape,q,Z", "close", "Close", show=False),
     ]
+    KEYS: ClassVar[Sequence[DialogKey]] = (
+        DialogKey("enter", "preview undo or redo", "revert"),
+        DialogKey("esc", "close", "close"),
+        DialogKey("j k", "move"),
+        DialogKey("y", "copy commit message", "copy"),
+    )
 
     def __init__(self, writes: Sequence[AppliedWrite]) -> None:
         super().__init__()
-        self._writes = tuple(writes)
-        self._lines = tuple(_listed(self._writes))
+        self._writes = {write.id: write for write in writes}
 
-    def compose(self) -> ComposeResult:
-        """Yield the title, the writes and the key line."""
-        with Vertical(id="dialog"):
-            yield Bar(id="dialog-title")
-            yield LineView(id="dialog-lines")
-            yield Bar(id="dialog-keys")
+    def body(self) -> Iterable[Widget]:
+        """Return the writes."""
+        yield LineView(id="dialog-lines")
 
     def on_mount(self) -> None:
         """Show the writes."""
-        title = f" Applied writes: {len(self._writes)}"
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(title, Role.STRONG),)))
-        keys = (
-            Piece(" enter", Role.INFO, "revert"),
-            Piece(" preview undo or redo   ", Role.DIM, "revert"),
-            Piece("y", Role.INFO, "copy"),
-            Piece(" copy commit message   ", Role.DIM, "copy"),
-            Piece("esc", Role.INFO, "close"),
-            Piece(" close", Role.DIM, "close"),
-        )
-        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(keys))
+        self.show_title(f"Applied writes: {len(self._writes)}")
         view = self.query_one(LineView)
-        view.show_lines(shown for shown, _ in self._lines)
+        view.show_lines(_listed(self._writes.values()))
         view.focus()
 
     @property
-    def write(self) -> AppliedWrite:
+    def write(self) -> AppliedWrite | None:
         """The highlighted write."""
-        return self._lines[max(0, self.query_one(LineView).cursor)][1]
-
-    async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Run the action of the clicked piece."""
-        event.stop()
-        await self.run_action(event.action)
+        current = self.query_one(LineView).current
+        return self._writes[current.copied] if current is not None else None
 
     def action_revert(self) -> None:
         """Close the dialog with the highlighted write."""
@@ -83,24 +68,21 @@ class WritesDialog(ModalScreen["AppliedWrite | None"], ClosedOnce["AppliedWrite 
 
     def action_copy(self) -> None:
         """Copy the commit message of the highlighted write."""
-        message = self.write.record.message
+        message = self.write.record.message if self.write is not None else ""
         if message:
-            self.notify(copy_text(self.app, message, "the commit message"))
+            self.say(copy_text(self.app, message, "the commit message"))
         else:
-            self.notify("no commit message: the write was made by a command")
-
-    def action_close(self) -> None:
-        """Close the dialog."""
-        self.dismiss(None)
+            self.say("no commit message: the write was made by a command")
 
 
-def _listed(writes: Sequence[AppliedWrite]) -> Iterator[tuple[Line, AppliedWrite]]:
+def _listed(writes: Iterable[AppliedWrite]) -> Iterator[Line]:
+    """The cursor stops at the line of each write, which has its id, and passes its files."""
     for write in writes:
         verb = Span("redo  ", Role.WARN) if write.is_undone else Span("undo  ", Role.GOOD)
         undone = Span("  (undone)" if write.is_undone else "", Role.DIM)
-        yield line(verb, Span(write.moment, Role.DIM), "  ", write.title, undone, hanging=8), write
+        yield line(verb, Span(write.moment, Role.DIM), "  ", write.title, undone, hanging=8, copied=write.id)
         for name in write.files[:_FILES_SHOWN]:
-            yield line(Span(f"        {name}", Role.PLACE), hanging=10), write
+            yield line(Span(f"        {name}", Role.PLACE), hanging=10)
         if len(write.files) > _FILES_SHOWN:
             more = counted(len(write.files) - _FILES_SHOWN, "more file")
-            yield line(Span(f"        and {more}", Role.DIM)), write
+            yield line(Span(f"        and {more}", Role.DIM))

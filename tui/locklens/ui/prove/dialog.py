@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
 
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
@@ -24,17 +22,16 @@ from locklens.operations.review.events import (
     RootsKnown,
 )
 from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.prove.lines import nothing_to_prove, outcome, plan_lines
 from locklens.ui.text.downloads import Downloads, download_lines
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import ReviewEvent
@@ -51,7 +48,7 @@ class Proved(NamedTuple):
     is_partial: bool = False
 
 
-class DownloadDialog(ModalScreen[Proved], ClosedOnce[Proved]):
+class DownloadDialog(Dialog[Proved]):
     """Asks before any download; esc stops at any time. A subclass says what is downloaded, and what came of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -115,16 +112,13 @@ class DownloadDialog(ModalScreen[Proved], ClosedOnce[Proved]):
     def outcome(self, roots: tuple[RootReview, ...], *, is_planned: bool) -> str:
         """Return what came of it, in words; without a plan there was nothing to download."""
 
-    def compose(self) -> ComposeResult:
-        """Yield the title, the lines and the key line."""
-        with Vertical(id="dialog"):
-            yield Bar(id="dialog-title")
-            yield LineView(id="dialog-lines")
-            yield Bar(id="dialog-keys")
+    def body(self) -> Iterable[Widget]:
+        """Return the lines."""
+        yield LineView(id="dialog-lines")
 
     def on_mount(self) -> None:
         """Start the estimate."""
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(" Verify h1 by download", Role.STRONG),)))
+        self.show_title("Verify h1 by download")
         self._redraw()
         self.query_one(LineView).focus()
         self._worker = self._prove()
@@ -199,10 +193,7 @@ class DownloadDialog(ModalScreen[Proved], ClosedOnce[Proved]):
 
     def _redraw(self) -> None:
         self.query_one(LineView).show_lines(self._lines(), keep_place=True)
-        pieces = [Piece(" ")]
-        for key, label, action in self._keys():
-            pieces += [Piece(key, Role.INFO, action), Piece(f" {label}   ", Role.DIM, action)]
-        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(tuple(pieces)))
+        self.refresh_keys()
 
     def _lines(self) -> tuple[Line, ...]:
         if self._result is not None:
@@ -217,17 +208,15 @@ class DownloadDialog(ModalScreen[Proved], ClosedOnce[Proved]):
             line(Span("Starting …", Role.DIM)),
         )
 
-    def _keys(self) -> tuple[tuple[str, str, str], ...]:
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys of the present step."""
         if self._result is not None:
-            return (("enter esc", "close", "stop"),)
+            return (DialogKey("enter esc", "close", "stop"),)
+        cancel = DialogKey("esc", "cancel", "stop")
         if self._plan is not None and not self._is_confirmed:
-            return ("enter", "download", "agree"), ("esc", "cancel", "stop")
-        return (("esc", "cancel", "stop"),)
-
-    async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Run the action of the clicked piece."""
-        event.stop()
-        await self.run_action(event.action)
+            return (DialogKey("enter", "download", "agree"), cancel)
+        return (cancel,)
 
     def action_agree(self) -> None:
         """Start the download, or close the result."""

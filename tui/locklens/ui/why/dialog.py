@@ -13,12 +13,13 @@ from textual.worker import get_current_worker
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.review.reports.why_lines import why_in_short, why_lines
-from locklens.ui.dialogs.reading import DialogKey, ReadingDialog
+from locklens.ui.dialogs.base import DialogKey
+from locklens.ui.dialogs.reading import ReadingDialog
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.text.clipboard import copied_line
 from locklens.ui.why.help import why_help
 from locklens.ui.why.keys import WHY_KEYS
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.bar import Piece
 from locklens.ui.widgets.copying import copy_text
 
 if TYPE_CHECKING:
@@ -107,8 +108,7 @@ class WhyDialog(ReadingDialog):
 
     def _refresh(self) -> None:
         summary = why_in_short(self._why) if self._why is not None else ""
-        name = Piece(f" Why {self._address}", Role.STRONG)
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((name,), (Piece(f"{summary} ", Role.BLOCK),)))
+        self.show_title(f"Why {self._address}", right=(Piece(f"{summary} ", Role.BLOCK),))
         self.show_lines(self._lines(), keep_place=True)
         self._say("")
 

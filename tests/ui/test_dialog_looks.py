@@ -1,0 +1,119 @@
+"""Every dialog stands in the middle, above a screen that stays in sight, with inputs that can be seen."""
+
+from __future__ import annotations
+
+import pkgutil
+from datetime import date
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from textual.screen import ModalScreen
+from textual.widgets import Input
+from ui.conftest import ServingSource
+
+import locklens.ui
+from locklens.operations.doctor.request import DoctorRequest
+from locklens.operations.write.resolve import Clash
+from locklens.operations.write.undo import AppliedWrite
+from locklens.review.reports.lines import line
+from locklens.storage.records import Record
+from locklens.ui.dialogs.base import Dialog
+from locklens.ui.dialogs.clashes import ClashesDialog
+from locklens.ui.dialogs.copy import CopyChoice, CopyDialog
+from locklens.ui.dialogs.decisions import trust_form
+from locklens.ui.dialogs.export import ExportDialog
+from locklens.ui.dialogs.form import FormDialog
+from locklens.ui.dialogs.reading import ReadingDialog
+from locklens.ui.dialogs.sides import SidesDialog
+from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.dialogs.writes import WritesDialog
+from locklens.ui.doctor.paste import PasteDialog
+from locklens.ui.doctor.proving import DoctorProveDialog
+from locklens.ui.prove.dialog import DownloadDialog, ProveDialog
+from locklens.ui.shell.palette import Palette
+from locklens.ui.why.dialog import WhyDialog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ui.conftest import Driver, Running, Samples
+
+    from locklens.review.model import RootReview
+
+BASES = {Dialog, ReadingDialog, DownloadDialog}
+
+
+def modal_screens() -> set[type[ModalScreen[Any]]]:
+    """All that any module of the screens defines."""
+    for module in pkgutil.walk_packages(locklens.ui.__path__, "locklens.ui."):
+        import_module(module.name)
+    found: set[type[ModalScreen[Any]]] = set()
+    waiting: list[type[ModalScreen[Any]]] = [ModalScreen]
+    while waiting:
+        waiting += (more := waiting.pop().__subclasses__())
+        found |= {one for one in more if one.__module__.startswith("locklens.")}
+    return found
+
+
+MAKERS: dict[type[Dialog[Any]], Callable[[Driver, Samples], Dialog[Any]]] = {
+    ClashesDialog: lambda _, __: ClashesDialog([Clash("live", "acme/demo", "why", ("ours", "1"), ("theirs", "2"))]),
+    CopyDialog: lambda _, __: CopyDialog([CopyChoice("row", "text")]),
+    DoctorProveDialog: lambda on, _: DoctorProveDialog(on.screen.source, DoctorRequest(None, Path(), {})),
+    ExportDialog: lambda _, __: ExportDialog("JSON", "name.json"),
+    FormDialog: lambda _, __: trust_form("acme", ["A" * 40], date(2026, 5, 4)),
+    PasteDialog: lambda _, __: PasteDialog(),
+    ProveDialog: lambda on, samples: ProveDialog(waiting_source(), samples.full(), frozenset(), lambda _: None),
+    SidesDialog: lambda _, __: SidesDialog([]),
+    TextDialog: lambda _, __: TextDialog("Title", [line("text")]),
+    WhyDialog: lambda _, samples: WhyDialog(samples.address(), refuse, lambda _: ""),
+    WritesDialog: lambda _, __: WritesDialog(
+        [AppliedWrite(Record("1", b"", (), "command", "2026-05-04T10:00:00", ()), ("a",), False)]
+    ),
+}
+
+
+def waiting_source() -> ServingSource:
+    """A source whose downloads are estimated until they are cancelled."""
+
+    def work(*given: Any) -> tuple[RootReview, ...]:
+        given[-1].wait(60)
+        return ()
+
+    return ServingSource(proving=work)
+
+
+def refuse(**_: object) -> Any:
+    from locklens.errors import LockLensError
+
+    raise LockLensError("nothing of that here")
+
+
+def test_every_dialog_has_the_one_base_and_is_looked_at_here() -> None:
+    found = modal_screens() - {Palette}
+    assert {one for one in found if not issubclass(one, Dialog)} == set()
+    assert found - BASES == MAKERS.keys()
+    style = (Path(locklens.ui.__file__).parent / "app.tcss").read_text()
+    assert [one.__name__ for one in MAKERS if one.__name__ in style] == []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30)])
+@pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__name__)
+async def test_it_stands_in_the_middle_above_the_screen(
+    kind: type[Dialog[Any]], size: tuple[int, int], samples: Samples, running: Running
+) -> None:
+    async with running(samples.full(), size=size) as on:
+        on.app.push_screen(MAKERS[kind](on, samples))
+        await on.pilot.pause()
+        dialog = on.app.screen
+        assert isinstance(dialog, kind)
+        region = dialog.query_one("#dialog").region
+        assert abs(region.x - (size[0] - region.right)) <= 1, region
+        assert abs(region.y - (size[1] - region.bottom)) <= 1, region
+        assert dialog.styles.background.a < 1, "what one decides about stays in sight"
+        frame = dialog.query_one("#dialog").background_colors[1]
+        for shown in dialog.query(Input):
+            if shown.region.area and not shown.has_focus and shown.id != "dialog-search-text":
+                assert shown.background_colors[1] != frame, "an empty field without the focus is seen too"
+        await on.press("escape")
