@@ -137,6 +137,29 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     assert found.left == 0
 
 
+def test_the_way_back_is_not_judged_as_the_crime(top: Path, environ: dict[str, str]) -> None:
+    """An edit by hand is found where it was made: not in the restoration of what was committed, nor in its undo."""
+    path = top / "a" / LOCK
+    edited = path.read_bytes().replace(b'version     = "1.4.1"', b'version     = "1.5.0"')
+    assert edited != path.read_bytes()
+    path.write_bytes(edited)
+    restored = restore(Scope(top, ("a",)), ["demo"])
+    found = plan_reviewed(restored, request(top, environ))
+    assert {one.rule for one in found.review.findings} & {"LK004", "LK025"} == set()
+    apply(restored.proposal)
+    path.write_bytes(edited)
+    (top / "a" / "main.tf").write_text(requires(demo=">= 1.4.1"))
+    with Cache.in_memory() as cache, RegistrySource(environ, cache) as supply:
+        apply(Upgrade(Scope(top, ("b",)), ("demo=1.4.2",)).plan(supply).proposal)
+        apply(Upgrade(Scope(top, ("b",)), ("demo=1.5.0",)).plan(supply).proposal)
+    undone = undo(top)
+    assert [change.kind for change in undone.changes] == ["downgrade"]
+    found = plan_reviewed(undone, request(top, environ))
+    assert "LK004" not in {one.rule for one in found.review.findings}, (
+        "1.4.2 is not what HEAD has, and still the way back"
+    )
+
+
 def test_a_host_that_only_the_work_tree_names_is_not_asked(
     top: Path, environ: dict[str, str], registry: DemoRegistry
 ) -> None:

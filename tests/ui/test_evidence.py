@@ -14,8 +14,9 @@ from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, w
 from locklens.review.reports.lines import Role, Span
 from locklens.review.reports.signer_lines import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust.model import Signer, SigningKey, Tier
-from locklens.ui.review.filter import Candidate, parse_filter
+from locklens.ui.review.filter import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell.bars import Reading, registry_lines
+from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.shell.review_merge import renewed, with_roots
 from locklens.ui.shell.throttle import Throttle
 from locklens.ui.text.evidence import unverified_of
@@ -256,17 +257,17 @@ def test_filtering_by_proof(samples: Samples) -> None:
     root = samples.root()
 
     def found(text: str) -> list[bool]:
-        narrowed = parse_filter(text)
+        narrowed = parse_filter(text, REVIEW_GRAMMAR)
         assert not narrowed.problem
         return [narrowed.is_match(Candidate(root, change)) for change in (good, bad, stale, asked)]
 
     assert found("proof:unknown") == [False, True, False, False]
     assert found("proof:stale") == [False, False, True, False]
     assert found("proof:signed") == [True, True, True, False]
-    assert "no proof begins with 'x'" in parse_filter("proof:x").problem
+    assert "no proof begins with 'x'" in parse_filter("proof:x", REVIEW_GRAMMAR).problem
     signer = replace(good, new_signer=Signer(Tier.PARTNER, (key(NEW_KEY),)))
-    assert parse_filter(NEW_KEY.lower()).is_match(Candidate(root, signer))
-    assert parse_filter("alice@acme").is_match(Candidate(root, signer))
+    assert parse_filter(NEW_KEY.lower(), REVIEW_GRAMMAR).is_match(Candidate(root, signer))
+    assert parse_filter("alice@acme", REVIEW_GRAMMAR).is_match(Candidate(root, signer))
 
 
 def test_a_review_on_its_way_never_shows_less_than_before(samples: Samples) -> None:

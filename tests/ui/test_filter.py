@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.review.model import ChangeKind, Severity
-from locklens.ui.review.filter import Candidate, parse_filter
+from locklens.ui.review.filter import REVIEW_GRAMMAR, Candidate
+from locklens.ui.shell.filtering import parse_filter
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
@@ -53,30 +54,30 @@ def candidate(samples: Samples) -> Candidate:
     ],
 )
 def test_words(candidate: Candidate, text: str, admitted: bool) -> None:
-    found = parse_filter(text)
+    found = parse_filter(text, REVIEW_GRAMMAR)
     assert not found.problem
     assert found.is_match(candidate) is admitted
 
 
 def test_a_hash_is_text(candidate: Candidate) -> None:
     assert candidate.change is not None
-    assert parse_filter(candidate.change.added[0].hash[:20]).is_match(candidate)
-    assert not parse_filter("zh:nothing").is_match(candidate)
+    assert parse_filter(candidate.change.added[0].hash[:20], REVIEW_GRAMMAR).is_match(candidate)
+    assert not parse_filter("zh:nothing", REVIEW_GRAMMAR).is_match(candidate)
 
 
 def test_marks_decide_reviewed(candidate: Candidate) -> None:
     reviewed = Candidate(candidate.root, candidate.change, reviewed=True)
-    assert parse_filter("reviewed").is_match(reviewed)
-    assert not parse_filter("unreviewed").is_match(reviewed)
+    assert parse_filter("reviewed", REVIEW_GRAMMAR).is_match(reviewed)
+    assert not parse_filter("unreviewed", REVIEW_GRAMMAR).is_match(reviewed)
 
 
 def test_a_finding_about_the_root(samples: Samples) -> None:
     one = Candidate(samples.root("infra/dns"), finding=samples.finding("LK006", Severity.BLOCK))
-    assert parse_filter("sev:block rule:LK006").is_match(one)
-    assert not parse_filter("kind:upgrade").is_match(one)
-    assert parse_filter("unreviewed").is_match(one)
-    assert not parse_filter("reviewed").is_match(one)
-    assert not parse_filter("unreviewed").is_match(Candidate(one.root))
+    assert parse_filter("sev:block rule:LK006", REVIEW_GRAMMAR).is_match(one)
+    assert not parse_filter("kind:upgrade", REVIEW_GRAMMAR).is_match(one)
+    assert parse_filter("unreviewed", REVIEW_GRAMMAR).is_match(one)
+    assert not parse_filter("reviewed", REVIEW_GRAMMAR).is_match(one)
+    assert not parse_filter("unreviewed", REVIEW_GRAMMAR).is_match(Candidate(one.root))
 
 
 @pytest.mark.parametrize(
@@ -84,10 +85,10 @@ def test_a_finding_about_the_root(samples: Samples) -> None:
     [("sev>=bad", "not 'bad'"), ("sev:", "sev is"), ("foo:bar", 'unknown field "foo"'), ("kind:zzz", "no kind begins")],
 )
 def test_what_is_not_understood_is_said_and_left_out(candidate: Candidate, text: str, problem: str) -> None:
-    found = parse_filter(f"aws {text}")
+    found = parse_filter(f"aws {text}", REVIEW_GRAMMAR)
     assert problem in found.problem
     assert found.is_match(candidate)
 
 
 def test_every_kind_can_be_asked_for() -> None:
-    assert not any(parse_filter(f"kind:{kind}").problem for kind in ChangeKind)
+    assert not any(parse_filter(f"kind:{kind}", REVIEW_GRAMMAR).problem for kind in ChangeKind)

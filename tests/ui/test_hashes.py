@@ -41,11 +41,12 @@ from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.detail import _ladder_lines, hash_detail
 from locklens.ui.hashes.keys import HASHES_KEYS
-from locklens.ui.hashes.rows import LookupState, hash_rows
+from locklens.ui.hashes.rows import HASHES_GRAMMAR, LookupState, hash_rows
 from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.prove.dialog import ProveDialog
 from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.shell.filtering import parse_filter
 
 LINUX, ARM, MAC = "linux_amd64", "linux_arm64", "darwin_arm64"
 AS_OF = "2026-11-21T14:02:09Z"
@@ -194,10 +195,17 @@ def test_rows_during_and_after_a_review_without_facts(samples: Samples, reposito
         (H1[""].lower(), ["infra/stage", "acme/open", "corp/vault"]),
         ("LK009", ["infra/prod", "acme/demo"]),
         ("nothing like it", []),
+        ("root:prod provider:demo", ["infra/prod", "acme/demo"]),
+        ("rule:LK009", ["infra/prod", "acme/demo"]),
+        ("proof:unknown", ["infra/stage", "acme/open", "corp/vault"]),
+        (f"platform:{MAC} -root:infra", [".", "acme/top"]),
+        ("sev:ok provider:acme/o", ["infra/stage", "acme/open"]),
     ],
 )
 def test_the_filter(repository: Review, text: str, names: list[str]) -> None:
-    assert [row.name for row in hash_rows(repository, asked=LookupState(), narrowed=text)] == names
+    assert [
+        row.name for row in hash_rows(repository, asked=LookupState(), narrowed=parse_filter(text, HASHES_GRAMMAR))
+    ] == names
 
 
 def detail(review: Review, name: str, **more: bool) -> list[str]:

@@ -189,7 +189,7 @@ async def test_marking(samples: Samples, running: Running) -> None:
         assert on.screen.loader.marks == frozenset()
         await on.go_to("hashicorp/random")
         await on.press("space")
-        assert "marked 8 changes as reviewed" in on.text
+        assert "marked this change in 8 roots as reviewed" in on.text
         await on.go_to("LK006")
         await on.press("space")
         assert "marked 1 finding as reviewed" in on.text
@@ -209,7 +209,7 @@ async def test_marking_all_that_is_shown(samples: Samples, running: Running) -> 
         assert "13 of 18" in on.text
         assert "0 of 3" in on.text
         await on.press("a")
-        assert "marked 18 changes and 3 findings as reviewed" in on.text
+        assert "marked 18 changes (10 different) and 3 findings as reviewed" in on.text
         assert "18 of 18" in on.text
         assert "3 of 3" in on.text
 
@@ -219,10 +219,10 @@ async def test_unmarking_all_can_be_taken_back(samples: Samples, running: Runnin
         await on.press("j", "space", "a")
         everything = on.screen.loader.marks
         await on.press("a")
-        assert "unmarked 18 changes and 3 findings; Z marks them again" in on.text
+        assert "unmarked 18 changes (10 different) and 3 findings; Z marks them again" in on.text
         assert on.screen.loader.marks == frozenset()
         await on.press("j", "Z")
-        assert "marked 18 changes and 3 findings again" in on.text
+        assert "marked 18 changes (10 different) and 3 findings again" in on.text
         assert on.screen.loader.marks == everything
         assert on.is_on_top
         await on.press("Z")

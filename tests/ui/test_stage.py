@@ -61,9 +61,11 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         await on.press("S")
         await until(on, lambda: "nothing to stage" in on.text)
         await on.press("escape", "Z", "enter")
-        await until(on, lambda: "ready: enter stages 2 files" in on.text)
+        await until(on, lambda: "ready: enter unstages 2 files" in on.text)
+        assert "Undo: " in on.lines[0]
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
+        assert "unstaged 2 files" in on.lines[-2]
         assert git(top, "diff", "--cached") == b""
 
 

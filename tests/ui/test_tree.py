@@ -10,10 +10,11 @@ from locklens.review.reports.lines import FilePlace
 from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.diff import no_diff_words, raw_diff_lines
-from locklens.ui.review.filter import parse_filter
+from locklens.ui.review.filter import REVIEW_GRAMMAR
 from locklens.ui.review.row_target import node_place
 from locklens.ui.review.rows import Mark, Setting, is_reviewed, mark_of, rows
 from locklens.ui.review.tree import Grouping, NodeKind, outline
+from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.text.phrases import reviewed_words
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ def test_keys_are_unique(samples: Samples) -> None:
 
 
 def test_a_filter_narrows_groups_to_the_roots_that_match(samples: Samples) -> None:
-    sections = outline(samples.many(30), Grouping.ROOT, narrowed=parse_filter("root:team-01 provider:random"))
+    sections = outline(
+        samples.many(30), Grouping.ROOT, narrowed=parse_filter("root:team-01 provider:random", REVIEW_GRAMMAR)
+    )
     assert [len(node.children) for section in sections for node in section.children] == [10]
 
 
@@ -138,9 +141,9 @@ def test_a_finding_about_the_policy_has_a_row_in_every_grouping(samples: Samples
         assert is_reviewed(node, node.mark_ids)
     reviewed = reviewed_words(review, frozenset(node.mark_ids), changes=False)
     assert reviewed == "1 of 1"
-    (only,) = outline(review, Grouping.ROOT, narrowed=parse_filter("rule:LK028"))
+    (only,) = outline(review, Grouping.ROOT, narrowed=parse_filter("rule:LK028", REVIEW_GRAMMAR))
     assert only.title == "locklens.toml"
-    assert outline(review, Grouping.ROOT, narrowed=parse_filter("rule:LK028 root:team"), marks=()) == ()
+    assert outline(review, Grouping.ROOT, narrowed=parse_filter("rule:LK028 root:team", REVIEW_GRAMMAR), marks=()) == ()
 
 
 def test_a_conflict_shows_both_sides(samples: Samples) -> None:

@@ -22,9 +22,10 @@ from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.review.reports.lines import FilePlace, Line
+from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.upgrade.bars import fetch_words, upgrade_head, upgrade_status
 from locklens.ui.upgrade.detail import upgrade_lines
-from locklens.ui.upgrade.rows import By, RowKind, UpgradeRow, upgrade_rows
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, upgrade_rows
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 
@@ -35,7 +36,7 @@ def selection_of(*some: object, cooldown: int | None = 7, refused: tuple[Refused
 
 
 def rows(of: UpgradeSelection, by: By = By.PROVIDER, narrowed: str = "", *unfolded: str) -> tuple[UpgradeRow, ...]:
-    return upgrade_rows(of, by=by, narrowed=narrowed, unfolded=frozenset(unfolded))
+    return upgrade_rows(of, by=by, narrowed=parse_filter(narrowed, UPGRADE_GRAMMAR), unfolded=frozenset(unfolded))
 
 
 def titles(found: tuple[UpgradeRow, ...]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,6 +24,7 @@ from locklens.ui.shell.messages import (
     PreviewWanted,
     QuitWanted,
     SidesWanted,
+    ViewShown,
     ViewWanted,
 )
 from locklens.ui.shell.screen import LockLensScreen
@@ -32,9 +34,11 @@ from locklens.ui.views import VIEWS
 from locklens.ui.widgets.copying import CopyingApp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from textual.actions import ActionParseResult
+    from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
 
     from locklens.operations.review.request import ReviewRequest
@@ -75,6 +79,9 @@ class LockLensApp(CopyingApp):
         self._source = source
         self._first_view = view
         self._views: dict[str, TwoPaneScreen] = {}
+        self._warned: set[tuple[str, str]] = set()
+        """Titles and texts of the warnings that were shown."""
+        self._waiting_notices: list[Callable[..., None]] = []
         self._keeper = MarkKeeper(store_path, lambda notice: self.post_message(MarksNotKept(notice)))
         for theme in THEMES:
             self.register_theme(theme)
@@ -93,8 +100,41 @@ class LockLensApp(CopyingApp):
         timeout: float | None = None,
         markup: bool = False,  # noqa: ARG002
     ) -> None:
-        """Show a one-line printable notice, never markup: the only way to notices, for every screen and widget."""
-        super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
+        """Show a one-line printable notice, never markup: the only way to notices, for every screen and widget.
+
+        A warning is shown once in a run, whichever screens say it. What comes while a dialog or a Preview is open waits
+        until it is closed, so that no notice lies above what is being decided.
+        """
+        if severity != "information":
+            if (title, message) in self._warned:
+                return
+            self._warned.add((title, message))
+        show = partial(super().notify, visible(message), title=visible(title), severity=severity, timeout=timeout)
+        if isinstance(self.screen, TwoPaneScreen):
+            show(markup=False)
+        else:
+            self._waiting_notices.append(show)
+
+    @on(ViewShown)
+    def _show_waiting_notices(self) -> None:
+        """Show the notices that came while a dialog or a Preview was open."""
+        if not isinstance(self.screen, TwoPaneScreen):
+            return
+        waiting, self._waiting_notices = self._waiting_notices, []
+        for show in waiting:
+            show(markup=False)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Run an action; one of a screen ends what the one before it said."""
+        screen = self.screen
+        if isinstance(screen, LockLensScreen) and (default_namespace is screen or f"{action}".startswith("screen.")):
+            screen.end_message()
+        return await super().run_action(action, default_namespace, namespaces)
 
     def action_command_palette(self) -> None:
         """Open the command palette of a screen; a dialog has none."""
@@ -126,6 +166,7 @@ class LockLensApp(CopyingApp):
         """Switch to another view, opening it if needed; the previous one keeps its state, and is not below it."""
         if not isinstance(self.screen, TwoPaneScreen):
             return  # a dialog was opened meanwhile
+        self.clear_notifications()
         name = event.view.name
         screen = self._views.get(name)
         if screen is None:

@@ -19,6 +19,7 @@ from locklens.project.touched_roots import with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, folder_of
 from locklens.review.model import Accepted
 from locklens.review.rules.catalogue import RULES, RuleSubject
+from locklens.review.rules.change import OF_THE_STEP
 
 if TYPE_CHECKING:
     import threading
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
     from locklens.review.model import Change, Finding, Review, RootReview
+
+_UNREADABLE = "LK019"
 
 
 class PlanReview(Struct, frozen=True):
@@ -83,6 +86,7 @@ def review_plan(
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         if against:
             review = _accepted(review, committed, f"already in {against}")
+        review = _of_the_result(review, committed, is_undo=bool(plan.proposal.undoes))
         return PlanReview(review, _untouched(review, plan), against, _left(review, committed) if against else 0)
     finally:
         comparison.close()
@@ -148,6 +152,30 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
         return "", {}
     contents = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
     return base.name, {path: parse(data or b"", path) for path, data in contents.items()}
+
+
+def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo: bool) -> Review:
+    """Leave out what is only found about the state that a plan ends.
+
+    An undo, or the restoration of a committed entry, is the way back: that it goes down, has fewer hashes, or has those
+    of the version that it replaces, tells of the state that is left. Likewise that a file could not be read before.
+    """
+
+    def judged(root: RootReview) -> RootReview:
+        base = committed.get(root.lock_file)
+        left = {address for address, _, _ in differing(base, root.new)} if base is not None else None
+        findings = root.findings
+        if root.new.is_valid and not root.old.is_valid:
+            findings = tuple(finding for finding in findings if finding.rule != _UNREADABLE)
+        changes = tuple(
+            replace(change, findings=tuple(one for one in change.findings if one.rule not in OF_THE_STEP))
+            if is_undo or (left is not None and change.address not in left)
+            else change
+            for change in root.changes
+        )
+        return replace(root, changes=changes, findings=findings)
+
+    return replace(review, roots=tuple(map(judged, review.roots)))
 
 
 def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) -> Review:

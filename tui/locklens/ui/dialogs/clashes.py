@@ -57,9 +57,9 @@ class ClashesDialog(Dialog[Preference | None]):
 
     @property
     def keys(self) -> Sequence[DialogKey]:
-        """The choice, where the newest version settles every entry."""
-        newest = DialogKey("n", "preview with the newest of both ", "newest")
-        return (*((newest,) if self.can_take_newest else ()), *self.KEYS)
+        """The sides, and the newer version where it settles every entry."""
+        newest = (DialogKey("n", "take the newer version", "newest"),) if self.can_take_newest else ()
+        return (*newest, DialogKey("o", "take ours", "ours"), DialogKey("t", "take theirs", "theirs"), *self.KEYS)
 
     def body(self) -> Iterable[Widget]:
         """Return the entries."""

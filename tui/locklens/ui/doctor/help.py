@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.ui.doctor.keys import DOCTOR_KEYS
+from locklens.ui.doctor.rows import DOCTOR_GRAMMAR
 from locklens.ui.shell.help import help_section, key_help
 
 if TYPE_CHECKING:
@@ -26,3 +27,4 @@ def doctor_help() -> Iterator[Line]:
     """The keys and the verdicts of the Doctor screen."""
     yield from key_help(DOCTOR_KEYS)
     yield from help_section("VERDICTS", _VERDICTS)
+    yield from help_section("FILTER", DOCTOR_GRAMMAR.meanings)

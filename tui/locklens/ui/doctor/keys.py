@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, FILTER, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 DOCTOR_KEYS = KeyTable(
     (
@@ -37,7 +37,7 @@ DOCTOR_KEYS = KeyTable(
                     "facts",
                 ),
                 Key("r", "r", "reload", "diagnose again: ask the registries again", "again"),
-                Key("slash", "/", "filter", "filter rows: by id or title", "filter"),
+                FILTER,
                 Key("y", "y", "copy", "copy report: or the highlighted line; read it before you paste it", "copy"),
             ),
         ),

@@ -10,6 +10,7 @@ from msgspec import Struct
 from locklens.doctor.model import CauseVerdict, TrustCost
 from locklens.doctor.report_words import cause_title
 from locklens.review.reports.lines import Role, Span
+from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,10 @@ _VERDICTS = {
     CauseVerdict.NO: Span("no", Role.DIM),
 }
 _TRUST = {TrustCost.NONE: Role.GOOD, TrustCost.LOW: Role.INFO, TrustCost.HIGH: Role.BLOCK}
+
+
+DOCTOR_GRAMMAR = Grammar("id or title", has_severity=False)
+_ALL = Filter()
 
 
 class DoctorRow(Struct, frozen=True):
@@ -41,12 +46,12 @@ class DoctorRow(Struct, frozen=True):
     remedy: Remedy | None = None
 
 
-def doctor_rows(diagnosis: Diagnosis, narrowed: str = "") -> tuple[DoctorRow, ...]:
+def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = _ALL) -> tuple[DoctorRow, ...]:
     """Return the rows: causes that hold, fixes, and the other causes.
 
     Args:
         diagnosis: The diagnosis.
-        narrowed: Words that a row must all contain.
+        narrowed: The filter.
     """
     held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
     rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
@@ -55,8 +60,7 @@ def doctor_rows(diagnosis: Diagnosis, narrowed: str = "") -> tuple[DoctorRow, ..
         for remedy, title in zip(diagnosis.remedies, fix_titles(diagnosis.remedies), strict=True)
     )
     rows = (*map(_cause_row, held), *fixes, *map(_cause_row, rest))
-    words = narrowed.lower().split()
-    return tuple(row for row in rows if all(word in f"{row.key} {row.title.text}".lower() for word in words))
+    return tuple(row for row in rows if narrowed.is_match(RowFacts(f"{row.key} {row.title.text}".lower())))
 
 
 def fix_titles(remedies: Sequence[Remedy]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from locklens.ui.doctor.help import doctor_help
 from locklens.ui.doctor.keys import DOCTOR_KEYS
 from locklens.ui.doctor.paste import PasteDialog
 from locklens.ui.doctor.proving import DoctorProveDialog
-from locklens.ui.doctor.rows import doctor_rows
+from locklens.ui.doctor.rows import DOCTOR_GRAMMAR, doctor_rows
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line, markdown_text
@@ -64,7 +64,7 @@ class DoctorScreen(TwoPaneScreen):
 
     TABLE = DOCTOR_KEYS
     VIEW = views.DOCTOR
-    FILTER_WORDS = "text: id or title"
+    GRAMMAR = DOCTOR_GRAMMAR
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(DOCTOR_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -100,7 +100,7 @@ class DoctorScreen(TwoPaneScreen):
         """Show causes and fixes that match the filter."""
         if not self.is_open:
             return
-        rows = doctor_rows(self._diagnosis, self.filter_text) if self._diagnosis is not None else ()
+        rows = doctor_rows(self._diagnosis, self.narrowed) if self._diagnosis is not None else ()
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.facts.show_lines(fact_lines(self._diagnosis) if self._diagnosis is not None else ())
         self.refresh_notice()

@@ -69,6 +69,10 @@ class HashList(RowList[HashRow]):
         else:
             super().clicked(row, event)
 
+    def is_heading(self, row: HashRow) -> bool:
+        """True for a root whose providers are listed below it."""
+        return row.change is None and bool(row.named)
+
     def lay_out(self, rows: tuple[HashRow, ...], width: int) -> None:
         """Give the names the width that the other columns leave."""
         least = len("version") if width >= _TITLED_FROM_WIDTH else 0

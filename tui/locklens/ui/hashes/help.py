@@ -9,6 +9,7 @@ from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.hashes.packages import PACKAGE_WORDS
+from locklens.ui.hashes.rows import HASHES_GRAMMAR
 from locklens.ui.shell.help import help_section, key_help
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def hashes_help() -> Iterator[Line]:
     yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
     for text in _POLICY_SAMPLE:
         yield line(Span(f"  {text}", Role.PLACE), copied=text)
-    yield from help_section("FILTER", _HASH_FILTER)
+    yield from help_section("FILTER", HASHES_GRAMMAR.meanings)
 
 
 _HASH_COLUMNS = {
@@ -66,13 +67,3 @@ _POLICY_SAMPLE = (
     'linux_amd64 = "CI, production"',
     'darwin_arm64 = "laptops"',
 )
-
-
-_HASH_FILTER = {
-    "text": "found in provider, version, root, finding, platform, proof or hash",
-    "not-covered": "a required platform cannot be installed on some path",
-    "unverified": "not all hashes are verified",
-    "package-differs": "a package on this machine differs; also package-missing, package-unreadable, package-ok",
-    "unknown": "a hash with this proof; also stale, computed, signed",
-    "-word": "excludes the word",
-}

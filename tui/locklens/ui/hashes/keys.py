@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import (
+    DIAGNOSE,
+    EVERYWHERE,
+    FILTER,
+    QUIT,
+    SIDES,
+    UNDO,
+    Key,
+    KeyGroup,
+    KeyTable,
+    elsewhere,
+)
 
 HASHES_KEYS = KeyTable(
     (
@@ -25,14 +36,7 @@ HASHES_KEYS = KeyTable(
             (
                 Key("space", "space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
                 Key("a", "a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
-                Key(
-                    "slash",
-                    "/",
-                    "filter",
-                    "filter rows: by provider, root, platform, proof, hash, finding, not-covered, unverified, "
-                    "package-differs",
-                    "filter",
-                ),
+                FILTER,
                 Key("x", "x", "expand", "toggle full hashes: and the explanation of each rule", "expand"),
                 Key(
                     "w",

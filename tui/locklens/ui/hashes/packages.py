@@ -39,10 +39,17 @@ def package_span(known: EntryPackages | None) -> Span:
     return Span(*PACKAGE_WORDS[known.worst])
 
 
+def _filter_word(verdict: PackageVerdict) -> str:
+    return f"package-{'ok' if verdict is PackageVerdict.MATCHES else verdict}"
+
+
+PACKAGE_FILTER_WORDS = tuple(map(_filter_word, PackageVerdict))
+"""The words by which the filter finds a row: package-ok, package-differs, and so on."""
+
+
 def package_filter_words(known: EntryPackages | None) -> Iterator[str]:
-    """The words by which the filter finds a row: package-ok, package-differs, and so on."""
-    for verdict in {package.verdict for package in known.packages} if known is not None else ():
-        yield f"package-{'ok' if verdict is PackageVerdict.MATCHES else verdict}"
+    """The words that hold for the packages of an entry."""
+    yield from map(_filter_word, {package.verdict for package in known.packages} if known is not None else ())
 
 
 def package_lines(known: EntryPackages | None, version: str, *, is_comparing: bool) -> Iterator[Line]:

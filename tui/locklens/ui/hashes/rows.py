@@ -11,7 +11,8 @@ from locklens.review.model import HashCount, Severity
 from locklens.review.reports.cover import coverage_in_short
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lines import Role, Span
-from locklens.ui.hashes.packages import package_filter_words, package_span
+from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, package_filter_words, package_span
+from locklens.ui.shell.filtering import PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.text.evidence import unverified_in_row
 
 if TYPE_CHECKING:
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
 
 Named = tuple[str, "ProviderAddress"]
 """The key of a provider in a root: lock file and address."""
+
+
+HASHES_GRAMMAR = Grammar(
+    "provider, version, root, finding, platform, proof or hash",
+    (ROOT, PROVIDER, RULE, PROOF, PLATFORM),
+    {
+        "not-covered": "a required platform cannot be installed on some path",
+        "unverified": "not all hashes are verified",
+        **dict.fromkeys(PACKAGE_FILTER_WORDS, "a package on this machine has this verdict, after p"),
+    },
+)
+_ALL = Filter()
 
 
 class HashRow(Struct, frozen=True):
@@ -81,7 +94,7 @@ def hash_rows(
     *,
     asked: LookupState,
     marked: Collection[Named] = (),
-    narrowed: str = "",
+    narrowed: Filter = _ALL,
     packages: Mapping[Named, EntryPackages] | None = None,
 ) -> tuple[HashRow, ...]:
     """Return the rows that match a filter, in the order of roots and providers.
@@ -90,12 +103,11 @@ def hash_rows(
         review: A review that includes unchanged providers.
         asked: State of the lookup.
         marked: The marked providers.
-        narrowed: Words that a provider's row must all contain; `-word` excludes a word.
+        narrowed: The filter.
         packages: The packages of entries that were compared.
     """
-    words = narrowed.lower().split()
     known = packages or {}
-    return tuple(row for root in review.roots for row in _of_root(root, review.policy, asked, marked, words, known))
+    return tuple(row for root in review.roots for row in _of_root(root, review.policy, asked, marked, narrowed, known))
 
 
 def _of_root(
@@ -103,15 +115,15 @@ def _of_root(
     policy: Policy,
     asked: LookupState,
     marked: Collection[Named],
-    words: list[str],
+    narrowed: Filter,
     packages: Mapping[Named, EntryPackages],
 ) -> Iterator[HashRow]:
     root_row = HashRow(root.lock_file, root, None)
     locked = (change for change in root.changes if change.new is not None)
     ordered = sorted(locked, key=lambda change: change.address.sort_key)
     rows = [_of_provider(root, change, policy, asked, marked, packages) for change in ordered]
-    shown = [row for row in rows if _matches(words, row, policy, packages)] if words else rows
-    if shown or (root.findings and _matches(words, root_row, policy, packages)):
+    shown = [row for row in rows if _matches(narrowed, row, policy, packages)] if narrowed.tests else rows
+    if shown or (root.findings and _matches(narrowed, root_row, policy, packages)):
         named = tuple(name for row in shown for name in row.named)
         yield HashRow(root_row.key, root, None, named, sum(row.marked for row in shown))
         yield from shown
@@ -161,28 +173,31 @@ def proof_count(change: Change, asked: LookupState) -> Span:
     return unverified_in_row(HashCount.of(change.locked))
 
 
-def _matches(words: Iterable[str], row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> bool:
-    text = _text(row, policy, packages)
-    return all((word[1:] not in text) if word.startswith("-") and len(word) > 1 else word in text for word in words)
+def _matches(narrowed: Filter, row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> bool:
+    return not narrowed.tests or narrowed.is_match(_facts(row, policy, packages))
 
 
-def _text(row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> str:
-    """The text that the filter searches, in lower case."""
+def _facts(row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> RowFacts:
+    """What the filter looks at."""
     root, change = row.root, row.change
-    parts = [
-        root.path,
-        root.lock_file,
-        *(f"{finding.rule} {finding.message}" for finding in root.findings if change is None),
-    ]
+    findings = root.findings if change is None else change.findings
+    parts = [root.path, root.lock_file, *(f"{finding.rule} {finding.message}" for finding in findings)]
+    fields: dict[str, Iterable[str]] = {
+        ROOT.name: (root.path or ".",),
+        RULE.name: tuple(finding.rule for finding in findings),
+    }
+    words: list[str] = []
     if change is not None:
         platforms = coverage(change, policy)
         parts += [str(change.address), row.version]
-        parts += [f"{finding.rule} {finding.message}" for finding in change.findings]
         parts += [f"{fact.hash} {fact.platform or ''} {fact.proof}" for fact in change.locked]
-        parts += ["not-covered"] if platforms.missing or platforms.is_short else []
-        parts += package_filter_words(packages.get((root.lock_file, change.address)))
-        parts += ["unverified"] if any(not fact.is_verified for fact in change.locked) else []
-    return "\n".join(parts).lower()
+        fields[PROVIDER.name] = (str(change.address),)
+        fields[PLATFORM.name] = tuple(fact.platform for fact in change.locked if fact.platform)
+        fields[PROOF.name] = tuple(fact.proof.value for fact in change.locked) if is_settled(change) else ()
+        words += ["not-covered"] if platforms.missing or platforms.is_short else []
+        words += ["unverified"] if any(not fact.is_verified for fact in change.locked) else []
+        words += package_filter_words(packages.get((root.lock_file, change.address)))
+    return RowFacts("\n".join(parts).lower(), row.severity, fields, words)
 
 
 def selected_hash_row(rows: Iterable[HashRow]) -> frozenset[Named]:

@@ -15,7 +15,7 @@ from locklens.ui.hashes.detail import PackagesShown, hash_detail
 from locklens.ui.hashes.hash_list import HashList
 from locklens.ui.hashes.help import hashes_help
 from locklens.ui.hashes.keys import HASHES_KEYS
-from locklens.ui.hashes.rows import HashRow, LookupState, Named, hash_rows, selected_hash_row
+from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashRow, LookupState, Named, hash_rows, selected_hash_row
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.examined import examined_row
@@ -42,7 +42,7 @@ class HashesScreen(RowActionsScreen):
 
     TABLE = HASHES_KEYS
     VIEW = views.HASHES
-    FILTER_WORDS = "text: provider, root, platform, proof, hash, finding; not-covered, unverified, package-differs"
+    GRAMMAR = HASHES_GRAMMAR
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HASHES_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -96,7 +96,7 @@ class HashesScreen(RowActionsScreen):
             return
         asked = LookupState(self.is_asking, self.review.offline)
         packages = self.comparer.known(self.review)
-        rows = hash_rows(self.review, asked=asked, marked=self.marked, narrowed=self.filter_text, packages=packages)
+        rows = hash_rows(self.review, asked=asked, marked=self.marked, narrowed=self.narrowed, packages=packages)
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.facts.show_lines(hashes_facts(self.review, self.progress))
         self.refresh_notice()

@@ -48,6 +48,10 @@ class HealthList(RowList[HealthRow]):
         if self.current is not None:
             self.post_message(self.Opened(self.current))
 
+    def is_heading(self, row: HealthRow) -> bool:
+        """True for the title of the spread, and for a section with rows below it."""
+        return row.is_heading or row.is_open
+
     def lay_out(self, rows: tuple[HealthRow, ...], width: int) -> None:
         """Scale the bars to the provider that most roots lock."""
         del width

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.ui.health.keys import HEALTH_KEYS
+from locklens.ui.health.rows import HEALTH_GRAMMAR
 from locklens.ui.shell.help import help_section, key_help
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def health_help() -> Iterator[Line]:
     """The keys, the columns and the filter of the Health screen."""
     yield from key_help(HEALTH_KEYS)
     yield from help_section("COLUMNS", _COLUMNS)
-    yield from help_section("FILTER", _FILTER)
+    yield from help_section("FILTER", HEALTH_GRAMMAR.meanings)
 
 
 _COLUMNS = {
@@ -26,9 +27,4 @@ _COLUMNS = {
     "> v": "folded and unfolded; enter lists the roots",
     "x": "marked for L U P F; - for some of a row's roots",
     "####": "roots that lock the provider; the detail has a bar for each version",
-}
-
-_FILTER = {
-    "text": "found in check, root, provider, rule, severity, finding or version",
-    "-word": "excludes the word",
 }

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import (
+    DIAGNOSE,
+    EVERYWHERE,
+    FILTER,
+    QUIT,
+    SIDES,
+    UNDO,
+    Key,
+    KeyGroup,
+    KeyTable,
+    elsewhere,
+)
 
 HEALTH_KEYS = KeyTable(
     (
@@ -24,7 +35,7 @@ HEALTH_KEYS = KeyTable(
             (
                 Key("space", "space", "mark", "mark roots: of the row, for L U P F; again: unmark", "mark"),
                 Key("a", "a", "mark_shown", "mark all shown: every root with a finding; again: unmark", "all"),
-                Key("slash", "/", "filter", "filter rows: by check, root, provider, rule, severity", "filter"),
+                FILTER,
                 Key("s", "s", "sort", "sort: by severity, number of roots, name", "sort"),
                 Key("b", "b", "group", "group: by check, root, provider, signer", "group"),
                 DIAGNOSE,

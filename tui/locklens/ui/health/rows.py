@@ -12,6 +12,7 @@ from locklens.dialect import TERRAFORM
 from locklens.review.health import is_undecided
 from locklens.review.model import Severity, worst
 from locklens.review.reports.health_text import finding_words
+from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
     Found = tuple[RootReview, Finding]
     """A finding and its root."""
+
+
+HEALTH_GRAMMAR = Grammar(
+    "check, root, provider, rule, severity, finding or version",
+    (ROOT, PROVIDER, RULE, CHECK),
+)
+_ALL = Filter()
 
 
 class HealthGrouping(CyclicChoice):
@@ -96,7 +104,7 @@ def health_rows(
     *,
     opened: Collection[str] = (),
     marked: Collection[str] = (),
-    narrowed: str = "",
+    narrowed: Filter = _ALL,
 ) -> tuple[HealthRow, ...]:
     """Return the rows in order.
 
@@ -106,41 +114,50 @@ def health_rows(
         sort: Their order.
         opened: Keys of the unfolded sections.
         marked: Folders of the marked roots.
-        narrowed: Words that a row's text must all contain; `-word` excludes a word.
+        narrowed: The filter.
     """
-    words = narrowed.lower().split()
     sections = sorted(_SECTIONS[grouping](health), key=_KEYS[sort])
-    rows = [row for section in sections for row in _unfolded(section, opened, words)]
+    rows = [row for section in sections for row in _unfolded(section, opened, narrowed)]
     spread = [
         HealthRow(f"{SPREAD_KEY}:{one.provider}", one.provider.short(TERRAFORM.default_host), spread=one)
         for one in health.spread
-        if _matches(words, f"{one.provider} {' '.join(str(version) for version, _ in one.versions)}")
+        if narrowed.is_match(_spread_facts(one))
     ]
     rows += [HealthRow(SPREAD_KEY, "VERSIONS OF EACH PROVIDER"), *spread] if spread else []
     return tuple(replace(row, marked=len(set(row.roots) & set(marked))) for row in rows)
 
 
-def _unfolded(section: HealthRow, opened: Collection[str], words: Sequence[str]) -> Iterator[HealthRow]:
-    children = [child for child in section.children if _matches(words, _text(section, child))] if words else None
-    if words and not children and not _matches(words, _text(section)):
+def _unfolded(section: HealthRow, opened: Collection[str], narrowed: Filter) -> Iterator[HealthRow]:
+    is_narrowed = bool(narrowed.tests)
+    children = (
+        [child for child in section.children if narrowed.is_match(_facts(section, child))] if is_narrowed else None
+    )
+    if is_narrowed and not children and not narrowed.is_match(_facts(section)):
         return
     shown = section.children if children is None or not children else tuple(children)
-    is_open = section.key in opened or bool(words and children)
+    is_open = section.key in opened or bool(is_narrowed and children)
     yield replace(section, is_open=is_open)
     if is_open:
         yield from shown
 
 
-def _text(*rows: HealthRow) -> str:
-    parts = [row.title for row in rows]
-    for root, finding in rows[-1].found:
+def _facts(*rows: HealthRow) -> RowFacts:
+    """What the filter looks at in a section, or in a row below it."""
+    parts, found = [row.title for row in rows], rows[-1].found
+    for root, finding in found:
         parts += [root.path, finding.rule, finding.severity.value, finding_words(finding)]
-    return "\n".join(parts)
+    fields = {
+        ROOT.name: [root.path or "." for root, _ in found],
+        PROVIDER.name: [str(finding.provider) for _, finding in found if finding.provider is not None],
+        RULE.name: [finding.rule for _, finding in found],
+        CHECK.name: [text for row in rows if row.result for text in (row.result.check.id, row.result.check.title)],
+    }
+    return RowFacts("\n".join(parts).lower(), rows[-1].severity, fields)
 
 
-def _matches(words: Iterable[str], text: str) -> bool:
-    lower = text.lower()
-    return all(word[1:] not in lower if word[:1] == "-" and len(word) > 1 else word in lower for word in words)
+def _spread_facts(spread: Spread) -> RowFacts:
+    text = f"{spread.provider} {' '.join(str(version) for version, _ in spread.versions)}"
+    return RowFacts(text.lower(), None, {PROVIDER.name: [str(spread.provider)]})
 
 
 def _found(health: Health) -> Iterator[Found]:

@@ -21,7 +21,7 @@ from locklens.ui.health.health_list import HealthList
 from locklens.ui.health.help import health_help
 from locklens.ui.health.keys import HEALTH_KEYS
 from locklens.ui.health.loader import HealthLoader
-from locklens.ui.health.rows import HealthGrouping, HealthRow, HealthSort, health_rows
+from locklens.ui.health.rows import HEALTH_GRAMMAR, HealthGrouping, HealthRow, HealthSort, health_rows
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
 from locklens.ui.shell.examined import examined_row
@@ -51,7 +51,7 @@ class HealthScreen(RowActionsScreen):
 
     TABLE = HEALTH_KEYS
     VIEW = views.HEALTH
-    FILTER_WORDS = "text: check, root, provider, rule, severity, finding, version"
+    GRAMMAR = HEALTH_GRAMMAR
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HEALTH_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -131,7 +131,7 @@ class HealthScreen(RowActionsScreen):
             self._sort,
             opened=self._opened,
             marked=self.marked,
-            narrowed=self.filter_text,
+            narrowed=self.narrowed,
         )
         self.left.show_rows(rows if self.health.review.roots else (), cursor_key=cursor_key)
         self.facts.show_lines(bars.registry_lines(self.review, self.progress))

@@ -54,9 +54,11 @@ class Words(NamedTuple):
     third: str = "writes"
     done: str = "written"
     past: str = "wrote"
+    now: str = "writing"
 
 
-_STAGING = Words("stage", "stages", "staged", "staged")
+_STAGING = Words("stage", "stages", "staged", "staged", "staging")
+_UNSTAGING = Words("unstage", "unstages", "unstaged", "unstaged", "unstaging")
 
 
 class PlanProgress(Struct, frozen=True):
@@ -97,8 +99,10 @@ class PlanProgress(Struct, frozen=True):
 
     @property
     def words(self) -> Words:
-        """The verb of the apply action: "stage" for git's index, otherwise "write"."""
-        return _STAGING if self.plan is not None and self.plan.proposal.target is WriteTarget.INDEX else Words()
+        """The verb of the apply action: "stage" or "unstage" for git's index, otherwise "write"."""
+        if self.plan is None or self.plan.proposal.target is not WriteTarget.INDEX:
+            return Words()
+        return _UNSTAGING if self.plan.proposal.undoes else _STAGING
 
     @property
     def message(self) -> str:
@@ -137,7 +141,7 @@ def refusal(standing: PlanProgress) -> str:
         case PlanStage.REVIEWING:
             return "not ready: review in progress"
         case PlanStage.WRITING:
-            return "writing in progress" if standing.words.verb == "write" else "staging in progress"
+            return f"{standing.words.now} in progress"
         case PlanStage.STALE:
             return "a file changed on disk after planning: r plans again"
         case PlanStage.FAILED:

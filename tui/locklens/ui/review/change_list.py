@@ -90,6 +90,10 @@ class ChangeList(RowList[Row]):
         """Post the highlighted row."""
         self.post_message(self.Highlighted(self.current.node if self.current is not None else None))
 
+    def is_heading(self, row: Row) -> bool:
+        """True for a section whose changes are listed below it."""
+        return row.depth == 0 and row.folded is False
+
     def lay_out(self, rows: tuple[Row, ...], width: int) -> None:
         """Distribute the width among the columns."""
         self._columns = Columns.fitting(rows, width)

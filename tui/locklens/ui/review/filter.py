@@ -1,22 +1,22 @@
-"""The grammar of Review's filter.
-
-A filter is a list of terms that must all match: plain text, `sev>=warn`, `sev:block`, `kind:upgrade`, `root:prod`,
-`provider:aws`, `rule:LK005`, `proof:unknown`, `unreviewed`, `reviewed`. A leading minus negates a term.
-"""
+"""What Review's filter looks at: a change of a root, a finding, or a root."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme
-from locklens.review.model import Change, ChangeKind, Finding, Proof, RootReview, Severity
+from locklens.review.model import Change, Finding, Proof, RootReview, Severity
 from locklens.review.reports.evidence_lines import is_settled
+from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, Grammar
 
-PLACEHOLDER = (
-    "text  sev>=warn  kind:upgrade  root:prod  provider:aws  rule:LK005  proof:unknown  unreviewed   (-word: not)"
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+REVIEW_GRAMMAR = Grammar(
+    "provider, root, version, finding, file, hash or signer",
+    (KIND, ROOT, PROVIDER, RULE, PROOF),
+    {"unreviewed": "not marked yet", "reviewed": "marked"},
 )
-_SEVERITIES = {severity.value: severity for severity in Severity if severity is not Severity.OFF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,26 @@ class Candidate:
             return (self.finding,)
         return self.change.findings if self.change is not None else ()
 
+    def values(self, field: str) -> Iterable[str]:
+        """The values of a field of `REVIEW_GRAMMAR`."""
+        match field:
+            case ROOT.name:
+                return [self.root.path or "."] if self.root is not None else []
+            case RULE.name:
+                return [finding.rule for finding in self.findings]
+            case _ if self.change is None:
+                return []
+            case KIND.name:
+                return [self.change.kind.value]
+            case PROVIDER.name:
+                return [str(self.change.address)]
+            case _:
+                return _proofs(self.change) if is_settled(self.change) else []
+
+    def has(self, word: str) -> bool:
+        """Whether it is reviewed, or can be and is not."""
+        return self.can_be_reviewed and self.reviewed == (word == "reviewed")
+
     @property
     def text(self) -> str:
         """The text that plain terms are searched in, in lower case."""
@@ -65,106 +85,7 @@ class Candidate:
         return "\n".join(parts).lower()
 
 
-Test = Callable[[Candidate], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A parsed filter; invalid terms are ignored.
-
-    Attributes:
-        text: The filter as entered.
-        problem: The first problem as a sentence; "" for a valid filter.
-    """
-
-    text: str = ""
-    tests: tuple[Test, ...] = ()
-    problem: str = ""
-
-    def is_match(self, candidate: Candidate) -> bool:
-        """True if all terms match."""
-        return all(test(candidate) for test in self.tests)
-
-
-def parse_filter(text: str) -> Filter:
-    """Parse a filter; never fails, see `Filter.problem`."""
-    tests: list[Test] = []
-    problem = ""
-    for term in text.split():
-        bare = term.removeprefix("-") if len(term) > 1 else term
-        try:
-            test = _test(bare.lower())
-        except ValueError as error:
-            problem = problem or str(error)
-            continue
-        tests.append(_inverse(test) if bare != term else test)
-    return Filter(text, tuple(tests), problem)
-
-
-def _inverse(test: Test) -> Test:
-    return lambda candidate: not test(candidate)
-
-
-def _test(term: str) -> Test:
-    if term == "unreviewed":
-        return lambda candidate: candidate.can_be_reviewed and not candidate.reviewed
-    if term == "reviewed":
-        return lambda candidate: candidate.can_be_reviewed and candidate.reviewed
-    for operator in (">=", "<=", ":", "="):
-        key, separator, value = term.partition(operator)
-        if separator and key in {"sev", "severity"}:
-            return _severity_test(operator, value)
-    key, colon, value = term.partition(":")
-    if not colon or key in set(Scheme):
-        return lambda candidate: term in candidate.text
-    return _field_test(key, value)
-
-
-def _severity_test(operator: str, value: str) -> Test:
-    if value == "ok":
-        return lambda candidate: candidate.severity is None
-    severity = _SEVERITIES.get(value)
-    if severity is None:
-        raise ValueError(
-            f"sev is block, warn, info or ok, not {value!r}" if value else "sev is block, warn, info or ok"
-        )
-    rank = severity.rank
-    if operator == ">=":
-        return lambda candidate: candidate.severity is not None and candidate.severity.rank <= rank
-    if operator == "<=":
-        return lambda candidate: candidate.severity is None or candidate.severity.rank >= rank
-    return lambda candidate: candidate.severity is severity
-
-
-def _field_test(key: str, value: str) -> Test:
-    match key:
-        case "kind":
-            if value and not any(kind.value.startswith(value) for kind in ChangeKind):
-                raise ValueError(f"no kind begins with {value!r}: {', '.join(kind.value for kind in ChangeKind)}")
-            return lambda candidate: candidate.change is not None and candidate.change.kind.value.startswith(value)
-        case "root":
-            return lambda candidate: candidate.root is not None and value in (candidate.root.path.lower() or ".")
-        case "provider":
-            return lambda candidate: candidate.change is not None and value in str(candidate.change.address).lower()
-        case "rule":
-            return lambda candidate: any(value in finding.rule.lower() for finding in candidate.findings)
-        case "proof":
-            return _proof_test(value)
-        case _:
-            raise ValueError(f'unknown field "{key}"; fields: sev, kind, root, provider, rule, proof')
-
-
-def _proof_test(value: str) -> Test:
-    """Matches changes by the proof of an added hash; stale hashes were locked before, so removed and kept ones too."""
-    proofs = frozenset(proof for proof in Proof if proof.value.startswith(value))
-    if not proofs:
-        raise ValueError(f"no proof begins with {value!r}: {', '.join(proof.value for proof in Proof)}")
-
-    def has_proof(candidate: Candidate) -> bool:
-        change = candidate.change
-        if change is None or not is_settled(change):
-            return False
-        facts = change.added + (change.removed + change.kept if Proof.STALE in proofs else ())
-        return any(fact.proof in proofs for fact in facts)
-
-    return has_proof
+def _proofs(change: Change) -> Iterator[str]:
+    """Yield the proofs of the added hashes; stale hashes were locked before, so those of removed and kept ones too."""
+    yield from (fact.proof.value for fact in change.added)
+    yield from (fact.proof.value for fact in (*change.removed, *change.kept) if fact.proof is Proof.STALE)

@@ -10,6 +10,7 @@ from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import visible
+from locklens.ui.review.filter import REVIEW_GRAMMAR
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.rows import BOTH, PENDING, STAGED
 from locklens.ui.shell.help import help_section, key_help
@@ -40,7 +41,7 @@ def review_help() -> Iterator[Line]:
     yield from help_section("HASHES VERIFIED, the last column", MEANINGS)
     yield from help_section("PROOF OF A HASH", PROOFS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)
-    yield from help_section("FILTER", _REVIEW_FILTER)
+    yield from help_section("FILTER", REVIEW_GRAMMAR.meanings)
     where = f"theme, grouping and order are kept in {visible(str(default_preferences_path()))}"
     yield from help_section("PREFERENCES", {"config.toml": where})
 
@@ -49,17 +50,4 @@ _DECIDING = {
     "R P F L M A": "apply to the highlighted row, group, root or section, regardless of marks",
     "S": "applies to the marked changes, regardless of the cursor: a mark means reviewed",
     "Preview": "each opens a Preview of the changes; nothing is written before enter",
-}
-
-
-_REVIEW_FILTER = {
-    "text": "in provider, root, version, finding, file, hash or signer",
-    "sev>=warn": "warnings and worse; also sev:block, sev<=info, sev:ok",
-    "kind:upgrade": "also downgrade, new, removed, moved, constraints, replaced",
-    "root:prod": "the root's path contains this",
-    "provider:aws": "the provider's address contains this",
-    "rule:LK005": "has a finding of this rule",
-    "proof:unknown": "an added hash has this proof; proof:stale also matches removed and unchanged hashes",
-    "unreviewed": "not marked yet; reviewed is the opposite",
-    "-term": "does not match the term",
 }

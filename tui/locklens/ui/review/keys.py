@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, QUIT, SIDES, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, FILTER, QUIT, SIDES, Key, KeyGroup, KeyTable, elsewhere
 
 MOVING = KeyGroup(
     "Moving",
@@ -32,13 +32,7 @@ REVIEWING = KeyGroup(
             "reviewed",
         ),
         Key("a", "a", "mark_shown", "mark all shown: every row that the filter shows; again to unmark, Z brings back"),
-        Key(
-            "slash",
-            "/",
-            "filter",
-            "filter rows: text, sev>=warn, kind:new, root:prod, provider:aws, rule:LK005, proof:unknown, unreviewed",
-            "filter",
-        ),
+        FILTER,
         Key("s", "s", "sort", "toggle order: worst first, by provider, latest release first, by root", "sort"),
         Key("b", "b", "group", "toggle grouping: by root, by provider, by severity", "group"),
         Key("d", "d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),

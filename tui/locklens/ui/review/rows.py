@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from locklens.addresses import ProviderAddress
+    from locklens.review.model import RootReview
 
 
 class Mark(Enum):
@@ -189,11 +190,23 @@ def is_reviewed(node: Node, marks: Collection[str]) -> bool:
     return mark_of(node, marks) is Mark.ALL
 
 
-def marked_words(ids: Collection[str]) -> str:
-    """The number of changes and findings among marked ids, e.g. "2 changes and 1 finding"."""
+def marked_words(ids: Collection[str], roots: Collection[RootReview]) -> str:
+    """Say what marks are about, e.g. "this change in 2 roots", "18 changes (11 different) and 1 finding".
+
+    The same change has one mark in all roots, also in those that are not shown.
+
+    Args:
+        ids: The ids of changes and findings, each once.
+        roots: Of the whole review.
+    """
     findings = sum(one.startswith(FINDING_MARK) for one in ids)
-    parts = ((len(ids) - findings, "change"), (findings, "finding"))
-    return " and ".join(counted(number, noun) for number, noun in parts if number)
+    different = len(ids) - findings
+    changes = sum(change.id in ids for root in roots for change in root.changes)
+    if different == 1 < changes and not findings:
+        return f"this change in {counted(changes, 'root')}"
+    more = f" ({different} different)" if different < changes else ""
+    parts = (f"{counted(changes, 'change')}{more}", changes), (counted(findings, "finding"), findings)
+    return " and ".join(words for words, number in parts if number)
 
 
 def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:

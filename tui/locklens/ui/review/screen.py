@@ -21,7 +21,7 @@ from locklens.ui.review.bars import StatusFacts, review_facts, review_head, revi
 from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.diff import no_diff_words, raw_diff_lines
-from locklens.ui.review.filter import PLACEHOLDER, Filter, parse_filter
+from locklens.ui.review.filter import REVIEW_GRAMMAR
 from locklens.ui.review.help import review_help
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.placeholder import nothing_to_review
@@ -60,19 +60,18 @@ class ReviewScreen(RowActionsScreen):
 
     TABLE = REVIEW_KEYS
     VIEW = views.REVIEW
-    FILTER_WORDS = PLACEHOLDER
+    GRAMMAR = REVIEW_GRAMMAR
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(REVIEW_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.grouping = Grouping.ROOT
         self.sort = Sort.SEVERITY
-        self.narrowed = Filter()
         self.turned: frozenset[str] = frozenset()
         """Keys of the rows whose fold the user changed."""
         self.in_full = False
-        self._unmarked: tuple[str, ...] = ()
-        """Ids that one key unmarked, once for each row, for `Z` to mark again."""
+        self._unmarked: frozenset[str] = frozenset()
+        """Ids that one key unmarked, for `Z` to mark again."""
         self._outline: tuple[Node, ...] = ()
         self._is_ordered = True
         """False while the rows keep places that the order of `sort` no longer gives them."""
@@ -145,7 +144,7 @@ class ReviewScreen(RowActionsScreen):
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The message, or the state of the review."""
-        message = self.message or self.narrowed.problem or self.status_text
+        message = self.status_text
         facts = StatusFacts(
             self.review,
             self.loader.marks,
@@ -365,22 +364,24 @@ class ReviewScreen(RowActionsScreen):
         self._toggle_marks([*self._outline])
 
     def _toggle_marks(self, nodes: Iterable[Node]) -> None:
-        listed = [one for node in nodes for one in node.mark_ids]
-        ids = frozenset(listed)
+        ids = frozenset(one for node in nodes for one in node.mark_ids)
         if not ids:
             self.say("only changes and findings can be marked as reviewed")
             return
         marked = not ids <= self.loader.marks
         self._set_marks(ids, marked=marked)
-        number = marked_words(listed)
-        if marked or len(listed) == 1:
+        number = self._marked_words(ids)
+        if marked or len(ids) == 1:
             self.say(f"marked {number} as reviewed" if marked else f"unmarked {number}")
         else:
-            self._unmarked = tuple(listed)
+            self._unmarked = ids
             self.say(f"unmarked {number}; Z marks them again")
 
+    def _marked_words(self, ids: frozenset[str]) -> str:
+        return marked_words(ids, self.review.roots if self.review is not None else ())
+
     def _set_marks(self, ids: frozenset[str], *, marked: bool) -> None:
-        self._unmarked = ()
+        self._unmarked = frozenset()
         self.loader.set_marks(ids, marked=marked)
         self.refresh_list()
 
@@ -389,13 +390,13 @@ class ReviewScreen(RowActionsScreen):
         if not self._unmarked:
             super().action_undo()
             return
-        number = marked_words(self._unmarked)
-        self._set_marks(frozenset(self._unmarked), marked=True)
+        number = self._marked_words(self._unmarked)
+        self._set_marks(self._unmarked, marked=True)
         self.say(f"marked {number} again")
 
     def preview(self, operation: Operation) -> None:
         """Open the Preview of an operation; afterwards `Z` undoes that one."""
-        self._unmarked = ()
+        self._unmarked = frozenset()
         super().preview(operation)
 
     def action_stage(self) -> None:
@@ -429,10 +430,8 @@ class ReviewScreen(RowActionsScreen):
         unknown = "" if is_dated else "; no release date is known: they are looked up for a cooldown"
         self.say(f"sorted by {self.sort}{unknown if self.sort is Sort.AGE else ''}")
 
-    def narrow(self, text: str) -> None:
-        """Show only the rows that satisfy the expression."""
-        self.filter_text = text
-        self.narrowed = parse_filter(text)
+    def show_narrowed(self) -> None:
+        """Sort the rows anew: those of another filter are others."""
         self.refresh_list(is_ordered=True)
 
     def action_expand(self) -> None:

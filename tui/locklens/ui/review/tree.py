@@ -14,7 +14,8 @@ from locklens.cycling import CyclicChoice
 from locklens.policy import POLICY_FILE
 from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity, worst
 from locklens.review.reports.words import file_note
-from locklens.ui.review.filter import Candidate, Filter
+from locklens.ui.review.filter import Candidate
+from locklens.ui.shell.filtering import Filter
 from locklens.ui.text.phrases import finding_mark
 
 if TYPE_CHECKING:

@@ -76,6 +76,9 @@ UNDO = Key(
 )
 """On every view."""
 
+FILTER = Key("slash", "/", "filter", "filter rows: by text, fields and states, as listed below", "filter")
+"""On every view; the terms are those of the screen's `GRAMMAR`."""
+
 DIAGNOSE = Key(
     "i",
     "i",

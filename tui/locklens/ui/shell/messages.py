@@ -142,6 +142,11 @@ class PreferenceNotSaved(Message):
 
 
 @dataclass
+class ViewShown(Message):
+    """A view is on top again, or for the first time."""
+
+
+@dataclass
 class QuitWanted(Message):
     """A request to end the program."""
 

@@ -100,6 +100,11 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         """Show an error and its hint in the status line."""
         self.say(error.sentence)
 
+    def end_message(self) -> None:
+        """End the message before its time."""
+        if self.message:
+            self.say("")
+
     def _clear_message(self) -> None:
         self.message = ""
         self.refresh_bars()

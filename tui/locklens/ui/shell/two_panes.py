@@ -16,8 +16,9 @@ from locklens.operations.write.undo import Undo, applied_writes
 from locklens.review.reports.words import side
 from locklens.ui.dialogs.writes import WritesDialog
 from locklens.ui.shell import bars
+from locklens.ui.shell.filtering import Filter, parse_filter
 from locklens.ui.shell.key_table import WRITE_KEYS
-from locklens.ui.shell.messages import PreviewWanted, QuitWanted, RevisionsListed, SidesWanted, ViewWanted
+from locklens.ui.shell.messages import PreviewWanted, QuitWanted, RevisionsListed, SidesWanted, ViewShown, ViewWanted
 from locklens.ui.shell.placeholders import placeholder
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
     from locklens.review.reports.lines import Line
     from locklens.ui.shell.examined import ExaminedProvider
+    from locklens.ui.shell.filtering import Grammar
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.shell.palette import Command
     from locklens.ui.views import View
@@ -60,7 +62,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     Class attributes:
         VIEW: The screen's row in the table of views.
-        FILTER_WORDS: The placeholder of the filter line.
+        GRAMMAR: The terms of the filter.
 
     Args:
         source: Opens the comparison.
@@ -68,17 +70,14 @@ class TwoPaneScreen(LockLensScreen[int]):
     """
 
     VIEW: ClassVar[View]
-    FILTER_WORDS: ClassVar[str]
+    GRAMMAR: ClassVar[Grammar]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__()
         self.source = source
         self.loader = self.make_loader(source, keeper)
-        self.filter_text = ""
-        """The filter as entered; "" for none."""
+        self.narrowed = Filter()
         self._shown_key = ""
-        self._noted: frozenset[str] = frozenset()
-        """Notes that were shown already: each is shown once."""
 
     def make_loader(self, source: LockLens, keeper: MarkKeeper) -> ReviewLoader:
         """Return the loader of the review; a screen that loads more returns its own kind."""
@@ -109,14 +108,20 @@ class TwoPaneScreen(LockLensScreen[int]):
         return placeholder(
             self.review,
             self.error,
-            narrowed=self.filter_text,
+            narrowed=self.narrowed.text,
             has_rows=bool(self.left.rows),
             empty=self.nothing_to_list,
         )
 
     def narrow(self, text: str) -> None:
-        """Show only the rows that match the text."""
-        self.filter_text = text.strip()
+        """Show only the rows that match a filter, and highlight the first of them."""
+        before, self.narrowed = self.narrowed.text, parse_filter(text.strip(), self.GRAMMAR)
+        self.show_narrowed()
+        if self.narrowed.text and self.narrowed.text != before:
+            self.left.go_to_first()
+
+    def show_narrowed(self) -> None:
+        """Show the rows after the filter changed."""
         self.refresh_list()
 
     @property
@@ -127,7 +132,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     @property
     def is_narrowed(self) -> bool:
         """True if a filter is set."""
-        return bool(self.filter_text)
+        return bool(self.narrowed.text)
 
     def compose(self) -> ComposeResult:
         """Yield head, tabs, the two panes, filter, status and key line."""
@@ -142,7 +147,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             yield LineView(id="detail")
         with Horizontal(id="filter-line"):
             yield Static(" /", id="filter-sign")
-            yield FilterInput(id="filter", placeholder=self.FILTER_WORDS, compact=True)
+            yield FilterInput(id="filter", placeholder=self.GRAMMAR.hint, compact=True)
         yield Bar(id="status")
         yield Bar(id="keys")
 
@@ -225,11 +230,9 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.refresh_bars()
 
     def show_notes(self, notes: Iterable[str]) -> None:
-        """Show the notes that limit the whole review, each once."""
+        """Show the notes that limit the whole review."""
         for note in notes:
-            if note not in self._noted:
-                self.notify(note, severity="warning", timeout=10)
-        self._noted |= frozenset(notes)
+            self.notify(note, severity="warning", timeout=10)
 
     def refresh_notice(self) -> None:
         """Show the placeholder or the panes."""
@@ -239,6 +242,10 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.set_class(bool(lines), "-notice")
         self.query_one("#notice", LineView).show_lines(lines)
         self.keep_focus()
+
+    def on_screen_resume(self) -> None:
+        """Tell the app that no dialog is above the view."""
+        self.post_message(ViewShown())
 
     def on_descendant_blur(self) -> None:
         """Focus the list where a placeholder took the focus from it and is gone by now."""
@@ -266,9 +273,9 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     @property
     def status_text(self) -> str:
-        """The message, or else the error of a failed reload; "" for neither."""
-        if self.message or self.error is None or self.review is None:
-            return self.message
+        """The message, or else what the filter does not understand, or the error of a failed reload; "" for none."""
+        if self.message or self.narrowed.problem or self.error is None or self.review is None:
+            return self.message or self.narrowed.problem
         return f"reload failed: {self.error}"
 
     def show_detail(self, key: str, lines: Iterable[Line]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.signers.keys import SIGNERS_KEYS
+from locklens.ui.signers.rows import SIGNERS_GRAMMAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,3 +19,4 @@ def signers_help() -> Iterator[Line]:
     """The keys and the tiers of the Signers screen."""
     yield from key_help(SIGNERS_KEYS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)
+    yield from help_section("FILTER", SIGNERS_GRAMMAR.meanings)

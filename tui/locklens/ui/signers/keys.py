@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, FILTER, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 SIGNERS_KEYS = KeyTable(
     (
@@ -19,13 +19,7 @@ SIGNERS_KEYS = KeyTable(
         KeyGroup(
             "Reading",
             (
-                Key(
-                    "slash",
-                    "/",
-                    "filter",
-                    "filter rows: by name, fingerprint, tier, provider, version, lock file",
-                    "filter",
-                ),
+                FILTER,
                 Key("y", "y", "copy", "copy fingerprint: or the highlighted provider", "copy"),
                 Key("e", "e", "edit", "edit lock file: the highlighted one, in $VISUAL or $EDITOR", "edit"),
                 Key(

@@ -6,14 +6,24 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.project.tree import folder_of
 from locklens.review.reports.lines import Role, Span
 from locklens.trust.model import Tier
+from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from locklens.addresses import ProviderAddress
     from locklens.review.keys import SignerUses, Use
+
+
+SIGNERS_GRAMMAR = Grammar(
+    "name, fingerprint, tier, provider, version or lock file",
+    (PROVIDER, ROOT, SIGNER, TIER),
+    has_severity=False,
+)
+_ALL = Filter()
 
 
 class SignerRow(Struct, frozen=True):
@@ -54,23 +64,22 @@ class SignerRow(Struct, frozen=True):
         return Span(f"…{self.pending}" if self.pending else "", Role.DIM)
 
 
-def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: str = "") -> tuple[SignerRow, ...]:
+def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: Filter = _ALL) -> tuple[SignerRow, ...]:
     """Return the rows that match a filter, in the given order.
 
     Args:
         signers: The signers.
         is_asking: True while the review is incomplete.
-        narrowed: Words that a row must all contain.
+        narrowed: The filter.
     """
     contested = _contested(signers)
-    words = narrowed.lower().split()
     rows = []
     for signer in signers:
         pending = sum(map(_is_pending, signer.uses)) if is_asking and signer.tier is Tier.UNKNOWN else 0
         fingerprint = signer.key.fingerprint if signer.key else ""
         shared = contested & frozenset(signer.addresses) if signer.key else frozenset()
         row = SignerRow(f"{signer.tier}:{fingerprint}", signer, pending, shared)
-        if all(word in _text(row) for word in words):
+        if not narrowed.tests or narrowed.is_match(_facts(row)):
             rows.append(row)
     return tuple(rows)
 
@@ -88,12 +97,18 @@ def _contested(signers: Collection[SignerUses]) -> frozenset[ProviderAddress]:
     return frozenset(address for address, fingerprints in keys.items() if len(fingerprints) > 1)
 
 
-def _text(row: SignerRow) -> str:
-    """The text that the filter searches, in lower case."""
+def _facts(row: SignerRow) -> RowFacts:
+    """What the filter looks at."""
     signer = row.signer
-    parts = [row.name, signer.tier.value, row.state.text]
-    if signer.key is not None:
-        parts += [signer.key.fingerprint, signer.key.algorithm, *signer.key.user_ids]
+    key = (signer.key.fingerprint, *signer.key.user_ids) if signer.key is not None else (row.name,)
+    parts = [row.name, signer.tier.value, row.state.text, *key]
+    parts += [signer.key.algorithm] if signer.key is not None else []
     for use in signer.uses:
         parts += [str(use.address), use.version, use.problem, *use.lock_files]
-    return "\n".join(parts).lower()
+    fields = {
+        PROVIDER.name: tuple(map(str, signer.addresses)),
+        ROOT.name: tuple(folder_of(path) or "." for use in signer.uses for path in use.lock_files),
+        SIGNER.name: key,
+        TIER.name: (signer.tier.value,),
+    }
+    return RowFacts("\n".join(parts).lower(), None, fields)

@@ -28,7 +28,7 @@ from locklens.ui.signers.bars import signers_head, signers_status
 from locklens.ui.signers.detail import History, signer_detail
 from locklens.ui.signers.help import signers_help
 from locklens.ui.signers.keys import SIGNERS_KEYS
-from locklens.ui.signers.rows import SignerRow, signer_rows
+from locklens.ui.signers.rows import SIGNERS_GRAMMAR, SignerRow, signer_rows
 from locklens.ui.signers.signer_list import SignerList
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class SignersScreen(RowActionsScreen):
 
     TABLE = SIGNERS_KEYS
     VIEW = views.SIGNERS
-    FILTER_WORDS = "text: name, fingerprint, tier, provider, version, lock file"
+    GRAMMAR = SIGNERS_GRAMMAR
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(SIGNERS_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -98,7 +98,7 @@ class SignersScreen(RowActionsScreen):
         """Show the signers that match the filter."""
         if self.review is None or not self.is_open:
             return
-        rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.filter_text)
+        rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.narrowed)
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.facts.show_lines(bars.registry_lines(self.review, self.progress))
         self.refresh_notice()

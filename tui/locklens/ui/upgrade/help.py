@@ -8,6 +8,7 @@ from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.upgrade.columns import COLUMNS
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,7 @@ def upgrade_help() -> Iterator[Line]:
     yield from help_section("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS})
     yield from help_section("SIGNER  compared with the locked version", _UPGRADE_SIGNERS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)
+    yield from help_section("FILTER", UPGRADE_GRAMMAR.meanings)
 
 
 _UPGRADE_SIGNS = {

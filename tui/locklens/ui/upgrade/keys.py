@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, FILTER, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 UPGRADE_KEYS = KeyTable(
     (
@@ -82,13 +82,7 @@ UPGRADE_KEYS = KeyTable(
                     "expand",
                     "toggle all versions: one per line, or those near the target in one line",
                 ),
-                Key(
-                    "slash",
-                    "/",
-                    "filter",
-                    "filter rows: by provider, root, version, kind, signer, held back, selected",
-                    "filter",
-                ),
+                FILTER,
                 Key("b", "b", "group", "toggle grouping: by provider, by root", "group"),
                 Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),

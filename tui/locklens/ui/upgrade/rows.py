@@ -15,14 +15,24 @@ from locklens.operations.upgrades.warnings import upgrade_warnings
 from locklens.review.model import Bump
 from locklens.review.reports.lines import SEVERITY_ROLES, Role, Span
 from locklens.text import age_words
+from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.upgrades.candidates import CandidateVersion, RefusedRoot, UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.versions import Version
+
+
+UPGRADE_GRAMMAR = Grammar(
+    "provider, root, version, signer, remark, or the title of a section",
+    (ROOT, PROVIDER, SIGNER),
+    {"selected": "selected for the upgrade"},
+    has_severity=False,
+)
+_ALL = Filter()
 
 
 class RowKind(StrEnum):
@@ -94,21 +104,20 @@ class UpgradeRow(Struct, frozen=True):
 
 
 def upgrade_rows(
-    selection: UpgradeSelection, *, by: By, narrowed: str = "", unfolded: frozenset[str] = frozenset()
+    selection: UpgradeSelection, *, by: By, narrowed: Filter = _ALL, unfolded: frozenset[str] = frozenset()
 ) -> tuple[UpgradeRow, ...]:
     """Return the rows that match a filter.
 
     Args:
         selection: The candidates and the selection.
         by: The grouping.
-        narrowed: Words that a row must all contain.
+        narrowed: The filter.
         unfolded: Keys of the groups that show their roots.
     """
-    words = narrowed.lower().split()
     rows = [_provider(selection, offer) for offer in selection.offers.providers]
-    shown = [row for row in rows if all(word in _text(row, selection) for word in words)]
+    shown = [row for row in rows if narrowed.is_match(_facts(row, selection))] if narrowed.tests else rows
     refused = [_refused_row(root) for root in selection.offers.refused]
-    refused = [row for row in refused if all(word in f"{row.title} {row.note.text}".lower() for word in words)]
+    refused = [row for row in refused if narrowed.is_match(_refused_facts(row))]
     if by is By.ROOT:
         return tuple(_by_root(shown, refused, selection))
     return tuple(_by_provider(shown, refused, selection, unfolded))
@@ -310,10 +319,10 @@ def _range(versions: list[Version] | list[Version | None]) -> str:
     return next(iter(distinct), "") if len(distinct) <= 1 else "several"
 
 
-def _text(row: UpgradeRow, selection: UpgradeSelection) -> str:
-    """The text that the filter searches, in lower case."""
+def _facts(row: UpgradeRow, selection: UpgradeSelection) -> RowFacts:
+    """What the filter looks at."""
     offer = row.offers[0]
-    parts: Iterable[str] = (
+    parts = (
         str(offer.address),
         offer.root,
         row.locked,
@@ -323,6 +332,11 @@ def _text(row: UpgradeRow, selection: UpgradeSelection) -> str:
         row.signer.text,
         row.note.text,
         selection.recommendation(offer).state.value,
-        "selected" if selection.is_selected(offer) else "",
     )
-    return "\n".join(parts).lower()
+    fields = {ROOT.name: (offer.root or ".",), PROVIDER.name: (str(offer.address),), SIGNER.name: (row.signer.text,)}
+    words = ("selected",) if selection.is_selected(offer) else ()
+    return RowFacts("\n".join(parts).lower(), None, fields, words)
+
+
+def _refused_facts(row: UpgradeRow) -> RowFacts:
+    return RowFacts(f"{row.title} {row.note.text}".lower(), None, {ROOT.name: (row.title,)})

@@ -19,6 +19,7 @@ from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.review.actions import writable
 from locklens.ui.row_actions import RowActionsScreen
+from locklens.ui.shell.filtering import Filter
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.messages import PreferenceChanged
 from locklens.ui.shell.placeholders import one_sentence
@@ -36,7 +37,7 @@ from locklens.ui.upgrade.choosing import (
 from locklens.ui.upgrade.detail import upgrade_lines, upgrade_target
 from locklens.ui.upgrade.help import upgrade_help
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
-from locklens.ui.upgrade.rows import By, upgrade_rows
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, upgrade_rows
 from locklens.ui.upgrade.upgrade_list import UpgradeList
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class UpgradeScreen(RowActionsScreen):
 
     TABLE = UPGRADE_KEYS
     VIEW = views.UPGRADE
-    FILTER_WORDS = "text: provider, root, version, kind, signer, held back, selected"
+    GRAMMAR = UPGRADE_GRAMMAR
     BINDINGS: ClassVar[list[BindingType]] = [
         *view_bindings(UPGRADE_KEYS),
         Binding("less_than_sign", "version(-1)", "Older version", show=False),
@@ -208,7 +209,7 @@ class UpgradeScreen(RowActionsScreen):
         """Show the rows that match the filter."""
         if self.review is None or not self.is_open:
             return
-        rows = upgrade_rows(self.selection, by=self.by, narrowed=self.filter_text, unfolded=self._unfolded)
+        rows = upgrade_rows(self.selection, by=self.by, narrowed=self.narrowed, unfolded=self._unfolded)
         if cursor_key is None and not self.left.is_placed:
             cursor_key = next((row.key for row in rows if row.depth), None)
         self.left.show_rows(rows, cursor_key=cursor_key)
@@ -223,9 +224,9 @@ class UpgradeScreen(RowActionsScreen):
         if not self.has_offers or not self.is_open:
             return
         self._wanted = None
-        if self.filter_text:
+        if self.is_narrowed:
             self.set_filter("")
-            self.filter_text = ""
+            self.narrowed = Filter()
         self._unfolded |= {f"group:{address}"}
         self.refresh_list(cursor_key=f"{root}\0{address}")
         self.left.place()
@@ -291,10 +292,6 @@ class UpgradeScreen(RowActionsScreen):
     def _turn(self, event: UpgradeList.Turned) -> None:
         self._unfolded ^= {event.row.key}
         self.refresh_list(cursor_key=event.row.key)
-
-    @on(UpgradeList.Stepped)
-    def _step(self, event: UpgradeList.Stepped) -> None:
-        self.action_version(event.by)
 
     @on(UpgradeList.MarkToggled)
     def _toggle(self, event: UpgradeList.MarkToggled) -> None:

@@ -28,8 +28,8 @@ class UpgradeList(RowList[UpgradeRow]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("h", "fold", "Fold", show=False),
         Binding("l", "unfold", "Unfold", show=False),
-        Binding("left", "version(-1)", "Older version", show=False),
-        Binding("right", "version(1)", "Newer version", show=False),
+        Binding("left", "screen.version(-1)", "Older version", show=False),
+        Binding("right", "screen.version(1)", "Newer version", show=False),
     ]
 
     @dataclass
@@ -51,12 +51,6 @@ class UpgradeList(RowList[UpgradeRow]):
         row: UpgradeRow
 
     @dataclass
-    class Stepped(Message):
-        """A newer (1) or older (-1) version is requested."""
-
-        by: int
-
-    @dataclass
     class MarkToggled(Message):
         """The mark of a row was clicked."""
 
@@ -70,10 +64,6 @@ class UpgradeList(RowList[UpgradeRow]):
         """Open the row's detail."""
         if self.current is not None:
             self.post_message(self.Opened(self.current))
-
-    def action_version(self, by: int) -> None:
-        """Request another version."""
-        self.post_message(self.Stepped(by))
 
     def action_unfold(self) -> None:
         """Show a group's roots."""
@@ -121,6 +111,10 @@ class UpgradeList(RowList[UpgradeRow]):
             self.post_message(self.Turned(row))
         else:
             super().clicked(row, event)
+
+    def is_heading(self, row: UpgradeRow) -> bool:
+        """True for a section."""
+        return row.kind is RowKind.SECTION
 
     def lay_out(self, rows: tuple[UpgradeRow, ...], width: int) -> None:
         """Share the width among the name and the columns."""

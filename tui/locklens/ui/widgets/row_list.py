@@ -111,6 +111,14 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         """Distribute the new width."""
         self._share_width()
 
+    def is_heading(self, row: RowT) -> bool:  # noqa: ARG002
+        """True for a row that stands above others, and is not what a filter looks for."""
+        return False
+
+    def go_to_first(self) -> None:
+        """Highlight the first row that is no heading, or else the first one."""
+        self.cursor = next((index for index, row in enumerate(self._rows) if not self.is_heading(row)), 0)
+
     def _share_width(self) -> None:
         width = self.scrollable_content_region.width
         self.lay_out(self._rows, width)

@@ -1,0 +1,103 @@
+"""The filter means the same on every screen, and leaves the cursor on what was looked for."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ui.conftest import Driver, until
+
+from locklens.demo.repository import make_repository
+from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.ui.app import LockLensApp
+from locklens.ui.shell.two_panes import TwoPaneScreen
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+@pytest.fixture
+async def demo(tmp_path: Path) -> AsyncIterator[Driver]:
+    request = ReviewRequest(partial(open_git, make_repository(tmp_path / "infrastructure")))
+    app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
+    async with app.run_test(size=(140, 45), notifications=True) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        yield Driver(app, pilot)
+
+
+def view(on: Driver) -> TwoPaneScreen:
+    assert isinstance(on.app.screen, TwoPaneScreen)
+    return on.app.screen
+
+
+async def shown(on: Driver, key: str) -> TwoPaneScreen:
+    await on.press(key)
+    await until(on, lambda: view(on).VIEW.key == key and view(on).review is not None and not view(on).is_asking)
+    await on.settle()
+    return view(on)
+
+
+def providers(row: Any) -> set[str]:
+    """The addresses that a row of any screen is about."""
+    if hasattr(row, "node"):
+        return {str(subject.change.address) for subject in row.node.subjects}
+    if hasattr(row, "offers"):
+        return {str(offer.address) for offer in row.offers}
+    if hasattr(row, "found"):
+        of_spread = {str(row.spread.provider)} if row.spread is not None else set()
+        return {str(finding.provider) for _, finding in row.found} | of_spread
+    if hasattr(row, "signer"):
+        return {str(address) for address in row.signer.addresses}
+    return {str(row.change.address)} if row.change is not None else set()
+
+
+@pytest.mark.parametrize("key", ["1", "2", "3", "4", "5"])
+async def test_fields_are_the_same_on_every_screen(demo: Driver, key: str) -> None:
+    screen = await shown(demo, key)
+    provider = "pagerduty" if key == "5" else "helm"  # Health lists what is found
+    for text in ("root:stage", f"provider:{provider}", f"-provider:{provider}"):
+        await demo.press("slash", *text)
+        assert "unknown field" not in demo.text
+        if text[0] == "-":
+            assert not any(
+                all(f"/{provider}" in one for one in providers(row)) for row in screen.left.rows if providers(row)
+            )
+            await demo.press("enter", "escape")
+            continue
+        assert screen.left.rows, text
+        assert screen.left.cursor == 0 or screen.left.is_heading(screen.left.rows[screen.left.cursor - 1])
+        assert screen.left.current is not None
+        assert not screen.left.is_heading(screen.left.current), "the cursor is on what was looked for"
+        assert text[0] != "p" or all(
+            f"/{provider}" in str(providers(row)) for row in screen.left.rows if providers(row)
+        )
+        await demo.press("enter", "escape")
+        assert not screen.is_narrowed
+    for field in screen.GRAMMAR.names:
+        assert field in screen.GRAMMAR.hint
+    await demo.press("slash", *"colour:red", "enter")
+    assert 'unknown field "colour"; fields here: ' in demo.lines[-2]
+
+
+async def test_the_cursor_goes_to_the_first_match_and_a_message_ends_with_the_next_key(demo: Driver) -> None:
+    screen = await shown(demo, "2")
+    await demo.press("G", "slash", *"vault", "enter")
+    first = next(row for row in screen.left.rows if not screen.left.is_heading(row))
+    assert screen.left.current == first
+    await demo.press("g", "greater_than_sign")
+    assert "version: no provider on this row" in demo.lines[-2]
+    await demo.press("j")
+    assert "version: no provider on this row" in demo.lines[-2], "a move takes away no message that is being read"
+    await demo.press("space")
+    assert "version: no provider on this row" not in demo.text
+
+
+async def test_a_field_that_a_screen_lacks_is_named(demo: Driver) -> None:
+    await shown(demo, "4")
+    await demo.press("slash", *"kind:upgrade", "enter")
+    assert 'unknown field "kind"; fields here: provider, root, signer, tier' in demo.lines[-2]
