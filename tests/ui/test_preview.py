@@ -45,6 +45,7 @@ from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.writes import WritesDialog
+from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.plan_pane import PlanStage
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.signers.screen import SignersScreen
@@ -459,6 +460,36 @@ async def test_missing_platforms_are_locked(opening: Opening, top: Path) -> None
         assert "hashed" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 2 files" in on.status)
+
+
+@pytest.mark.parametrize("key", ["L", "U"])
+async def test_a_clone_without_modules_is_planned_without_them(opening: Opening, top: Path, key: str) -> None:
+    for root in ("a", "b"):
+        with (top / root / "main.tf").open("a") as file:
+            file.write('module "vpc" {\n  source = "git::https://example.com/vpc.git"\n}\n')
+    (top / "locklens.toml").write_text(
+        'install_paths = ["plugin-cache"]\n[platforms]\nlinux_amd64 = "CI"\ndarwin_arm64 = "us"\n'
+    )
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "modules and policy")
+    async with opening() as on:
+        if key == "L":
+            await on.press("3")
+            await until(on, lambda: isinstance(on.app.screen, HashesScreen) and not on.app.screen.is_asking)
+            await until(on, lambda: "hashicorp/aws" in on.text)
+            await on.press("j", "j", "L")
+        else:
+            on.want(Upgrade(where(top, "a"), ("aws",)))
+        await until(on, on.has_preview)
+        await until(on, lambda: "FAILED" in on.plan or "NO PLAN" in on.plan)
+        assert "m  plans again without the missing modules" in on.plan
+        assert "m without missing modules" in on.lines[-1]
+        await on.press("m")
+        await on.ready()
+        assert "--allow-missing-modules" in on.plan.partition("EQUIVALENT COMMAND")[2]
+        assert "without missing modules" not in on.lines[-1]
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
 
 
 # When it cannot be written

@@ -117,12 +117,20 @@ def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
             )
             for problem in missing[:_NAMES_SHOWN]
         ]
-        hint = f"`{root.tool.command} get` fetches remote modules; --allow-missing-modules continues without"
-        errors[-1] = replace(errors[-1], hint=hint)
+        errors[-1] = replace(errors[-1], hint=hint_of_missing_modules(root))
     state = root.configuration.state
     if state.kind == "unreadable":
         errors.append(Diagnostic(ERROR, "Error loading state", state.detail))
     return errors
+
+
+MISSING_MODULES = "--allow-missing-modules"
+"""The option that continues without them; hints name it where it would help."""
+
+
+def hint_of_missing_modules(root: Root) -> str:
+    """Return the two ways on from modules that cannot be read."""
+    return f"`{root.tool.command} get` fetches remote modules; {MISSING_MODULES} continues without"
 
 
 _MARKERS = "resolve the conflict in the file first"

@@ -14,6 +14,7 @@ from locklens.install.model import LockRequest
 from locklens.operations.plan.scoped import put_entries, require_sound
 from locklens.operations.root_modules import has_record
 from locklens.operations.write.constraint_rewriting import RootConstraints
+from locklens.operations.write.diagnostics import hint_of_missing_modules
 from locklens.operations.write.source import EntryPlatforms
 from locklens.policy import Policy
 from locklens.review.rules.signing import has_say, signing_objection
@@ -83,8 +84,7 @@ def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
     more = len(configuration.missing_modules) - 1
     also = f", and {more} more" if more else ""
     words = f"cannot read module {module.call} ({module.source}){also}: {module.reason}"
-    hint = f"`{root.tool.command} get` fetches modules; --allow-missing-modules continues without"
-    raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
+    raise ConfigurationError(words, path=module.file, line=module.line, hint=hint_of_missing_modules(root))
 
 
 class RootUpgrade:

@@ -24,6 +24,13 @@ PREVIEW_KEYS = KeyTable(
                     "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
                     "stage files",
                 ),
+                Key(
+                    "m",
+                    "m",
+                    "without_modules",
+                    "ignore missing modules: plan again without what they require; as --allow-missing-modules",
+                    "without missing modules",
+                ),
                 Key("r", "r", "plan_anew", "plan again: from the current files", "plan again"),
             ),
         ),
@@ -51,6 +58,6 @@ PREVIEW_KEYS = KeyTable(
             (*EVERYWHERE, Key("Z", "Z", "undo", "undo apply: on every other screen")),
         ),
     ),
-    ("enter", "esc q", "?", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
-    ("enter", "esc q", "?", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+    ("enter", "esc q", "?", "m", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+    ("enter", "esc q", "?", "m", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
 )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
 """Signs before the review of the plan; afterwards those of the review are used."""
+_WITHOUT_MODULES = "plans again without the missing modules; what they require stays unknown"
 _FINDINGS = 8
 _ROOTS_NAMED = 3
 
@@ -90,6 +91,14 @@ class PlanProgress(Struct, frozen=True):
     def has_files(self) -> bool:
         """True if there is something to write."""
         return self.plan is not None and not self.plan.proposal.is_empty
+
+    @property
+    def lacks_modules(self) -> bool:
+        """True if a root could not be planned because modules are missing, and can be without them."""
+        from locklens.operations.write.diagnostics import MISSING_MODULES
+
+        hints = [failed.hint for failed in self.plan.failures] if self.plan is not None else []
+        return any(MISSING_MODULES in hint for hint in (*hints, self.error.hint if self.error is not None else ""))
 
     @property
     def is_policy_alone(self) -> bool:
@@ -177,9 +186,13 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
         yield from (Item(one) for one in _error_lines(lead, standing.error))
     plan = standing.plan
     if plan is None:
+        if standing.lacks_modules:
+            yield Item(line(Span("     m  ", Role.INFO), _WITHOUT_MODULES, hanging=8))
         return
     if plan.failures:
         yield from (Item(one) for one in _failure_lines(plan))
+    if standing.lacks_modules:
+        yield Item(line(Span("     m  ", Role.INFO), _WITHOUT_MODULES, hanging=8))
     if standing.has_files:
         yield from (Item(one) for one in _result_lines(standing))
     if plan.remarks:

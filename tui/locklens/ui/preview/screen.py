@@ -265,7 +265,8 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         standing = self.standing
         self.query_one("#head", Bar).show_layouts(*preview_head(standing))
         self.query_one("#status", Bar).show_layouts(*preview_status(standing, refusal(standing), self.message))
-        without = () if self._examined is not None else ("i",)
+        without = [] if self._examined is not None else ["i"]
+        without += [] if standing.lacks_modules else ["m"]
         keys = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
         self.query_one("#keys", Bar).show_layouts(*keys)
 
@@ -350,6 +351,18 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.say("not possible now: " + refusal(self.standing))
         else:
             self._operation = replace(self._operation, with_configuration=not self._operation.with_configuration)
+            self.action_plan_anew()
+
+    def action_without_modules(self) -> None:
+        """Plan again without the modules that cannot be read."""
+        from locklens.operations.write.without_modules import without_missing_modules
+
+        if not self.standing.lacks_modules:
+            self.say("missing modules: only where a root could not be planned for want of them")
+        elif self._stage in _MOVING:
+            self.say("not possible now: " + refusal(self.standing))
+        else:
+            self._operation = without_missing_modules(self._operation)
             self.action_plan_anew()
 
     def action_other_pane(self) -> None:
