@@ -14,7 +14,7 @@ from locklens.ui.review.tree import Grouping, Node, outline
 from locklens.ui.text.clipboard import change_copied, copied_line
 
 if TYPE_CHECKING:
-    from ui.conftest import Samples
+    from ui.conftest import Running, Samples
 
     from locklens.review.reports.lines import Line
 
@@ -205,3 +205,22 @@ def test_places_in_a_root_are_told_as_seen_from_it(samples: Samples) -> None:
     text = texts(detail_lines(first_node(review), review))
     assert "  ./main.tf:3  ~> 5.0" in text
     assert "  infra/modules/m/main.tf:3  >= 4" in text
+
+
+async def test_a_group_shows_the_constraints_of_all_its_roots(samples: Samples, running: Running) -> None:
+    """Those of the first root stood for all; in the list nothing said which root has which."""
+    kinds = {"a": "~> 5.0", "b": "~> 5.0", "c": "", "d": ">= 4.0"}
+    roots = [samples.root(name, [samples.change(constraints=(text, text))]) for name, text in kinds.items()]
+    async with running(samples.review(*roots), size=(140, 45)) as on:
+        await on.press("j", "l")
+        assert [(row.node.title, row.summary) for row in on.changes.rows[2:]] == [
+            ("a", "constraints ~> 5.0"),
+            ("b", "constraints ~> 5.0"),
+            ("c", "constraints none"),
+            ("d", "constraints >= 4.0"),
+        ]
+        assert "a  constraints ~> 5.0" in on.text
+        detail = "\n".join(line.text for line in on.detail.lines)
+        assert "CONSTRAINTS  ~> 5.0  unchanged  in 2 roots\n             none  unchanged  in 1 root\n" in detail
+        assert ">= 4.0  unchanged  in 1 root\n" in detail
+        assert "The roots differ: constraints, as listed below." in detail

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import count_by_scheme
@@ -14,7 +15,7 @@ from locklens.review.reports.signer_lines import signer_change_lines
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.root_detail import asked_lines, missing_module_lines, root_lines, section_lines
-from locklens.ui.review.rows import row_differences, rules_of, side_in_short
+from locklens.ui.review.rows import constraints_of, own_words, row_differences, side_in_short
 from locklens.ui.review.tree import ConflictPair, Node, NodeKind, RootChange
 from locklens.ui.text.clipboard import change_copied, finding_copied
 from locklens.ui.text.phrases import what_happened
@@ -89,8 +90,9 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     yield line(f"The same change in {counted(len(node.children), 'root')}: one decision, one mark.")
     yield Line()
     yield line(what_happened(change))
-    if unlike := row_differences(node):
-        yield line(Span("The roots differ: ", Role.WARN), f"{', '.join(unlike)}. Unfold to compare.", hanging=2)
+    unlike = row_differences(node)
+    if unlike:
+        yield line(Span("The roots differ: ", Role.WARN), f"{', '.join(unlike)}, as listed below.", hanging=2)
     by_rule = {finding.rule: finding for subject in node.subjects for finding in subject.change.findings}
     if by_rule:
         yield from heading("FINDINGS")
@@ -98,7 +100,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
             hits = sum(finding.rule in {hit.rule for hit in subject.change.findings} for subject in node.subjects)
             yield from finding_lines(finding, in_full=in_full, hit=f"in {hits} of {len(node.subjects)}")
     yield Line()
-    yield from _entry_lines(change)
+    yield from _entry_lines(*(subject.change for subject in node.subjects))
     yield from _signer_lines(change, review, is_asking=is_asking)
     yield from evidence_lines(change, review, is_asking=is_asking)
     yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
@@ -106,7 +108,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
         member = child.subjects[0]
         entry = member.change.new or member.change.old
         place = FilePlace(member.root.lock_file, entry.line if entry else 1)
-        note = Span(f"  {rules_of(member.change)}", Role.DIM)
+        note = Span(f"  {own_words(member.change, unlike)}", Role.DIM)
         yield line(
             " ",
             severity_span(child.severity, width=6),
@@ -148,18 +150,21 @@ def _labelled(label: str, *spans: Span | str) -> Line:
     return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL)
 
 
-def _entry_lines(change: Change) -> Iterator[Line]:
-    old, new = change.old, change.new
-    versions = [str(side.version) if side else "-" for side in (old, new)]
-    constraints = [(side.constraints or "none") if side else "-" for side in (old, new)]
-    for label, (before, after) in (("VERSION", versions), ("CONSTRAINTS", constraints)):
-        if before == after:
-            yield _labelled(label, after, Span("  unchanged", Role.DIM))
-        else:
-            yield _labelled(label, Span(before, Role.REMOVED), " -> ", Span(after, Role.ADDED))
-    yield from released_lines(change)
-    if new is not None:
-        yield from page_lines(change.address, str(new.version))
+def _entry_lines(*changes: Change) -> Iterator[Line]:
+    """Versions and constraints of the same change in one or more roots; where roots differ, those of each kind."""
+    versions = [tuple(str(side.version) if side else "-" for side in (one.old, one.new)) for one in changes]
+    for label, values in (("VERSION", versions), ("CONSTRAINTS", list(map(constraints_of, changes)))):
+        for number, ((before, after), roots) in enumerate(Counter(values).most_common()):
+            where = Span(f"  in {counted(roots, 'root')}" if roots < len(changes) else "", Role.DIM)
+            name = "" if number else label
+            if before == after:
+                yield _labelled(name, after, Span("  unchanged", Role.DIM), where)
+            else:
+                yield _labelled(name, Span(before, Role.REMOVED), " -> ", Span(after, Role.ADDED), where)
+    first = changes[0]
+    yield from released_lines(first)
+    if first.new is not None:
+        yield from page_lines(first.address, str(first.new.version))
 
 
 def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:

@@ -138,13 +138,16 @@ def rows(outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
     return tuple(_visible(outline, 0, setting))
 
 
-def _visible(nodes: tuple[Node, ...], depth: int, setting: Setting) -> Iterator[Row]:
+def _visible(nodes: tuple[Node, ...], depth: int, setting: Setting, unlike: tuple[str, ...] = ()) -> Iterator[Row]:
     for node in nodes:
         folded = is_folded(node, setting.turned) if node.children else None
-        state, standing = _state(node, is_asking=setting.is_asking), setting.standing.sign(node)
-        yield replace(_row(node, depth, folded, setting), state=state, standing=standing)
+        row = _row(node, depth, folded, setting)
+        if unlike:
+            row = replace(row, summary=own_words(node.subjects[0].change, unlike))
+        yield replace(row, state=_state(node, is_asking=setting.is_asking), standing=setting.standing.sign(node))
         if folded is False:
-            yield from _visible(node.children, depth + 1, setting)
+            differing = row_differences(node) if node.kind is NodeKind.GROUP else ()
+            yield from _visible(node.children, depth + 1, setting, differing)
 
 
 def _state(node: Node, *, is_asking: bool) -> Span:
@@ -296,9 +299,32 @@ def rules_of(change: Change) -> str:
     return ", ".join(finding.rule for finding in change.findings)
 
 
+_CONSTRAINTS, _H1 = "constraints", "h1"
+
+
 def row_differences(group: Node) -> tuple[str, ...]:
     """The differences between the changes of a group, in words."""
-    entries = [subject.change.new for subject in group.subjects]
-    constraints = {entry.constraints if entry else "" for entry in entries}
-    h1 = {hashes_of_files(entry.hashes) if entry else frozenset() for entry in entries}
-    return tuple(name for name, values in (("constraints", constraints), ("h1", h1)) if len(values) > 1)
+    changes = [subject.change for subject in group.subjects]
+    h1 = {hashes_of_files(change.new.hashes) if change.new else frozenset() for change in changes}
+    return tuple(
+        name
+        for name, values in ((_CONSTRAINTS, {constraints_of(change) for change in changes}), (_H1, h1))
+        if len(values) > 1
+    )
+
+
+def constraints_of(change: Change) -> tuple[str, str]:
+    """The locked constraints before and after; "-" where there is no entry."""
+    before, after = ((side.constraints or "none") if side else "-" for side in (change.old, change.new))
+    return before, after
+
+
+def own_words(change: Change, unlike: tuple[str, ...]) -> str:
+    """The rules of a member of a group, and its own values of what differs in the group."""
+    words = [rules_of(change)]
+    if _CONSTRAINTS in unlike:
+        before, after = constraints_of(change)
+        words.append(f"constraints {after if before in {after, '-'} else f'{before} -> {after}'}")
+    if _H1 in unlike:
+        words.append(f"{len(hashes_of_files(change.new.hashes)) if change.new else 0} h1")
+    return "  ".join(filter(None, words))
