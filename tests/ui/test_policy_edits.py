@@ -124,6 +124,27 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
     assert accepted["until"] == date(2999, 1, 1)
 
 
+async def test_a_name_that_git_does_not_know_is_asked_for(opening: Opening, top: Path, tmp_path: Path) -> None:
+    """The form was lost with all that was typed into it, and the message named an option of the command line."""
+    (tmp_path / "gitconfig").write_text("")
+    async with opening() as on:
+        await on.go_to("acme/demo")
+        await on.press("A")
+        await form(on, "your name, which git does not know")
+        if "findings to accept" in on.text:
+            await on.press("enter")
+        await on.press(*"checked", "enter", "enter")
+        await form(on, "a name is needed")
+        await on.press(*"Bo Example", "enter", "enter")
+        await until(on, on.has_preview)
+        await on.ready()
+        assert "--by 'Bo Example'" in on.plan
+        await on.press("enter")
+        await until(on, lambda: (top / POLICY_FILE).exists())
+    (accepted,) = policy(top)["accept"]
+    assert (accepted["reason"], accepted["by"]) == ("checked", "Bo Example")
+
+
 async def test_what_cannot_be_accepted_is_said(opening: Opening, top: Path) -> None:
     async with opening() as on:
         await on.press("g", "A")

@@ -15,7 +15,7 @@ from locklens.errors import LockLensError
 from locklens.operations.locklens import LockLens
 from locklens.storage.preferences import default_preferences_path, read_preferences, save_preference
 from locklens.text import visible
-from locklens.ui.preview.screen import Applied, PreviewScreen
+from locklens.ui.preview.screen import Closed, PreviewScreen
 from locklens.ui.shell.marks import MarkKeeper
 from locklens.ui.shell.messages import (
     MarksNotKept,
@@ -215,15 +215,17 @@ class LockLensApp(CopyingApp):
 
     @on(PreviewWanted)
     def _show_preview(self, event: PreviewWanted) -> None:
-        """Open the Preview; afterwards the screen below shows the result, and open views reload after an apply."""
+        """Open the Preview; afterwards the screen below shows the result, and open views reload where there is news."""
         screen = self.screen
         if not isinstance(screen, TwoPaneScreen):
             self.notify("a Preview is already open")
             return
 
-        def report(applied: Applied | None) -> None:
-            screen.say(applied.words if applied is not None else "nothing was written")
-            if applied is not None:
+        def report(closed: Closed | None) -> None:
+            if closed is None:
+                return
+            screen.say(closed.words)
+            if closed.is_news:
                 self._reload_views()
 
         self.push_screen(PreviewScreen(event.source, event.operation, event.review), report)

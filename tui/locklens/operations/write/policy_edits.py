@@ -38,21 +38,28 @@ class Decision(Struct, frozen=True):
         by: Their name.
         on: The date.
         until: The last day on which an acceptance holds, or the day on which a pin is to be reviewed; None for none.
+        is_name_typed: True if `by` was typed, so that a command line has to name them too.
     """
 
     reason: str
     by: str
     on: date
     until: date | None = None
+    is_name_typed: bool = False
 
 
 class Accept(Struct, frozen=True):
-    """Accepts findings, each about exactly one change; `top` has the policy."""
+    """Accepts findings, each about exactly one change; `top` has the policy.
+
+    Attributes:
+        by: As of `TrustKeys`.
+    """
 
     needs_registry: ClassVar[Literal[False]] = False
 
     top: Path
     acceptances: tuple[Acceptance, ...]
+    by: str = ""
 
     @property
     def title(self) -> str:
@@ -76,17 +83,23 @@ class Accept(Struct, frozen=True):
             what = f"{one.rule} accepted for {one.provider}{until}, change {one.change}: {one.reason}"
             draft.describe(f"{POLICY_FILE}: {what}", dry_run=f"{POLICY_FILE}: {what}")
             words = ["locklens", "accept", one.rule, one.provider, "--reason", one.reason]
-            commands.append(shell_words(words + (["--until", str(one.until)] if one.until is not None else [])))
+            words += ["--until", str(one.until)] if one.until is not None else []
+            commands.append(shell_words([*words, *_by_words(self.by)]))
         return draft.plan(" && ".join(dict.fromkeys(commands)))
 
 
 class TrustKeys(Struct, frozen=True):
-    """Pins the keys of a namespace; `top` has the policy."""
+    """Pins the keys of a namespace; `top` has the policy.
+
+    Attributes:
+        by: The name that the command line has to give; "" for that of git.
+    """
 
     needs_registry: ClassVar[Literal[False]] = False
 
     top: Path
     pin: Pin
+    by: str = ""
 
     @property
     def title(self) -> str:
@@ -103,7 +116,7 @@ class TrustKeys(Struct, frozen=True):
         draft.describe(line, dry_run=line)
         words = ["locklens", "keys", "trust", pin.name, *(["--why", pin.why] if pin.why else [])]
         words += ["--review-by", str(pin.review_by)] if pin.review_by is not None else []
-        return draft.plan(shell_words(words))
+        return draft.plan(shell_words([*words, *_by_words(self.by)]))
 
 
 class DropPin(Struct, frozen=True):
@@ -137,6 +150,10 @@ class DropPin(Struct, frozen=True):
         line = f"{POLICY_FILE}: the pin of {self.name} is dropped: {' and '.join(pin.keys)}"
         draft.describe(line, dry_run=line)
         return draft.plan(shell_words(["locklens", "keys", "drop", self.name]))
+
+
+def _by_words(by: str) -> list[str]:
+    return ["--by", by] if by else []
 
 
 class _PolicyDraft(PlanBuilder):
@@ -182,6 +199,7 @@ def accept_findings(
             Acceptance(rule, str(change.address), change.id, decision.reason, decision.by, decision.on, decision.until)
             for change in found.values()
         ),
+        decision.by if decision.is_name_typed else "",
     )
 
 
@@ -285,12 +303,16 @@ def decision_of(
         raise ConfigurationError("the reason must be one line of printable characters")
     if until is not None and until < on:
         raise ConfigurationError(f"{until} has passed")
-    from locklens.project.git import Repository
-
-    if not by:
-        with Repository.discover(folder) as repository:
-            by = repository.user_name
-    if not by or not by.isprintable():
+    name = by or name_in_git(folder)
+    if not name or not name.isprintable():
         words = "git does not know your name: set it with `git config user.name NAME`"
         raise ConfigurationError(words, hint="or name it with --by NAME")
-    return Decision(reason, by, on, until)
+    return Decision(reason, name, on, until, is_name_typed=bool(by))
+
+
+def name_in_git(folder: Path) -> str:
+    """Return the name of the current user in git's configuration; "" where it has none."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(folder) as repository:
+        return repository.user_name

@@ -21,13 +21,14 @@ _DIGITS = 8
 """The digits of a fingerprint that are typed: enough to have looked at another source, as `gpg --fingerprint`."""
 
 
-def accept_form(name: str, findings: Sequence[Finding], today: date) -> FormDialog:
+def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_name: bool = False) -> FormDialog:
     """Return the form that asks which findings are accepted, why, and until when.
 
     Args:
         name: The provider, for the title.
         findings: Of its change, the worst first; at least one.
         today: UTC.
+        asks_name: True if git does not know who decides.
     """
     rules = list(dict.fromkeys(finding.rule for finding in findings))
     facts = [
@@ -40,24 +41,35 @@ def accept_form(name: str, findings: Sequence[Finding], today: date) -> FormDial
     return FormDialog(
         f"Accept a finding about {name}",
         facts,
-        (*([chosen] if len(rules) > 1 else []), _reason(is_needed=True), _until("expires on", today)),
+        (
+            *([chosen] if len(rules) > 1 else []),
+            _reason(is_needed=True),
+            *_name(is_asked=asks_name),
+            _until("expires on", today),
+        ),
     )
 
 
-def trust_form(namespace: str, fingerprints: Sequence[str], today: date) -> FormDialog:
+def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks_name: bool = False) -> FormDialog:
     """Return the form that asks for the last digits of each key, why it is trusted, and when to review that.
 
     Args:
         namespace: As the pin will name it.
         fingerprints: Of the keys that sign its locked releases.
         today: UTC.
+        asks_name: True if git does not know who decides.
     """
     facts = [line(Span("key  ", Role.DIM), fingerprint, copied=fingerprint) for fingerprint in fingerprints]
     each = "it" if len(fingerprints) == 1 else "them"
     facts.append(line(Span(f"Compare {each} with what the publisher shows elsewhere than on the registry.", Role.DIM)))
     whose = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
     digits = Field("digits", f"last {_DIGITS} digits {whose}", partial(digits_problem, fingerprints=fingerprints))
-    fields = digits, _reason(is_needed=True), _until("review the pin on", today)
+    fields = (
+        digits,
+        _reason(is_needed=True),
+        *_name(is_asked=asks_name),
+        _until("review the pin on", today),
+    )
     return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
 
 
@@ -69,6 +81,11 @@ def _reason(*, is_needed: bool) -> Field:
     )
 
 
+def _name(*, is_asked: bool) -> tuple[Field, ...]:
+    label = "your name, which git does not know (git config user.name sets it)"
+    return (Field("by", label, name_problem),) if is_asked else ()
+
+
 def _until(label: str, today: date) -> Field:
     return Field("until", f"{label} (YYYY-MM-DD, optional)", partial(date_problem, today=today))
 
@@ -78,6 +95,13 @@ def reason_problem(text: str, *, is_needed: bool) -> str:
     if not text:
         return "a reason is needed" if is_needed else ""
     return "" if text.isprintable() else "the reason must be one line of printable characters"
+
+
+def name_problem(text: str) -> str:
+    """Return what is wrong with the name of who decides; "" for a valid one."""
+    if not text:
+        return "a name is needed: it is saved with the decision"
+    return "" if text.isprintable() else "the name must be one line of printable characters"
 
 
 def date_problem(text: str, *, today: date) -> str:

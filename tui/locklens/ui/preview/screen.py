@@ -57,13 +57,19 @@ _REDRAW_SECONDS = 0.1
 _MOVING = frozenset({PlanStage.PLANNING, PlanStage.REVIEWING, PlanStage.WRITING})
 
 
-class Applied(NamedTuple):
-    """The result of an apply, in words."""
+class Closed(NamedTuple):
+    """How a Preview ended.
+
+    Attributes:
+        words: The result of an apply, or that nothing was written.
+        is_news: True if the views have to be read again: files were written, or packages hashed.
+    """
 
     words: str
+    is_news: bool
 
 
-class PreviewScreen(LockLensScreen[Applied | None]):
+class PreviewScreen(LockLensScreen[Closed]):
     """Plans in a worker, shows the plan, and applies it on enter; esc cancels at any time.
 
     Args:
@@ -318,7 +324,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
         rest = "; ".join(event.notices) or "Z undoes it"
-        self.dismiss(Applied(f"{self.standing.words.past} {files}{failed}; {rest}"))
+        self.dismiss(Closed(f"{self.standing.words.past} {files}{failed}; {rest}", is_news=True))
 
     def action_cancel(self) -> None:
         """Close the screen; stop the work in progress without writing."""
@@ -326,7 +332,11 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.say("writing in progress: each file is replaced as a whole")
             return
         self._worker.cancel()
-        self.dismiss(None)
+        self._leave()
+
+    def _leave(self) -> None:
+        """Close without an apply; what was hashed for the plan is cached, and known to the views from then on."""
+        self.dismiss(Closed("nothing was written", is_news=bool(self._downloads.hashed)))
 
     def action_plan_anew(self) -> None:
         """Plan again from the current files."""
@@ -434,7 +444,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             return
         top = self._plan.proposal.top if self._plan is not None else None
         self.app.post_message(ViewWanted(DOCTOR, top, examined=examined))
-        self.dismiss(None)
+        self._leave()
 
     def action_undo(self) -> None:
         """Show where undo is available."""

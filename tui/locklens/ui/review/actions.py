@@ -127,7 +127,8 @@ def accepting(
     ids = {subject.change.id for subject in subjects}
     addresses = {subject.change.address for subject in subjects}
     found = [accept_findings(review, folder, rule, addresses, decision=decision).acceptances for rule in rules]
-    return Accept(folder, tuple(one for some in found for one in some if one.change in ids))
+    accepted = tuple(one for some in found for one in some if one.change in ids)
+    return Accept(folder, accepted, decision.by if decision.is_name_typed else "")
 
 
 def locking(

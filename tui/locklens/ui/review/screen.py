@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from textual import on, work
 
 from locklens.errors import LockLensError
-from locklens.operations.write.policy_edits import decision_of
+from locklens.operations.write.policy_edits import decision_of, name_in_git
 from locklens.review.model import Severity
 from locklens.review.reports.lines import Line
 from locklens.ui import views
@@ -305,13 +305,15 @@ class ReviewScreen(RowActionsScreen):
         """Ask why findings about the highlighted change are accepted, and preview that."""
         try:
             name, findings = acceptable(self.node, self.review, self.top)
+            asks_name = not name_in_git(writable(self.review, self.top))
         except LockLensError as error:
             self.say(f"accept: {error}")
             return
         if self.is_asking:
             self.say("accept: registries are still being asked; press A again afterwards")
             return
-        self.app.push_screen(accept_form(name, findings, today_utc()), partial(self._accept, self.node, findings))
+        form = accept_form(name, findings, today_utc(), asks_name=asks_name)
+        self.app.push_screen(form, partial(self._accept, self.node, findings))
 
     def _accept(self, node: Node | None, findings: tuple[Finding, ...], answers: Answers | None) -> None:
         if answers is None:
@@ -319,7 +321,8 @@ class ReviewScreen(RowActionsScreen):
         rules = read_rules(answers.get("rules", findings[0].rule))
 
         def operation() -> Operation:
-            decision = decision_of(writable(self.review, self.top), answers["reason"], until=until_of(answers))
+            top, by = writable(self.review, self.top), answers.get("by", "")
+            decision = decision_of(top, answers["reason"], by=by, until=until_of(answers))
             return accepting(node, self.review, self.top, rules, decision)
 
         self.decide("accept", operation)

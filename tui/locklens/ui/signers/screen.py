@@ -13,7 +13,7 @@ from textual.worker import get_current_worker
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import Progress
 from locklens.operations.write.pins import keys_of, namespace_name, pins_at
-from locklens.operations.write.policy_edits import DropPin, TrustKeys, decision_of, pin_of_seen_keys
+from locklens.operations.write.policy_edits import DropPin, TrustKeys, decision_of, name_in_git, pin_of_seen_keys
 from locklens.policy import POLICY_FILE, pin_for
 from locklens.review.keys import signers
 from locklens.review.reports.lines import FilePlace
@@ -139,12 +139,13 @@ class SignersScreen(RowActionsScreen):
             return
         name = namespace_name(self._signers, use.address)
         try:
-            writable(self.review, self.top)
+            asks_name = not name_in_git(writable(self.review, self.top))
             keys = keys_of(self._signers, name)
         except LockLensError as error:
             self.say(f"trust: {error}")
             return
-        self.app.push_screen(trust_form(name, keys, today_utc()), partial(self._pin, name, keys))
+        form = trust_form(name, keys, today_utc(), asks_name=asks_name)
+        self.app.push_screen(form, partial(self._pin, name, keys))
 
     def _pin(self, name: str, keys: tuple[str, ...], answers: Answers | None) -> None:
         if answers is None:
@@ -153,11 +154,11 @@ class SignersScreen(RowActionsScreen):
         def operation() -> Operation:
             top = writable(self.review, self.top)
             assert self.review is not None
-            decision = decision_of(top, answers["reason"], until=until_of(answers))
+            decision = decision_of(top, answers["reason"], by=answers.get("by", ""), until=until_of(answers))
             pin = pin_of_seen_keys(self.review, name, decision)
             if set(pin.keys) != set(keys):
                 raise LockLensError("the keys changed while you compared them; press T again")
-            return TrustKeys(top, pin)
+            return TrustKeys(top, pin, decision.by if decision.is_name_typed else "")
 
         self.decide("trust", operation)
 
