@@ -462,6 +462,33 @@ async def test_missing_platforms_are_locked(opening: Opening, top: Path) -> None
         await until(on, lambda: "wrote 2 files" in on.status)
 
 
+async def test_what_a_lock_found_complete_is_shown_without_asking_again(opening: Opening, top: Path) -> None:
+    """The packages were hashed, nothing was written, and the column still said that their platforms are unknown."""
+    for root in ("a", "b"):
+        both = SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4", unpacked=("linux_amd64", "darwin_arm64"))
+        (top / root / LOCK).write_bytes(lock_file(both))
+        (top / root / "main.tf").write_text(requires(("acme/demo", "~> 1.4")))
+    (top / "locklens.toml").write_text(
+        'install_paths = ["plugin-cache"]\n[platforms]\nlinux_amd64 = "CI"\ndarwin_arm64 = "us"\n'
+    )
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "complete")
+    async with opening() as on:
+        await on.press("3")
+        await until(on, lambda: isinstance(on.app.screen, HashesScreen) and not on.app.screen.is_asking)
+        hashes = on.app.screen
+        assert isinstance(hashes, HashesScreen)
+
+        def cover() -> str:
+            return next((row.cover.text for row in hashes.left.rows if row.change is not None), "")
+
+        await until(on, lambda: "?" in cover())
+        await on.press("g", "j", "L")
+        await until(on, lambda: on.has_preview() and "nothing to write" in on.status)
+        await on.press("escape")
+        await until(on, lambda: cover() == "2/2", seconds=20)
+
+
 @pytest.mark.parametrize("key", ["L", "U"])
 async def test_a_clone_without_modules_is_planned_without_them(opening: Opening, top: Path, key: str) -> None:
     for root in ("a", "b"):
