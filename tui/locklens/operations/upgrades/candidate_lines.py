@@ -254,7 +254,7 @@ def _version_line(
     joined = [span for note in notes for span in (Span("  "), note)]
     sign = "  > " if is_target else "    "
     role = Role.STRONG if is_target else Role.PLAIN
-    spans = Span(sign, Role.STRONG), Span(f"{version!s:<14}", role), f"{age:>6}  {bump or '':<10}"
+    spans = Span(sign, Role.STRONG), Span(f"{version!s:<14}", role), f"{age:>6}  {step:<10}"
     return line(*spans, *joined, hanging=6, copied=f"{offer.address} {version}")
 
 

@@ -1,0 +1,51 @@
+"""Notices: once in a run, on one screen, and never above a dialog or the key line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from textual.widgets._toast import Toast
+
+from locklens.operations.locklens import Reads
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ui.conftest import Driver, Running, Samples, ServingSource
+
+NOTE = "locklens.toml in the work tree is ignored"
+
+
+def toasts(on: Driver) -> list[Toast]:
+    return [one for one in on.app.screen.query(Toast) if one.display and one.region.area]
+
+
+async def test_a_note_is_shown_once_in_a_run(
+    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path
+) -> None:
+    review = replace(samples.full(), notes=(NOTE,))
+    others = {reads: serving(review, top=tmp_path) for reads in Reads}
+    source = serving(review, top=tmp_path, others=others)
+    async with running(source) as on:
+        assert [one._notification.message for one in toasts(on)] == [NOTE]
+        (toast,) = toasts(on)
+        assert toast.region.bottom <= on.app.screen.query_one("#status").region.y, "the key line is free"
+        for key in ("3", "4", "1"):
+            await on.press(key)
+            await on.settle()
+            assert toasts(on) == [], f"again on {key}"
+
+
+async def test_no_notice_lies_above_a_dialog(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("question_mark")
+        on.screen.show_notes([NOTE])
+        await on.settle()
+        assert toasts(on) == []
+        assert NOTE not in on.text
+        await on.press("escape")
+        await on.settle()
+        assert [one._notification.message for one in toasts(on)] == [NOTE], "it waited for the end of the dialog"
+        await on.press("question_mark")
+        assert toasts(on) == []
