@@ -433,3 +433,11 @@ def test_reports(samples: Samples) -> None:
         ("registry.terraform.io/acme/ready", "1.1.0", True),
     }
     assert document["refused"] == [{"root": "b", "reason": str(error)}]
+
+
+def test_a_version_below_the_locked_one_is_older_and_no_minor_step() -> None:
+    of = selection_of(offer("1.0.0:90 1.1.0:40 1.2.0:9", "~> 1.0", locked="1.1.0"))
+    said = text(upgrade_lines(rows(of)[1], of, in_full=True)).partition("ALL VERSIONS")[2]
+    (older,) = (line for line in said.splitlines() if line.lstrip(" >").startswith("1.0.0"))
+    assert "older" in older
+    assert "minor" not in older
