@@ -55,7 +55,7 @@ class RowFacts(Struct, frozen=True):
         return word in self.words
 
 
-class Field(Struct, frozen=True):
+class FilterField(Struct, frozen=True):
     """A field of a screen's rows.
 
     Attributes:
@@ -71,20 +71,20 @@ class Field(Struct, frozen=True):
     choices: tuple[str, ...] = ()
 
 
-ROOT = Field("root", "prod", "the root's path contains this")
-PROVIDER = Field("provider", "aws", "the provider's address contains this")
-RULE = Field("rule", "LK005", "has a finding of this rule")
-SIGNER = Field("signer", "alice", "a name or the fingerprint of the signing key contains this")
-PLATFORM = Field("platform", "linux_arm64", "a locked hash is known to be of this platform")
-CHECK = Field("check", "platform", "the title or the id of the check contains this")
-KIND = Field("kind", "upgrade", f"of this kind: {', '.join(ChangeKind)}", tuple(ChangeKind))
-PROOF = Field(
+ROOT = FilterField("root", "prod", "the root's path contains this")
+PROVIDER = FilterField("provider", "aws", "the provider's address contains this")
+RULE = FilterField("rule", "LK005", "has a finding of this rule")
+SIGNER = FilterField("signer", "alice", "a name or the fingerprint of the signing key contains this")
+PLATFORM = FilterField("platform", "linux_arm64", "a locked hash is known to be of this platform")
+CHECK = FilterField("check", "platform", "the title or the id of the check contains this")
+KIND = FilterField("kind", "upgrade", f"of this kind: {', '.join(ChangeKind)}", tuple(ChangeKind))
+PROOF = FilterField(
     "proof",
     "unknown",
     f"an added or locked hash has this proof: {', '.join(Proof)}; stale hashes may be removed ones",
     tuple(Proof),
 )
-TIER = Field("tier", "partner", f"the key has this tier: {', '.join(Tier)}", tuple(Tier))
+TIER = FilterField("tier", "partner", f"the key has this tier: {', '.join(Tier)}", tuple(Tier))
 
 
 class Grammar(Struct, frozen=True):
@@ -98,7 +98,7 @@ class Grammar(Struct, frozen=True):
     """
 
     text: str
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FilterField, ...] = ()
     words: Mapping[str, str] = {}
     has_severity: bool = True
 
@@ -201,7 +201,7 @@ def _field_test(key: str, value: str, grammar: Grammar) -> Test:
     return lambda row: any(one in wanted for one in row.values(key))
 
 
-def _begun(value: str, field: Field) -> Sequence[str]:
+def _begun(value: str, field: FilterField) -> Sequence[str]:
     """Return the choices that a value is the beginning of."""
     found = tuple(choice for choice in field.choices if choice.startswith(value))
     if not found:
