@@ -131,7 +131,7 @@ async def test_the_dialog_the_file_and_the_facts(opened: Opening) -> None:
         await on.diagnosed()
         assert on.titles[0].endswith("the platform is not covered")
         await on.press("e")
-        assert "enter next, on the last: diagnose" in on.text
+        assert "enter next field, then diagnose" in on.text
         await on.press(*["backspace"] * 11, *"darwin", "underscore", *"arm64", *["enter"] * 7)
         await until(on, lambda: "darwin_arm64  (given)" in on.text)
         assert "the platform is not covered" not in on.titles[0]
