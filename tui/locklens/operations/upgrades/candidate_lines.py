@@ -231,7 +231,7 @@ def _version_line(
     assert choice is not None
     age = "age ?" if choice.days is None else age_words(choice.days)
     is_older = offer.locked is not None and version.compare(offer.locked) < 0
-    bump = "older" if is_older else offer.bump(version)
+    step = "older" if is_older else offer.bump(version) or ""
     notes: list[Span] = []
     if any(each.locked == version for each in offers):
         notes.append(Span("locked", Role.GOOD))

@@ -55,7 +55,9 @@ class SidesDialog(Dialog[Base | None]):
 
     def body(self) -> Iterable[Widget]:
         """Return the filter and the revisions."""
-        yield Input(placeholder="name, date or subject; or both sides as A..B or A...B", id="sides-filter", compact=True)
+        yield Input(
+            placeholder="name, date or subject; or both sides as A..B or A...B", id="sides-filter", compact=True
+        )
         yield LineView(id="dialog-lines")
 
     def on_mount(self) -> None:
