@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from textual.color import Color
-from ui.conftest import until
+from ui.conftest import ServingSource, until
 
 from locklens.addresses import ProviderAddress
 from locklens.review.model import Evidence, Severity, SideName, Unverified
@@ -257,3 +257,19 @@ def test_the_status_line_says_what_is_unverified(samples: Samples) -> None:
 
 def text_of(layout: BarLayout) -> str:
     return "".join(piece.text for piece in layout.left)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [((80, 24), "Z undo"), ((160, 45), "nothing of yours is touched"), ((30, 10), "?")]
+)
+async def test_the_sample_says_that_it_is_one(
+    samples: Samples, running: Running, size: tuple[int, int], words: str
+) -> None:
+    source = ServingSource(samples.full())
+    source.request = replace(source.request, is_demo=True)
+    async with running(source, size=size) as on:
+        assert words in on.lines[2]
+        await on.press("question_mark", "escape")
+        assert words in on.lines[2]
+    async with running(samples.full(), size=size) as on:
+        assert words not in on.lines[2]

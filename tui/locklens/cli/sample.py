@@ -57,7 +57,7 @@ def run_demo(options: Namespace, open_ui: OpenUi) -> int:
         asking = asking_of(options, environ, folder / "cache.sqlite3")
         try:
             request = request_of(options, partial(open_git, top), asking, Base())
-            request = replace(request, folder=top)
+            request = replace(request, folder=top, is_demo=True)
             return show(request, options, "review", open_ui)
         finally:
             with suppress(OSError):
@@ -95,7 +95,7 @@ def _incident(options: Namespace, open_ui: OpenUi) -> int:
             diagnosed = replace(diagnosed, prove="none")  # The screen downloads nothing before it said how much.
             try:
                 request = request_of(options, partial(open_git, top), asking, Base())
-                return show(replace(request, folder=top, diagnosed=diagnosed), options, "doctor", open_ui)
+                return show(replace(request, folder=top, diagnosed=diagnosed, is_demo=True), options, "doctor", open_ui)
             finally:
                 with suppress(OSError):
                     Journal().forget(top)  # The repository is deleted: its writes cannot be undone.

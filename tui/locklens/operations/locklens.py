@@ -84,6 +84,11 @@ class LockLens:
         return self._folder or self.request.folder or Path.cwd()
 
     @property
+    def is_demo(self) -> bool:
+        """True if the repository is the sample, in a temporary folder."""
+        return self.request.is_demo
+
+    @property
     def is_offline(self) -> bool:
         """True if registries may not be asked."""
         return self.request.asking is None or self.request.asking.is_offline

@@ -31,6 +31,7 @@ class ReviewRequest(Struct, frozen=True):
         folder: Where the comparison is opened; None for the current folder.
         diagnosed: What the Doctor screen diagnoses when it opens; None for nothing.
         is_survey: True if the subject is all that is locked: unchanged providers are judged like changed ones.
+        is_demo: True for the sample repository, which the screens say.
     """
 
     open: Callable[[], Comparison]
@@ -45,3 +46,4 @@ class ReviewRequest(Struct, frozen=True):
     folder: Path | None = None
     is_survey: bool = False
     diagnosed: DoctorRequest | None = None
+    is_demo: bool = False

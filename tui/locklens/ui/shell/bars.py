@@ -49,6 +49,22 @@ def tabs(active: View) -> tuple[BarLayout, ...]:
     return strip("  "), strip("")
 
 
+def demo_banner() -> tuple[BarLayout, ...]:
+    """The line that says what the sample is, and what to try first."""
+    place = Piece(" Sample repository in a temporary folder: nothing of yours is touched.", Role.INFO)
+    steps = "n next finding, space reviewed, 2 upgrades, Z undo, ? keys, q quit"
+    return (
+        BarLayout((place, Piece(f" Try {steps}", Role.DIM))),
+        BarLayout(
+            (
+                Piece(" Sample, temporary.", Role.INFO),
+                Piece(" Try n, space, 2 upgrades, Z undo, ? keys, q quit", Role.DIM),
+            )
+        ),
+        BarLayout((Piece(" Sample, temporary. Try n, ?, q", Role.INFO),)),
+    )
+
+
 def joined_parts(parts: list[Piece]) -> tuple[Piece, ...]:
     """The parts of a status line with separators."""
     return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]

@@ -139,6 +139,10 @@ class TwoPaneScreen(LockLensScreen[int]):
         yield self.loader
         yield Bar(id="head")
         yield Bar(id="tabs")
+        if self.source.is_demo:
+            banner = Bar(id="banner")
+            banner.show_layouts(*bars.demo_banner())
+            yield banner
         yield LineView(id="notice")
         with Horizontal(id="panes"):
             with Vertical(id="left"):
