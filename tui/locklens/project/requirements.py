@@ -81,10 +81,9 @@ def read_configuration(
     problems += [*modules.problems, *tests.problems, *_builtin_problems(requirements, dialect)]
     required_addresses = frozenset(one.address for one in requirements)
     backend = root_module.backend.item if root_module.backend is not None else None
-    where = None if for_locking else worktree
-    state = read_state(
-        where, root, None if for_locking else backend, dialect=dialect, environ=environ, required=required_addresses
-    )
+    state = TerraformState(StateReading("none", ""))
+    if not for_locking:
+        state = read_state(tree, worktree, root, backend, dialect=dialect, environ=environ, required=required_addresses)
     return Configuration(
         root=root,
         dialect=dialect,

@@ -67,6 +67,7 @@ class _StateError(ValueError):
 
 
 def read_state(
+    tree: Tree,
     worktree: Tree | None,
     root: str,
     backend: Backend | None,
@@ -78,6 +79,7 @@ def read_state(
     """Read the state that `init` would ask for the root's providers.
 
     Args:
+        tree: The side under review, whose state counts where it has one.
         worktree: Where git-ignored files are; None where there is no such place.
         root: The root module's folder.
         backend: What the configuration says, None for nothing.
@@ -88,11 +90,12 @@ def read_state(
     if backend is not None and backend.type != "local":
         where = f'the "{backend.type}" backend' if backend.kind == "backend" else "HCP Terraform or a similar service"
         return TerraformState(StateReading("remote", f"the state is in {where}"))
-    if worktree is None:
-        return TerraformState(StateReading("none", ""))
+    disk = tree if worktree is None else worktree
     try:
-        path = _state_path(worktree, root, backend, environ)
-        data = worktree.read(path)
+        path = _state_path(disk, root, backend, environ)
+        data = tree.read(path)
+        if data is None and disk is not tree:
+            data = disk.read(path)
         if not data:
             return TerraformState(StateReading("none", ""))
         return TerraformState(StateReading("local", ""), path, _uses(data, dialect, environ, required))

@@ -1,20 +1,31 @@
-"""The roots that changed files concern: by their configuration, and by their local modules."""
+"""The roots that changed files concern: by their configuration, their local modules, their values and their state."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
-from locklens.project.gittree import ListedTree
+from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.tree import EntryKind, folder_of, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.project.tree import Tree
 
 _TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
 _MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
+
+_VALUES = frozenset({"terraform.tfvars", "terraform.tfvars.json"})
+_STATE = ".tfstate"
+
+_STATE_DOCUMENT = re.compile(rb"\s*\{")
+_RESOURCES = re.compile(rb"resources|\\u", re.IGNORECASE)
+"""What stands in each state that requires something; an escape of JSON can stand for any letter."""
+
+_MAX_LOOKED_INTO = 2000
+"""Changed files that are no configuration and are looked into; of more, each may be a state."""
 
 _UNREAD = "\0"
 """Stands for the folders that an unreadable file may call: a root with one may call any. No folder has this name."""
@@ -33,8 +44,16 @@ def is_module_file(path: str) -> bool:
     return path.endswith(_MODULE_SUFFIXES)
 
 
+def _is_values(path: str) -> bool:
+    """True if a path has the name of a file that gives a root's variables their values: they may choose modules."""
+    name = path.rpartition("/")[2]
+    return name in _VALUES or name.endswith((".auto.tfvars", ".auto.tfvars.json"))
+
+
 def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> set[str]:
-    """Return the roots of which a configuration file changed, in the folder itself or in a local module.
+    """Return the roots of which a file changed that says what they require.
+
+    That is a configuration file in the folder itself or in a local module, a file of values, and a local state.
 
     Args:
         head_tree: The new side.
@@ -43,10 +62,16 @@ def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: s
     """
     found: set[str] = set()
     modules: set[str] = set()
+    others: list[str] = []
     for path in touched:
-        if not is_configuration(path):
-            continue
         folder = folder_of(path)
+        if not is_configuration(path):
+            if _STATE in path.rpartition("/")[2]:
+                found.update(above for above in _upwards(folder) if above in roots)
+            elif _is_values(path) and folder in roots:
+                found.add(folder)
+            others.append(path)
+            continue
         if path.endswith(_TEST_SUFFIXES):
             owner: str | None = next((above for above in _upwards(folder) if above in roots), None)
         else:
@@ -54,7 +79,46 @@ def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: s
             modules.add(folder)  # a root, too, may be called as a module by another one
         if owner is not None:
             found.add(owner)
-    return found | _callers(head_tree, modules, roots - found) if modules else found
+    if modules:
+        found |= _callers(head_tree, modules, roots - found)
+    states = _states(head_tree, others)
+    return found | _keepers(head_tree, states, roots - found) if states else found
+
+
+def _states(tree: Tree, paths: Sequence[str]) -> set[str]:
+    """Return the files that may be a state, whatever their name is: a backend block can name any file."""
+    if len(paths) > _MAX_LOOKED_INTO:
+        return set(paths)
+    prefetch_listed(tree, paths)
+    return {path for path in paths if _may_be_state(tree, path)}
+
+
+def _may_be_state(tree: Tree, path: str) -> bool:
+    try:
+        data = tree.read(path) or b""
+    except ConfigurationError:
+        return True
+    return _STATE_DOCUMENT.match(data) is not None and _RESOURCES.search(data) is not None
+
+
+def _keepers(tree: Tree, states: set[str], roots: set[str]) -> set[str]:
+    """Return the roots whose local backend names one of some files as the state, or a folder of theirs, or any."""
+    from locklens.dialect import DIALECTS
+    from locklens.project.modules import ModuleReader
+
+    folders = {above for path in states for above in _upwards(folder_of(path))}
+    reader, found = ModuleReader(), set[str]()
+    for root in roots:
+        for dialect in DIALECTS.values():
+            placed = reader.read(tree, root, dialect).backend
+            backend = placed.item if placed is not None else None
+            if backend is None or backend.type != "local":
+                continue
+            file = tree.join(root, backend.path) if backend.path else None
+            folder = tree.join(root, backend.workspace_folder) if backend.workspace_folder else None
+            if backend.is_computed or file in states or folder in folders:
+                found.add(root)
+    return found
 
 
 def _upwards(folder: str) -> Iterator[str]:
