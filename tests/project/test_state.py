@@ -236,8 +236,10 @@ def test_opentofu_translates_addresses_that_nothing_requires(
     assert in_state(configured(tmp_path, files, OPENTOFU, environ=environ)) == expected
 
 
-def test_without_a_work_tree_there_is_no_state(tmp_path: Path) -> None:
+def test_without_a_work_tree_the_state_of_the_side_counts(tmp_path: Path) -> None:
     configured(tmp_path, {"terraform.tfstate": state(resource('provider["a"]'))})
     configuration = read_configuration(WorkTree(tmp_path), "", dialect=TERRAFORM)
+    assert configuration.state.kind == "local"
+    configuration = read_configuration(WorkTree(tmp_path), "", dialect=TERRAFORM, for_locking=True)
     assert configuration.state.kind == "none"
     assert in_state(configuration) == []

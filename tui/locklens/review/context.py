@@ -49,6 +49,22 @@ class Unreviewed(Struct, frozen=True):
     content: str = ""
 
 
+class Unread(Struct, frozen=True):
+    """An error in a configuration file: what the file requires is not known.
+
+    Attributes:
+        summary: The error, in few words.
+        line: From 1; None for the whole file.
+        is_new: True if the old side does not have the error.
+        content: Stands for the content of the file.
+    """
+
+    summary: str
+    line: int | None
+    is_new: bool
+    content: str = ""
+
+
 class UnlockedRoot(Struct, frozen=True):
     """A root that never had a lock file, and of which a configuration file changed.
 
@@ -87,6 +103,7 @@ class RootContext(Struct, frozen=True):
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
         is_generation_noted: True if one note stands for all roots whose configuration another tool may generate.
         minorities: Of those providers, the lock files that differ from most others, if they are fewer than half.
+        unread: Configuration files with an error, by path.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of files of the change that the tools, run in the root, take for packages.
         contents: What stands for the content of those paths.
@@ -99,6 +116,7 @@ class RootContext(Struct, frozen=True):
     tool_change: ToolChange | None = None
     converted: Mapping[str, Conversion] = {}
     unreviewed: Mapping[str, Unreviewed] = {}
+    unread: Mapping[str, Unread] = {}
     rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
     is_generation_noted: bool = False
     minorities: Mapping[ProviderAddress, Minority] = {}

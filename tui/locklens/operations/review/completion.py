@@ -135,13 +135,18 @@ class _Completion:
             converted = converted_of(comparison.head.tree, comparison.converted, configuration.files)
             context = replace(draft.context, converted={**draft.context.converted, **converted})
             if any(problem.is_error for problem in configuration.problems):
-                from locklens.operations.review.unreviewed import unreviewed_files
+                from locklens.operations.review.unreviewed import unread_files, unreviewed_files
 
                 refused = unreviewed_files(comparison, configuration)
                 context = replace(context, unreviewed={**context.unreviewed, **refused})
+                if not context.is_survey:
+                    folder = draft.path if draft.renamed_from is None else draft.renamed_from
+                    before = read_before(replace(draft, path=folder))
+                    unread = unread_files(comparison.head.tree, configuration, before, folder, context.unreviewed)
+                    context = replace(context, unread=unread)
             if context.unlocked is not None:
-                before = replace(context.unlocked, required_before=read_before(draft).required())
-                context = replace(context, unlocked=before)
+                unlocked = replace(context.unlocked, required_before=read_before(draft).required())
+                context = replace(context, unlocked=unlocked)
             self._roots[name] = replace(draft, configuration=configuration, context=context)
             self._unread.discard(name)
             self._touch(name)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _PERHAPS = re.compile(rb"\b(?:backend|cloud|provider)\b")
 """What stands in each file that says so of a root; JSON can spell it otherwise, and is read."""
 
+_BACKEND = re.compile(rb"\b(?:backend|cloud)\b")
+
 _UNIT = "terragrunt.hcl"
 
 
@@ -70,9 +72,10 @@ def unlocked_roots(
     # Terragrunt's units of the base alone: the change may add one for the sake of this.
     is_generated = isinstance(base, ListedTree) and any(path.rpartition("/")[2] == _UNIT for path in base.files)
     for folder, paths in of_folders.items():
-        if any(_may_be_of_root(head, path) for path in paths):
+        if any(_may_have(_PERHAPS, head, path) for path in paths):
             tool = tool_of(head, folder, LockFile.absent(lock_path(folder)))
-            evidence = evidence_of_root(reader.read(head, folder, tool), is_generated=is_generated)
+            module = reader.read(head, folder, tool)
+            evidence = evidence_of_root(module, is_generated=is_generated) or _evidence_of_unread(module, head, paths)
             if evidence is not None:
                 found[folder] = evidence
     if RootEvidence.PROVIDER in found.values():
@@ -85,6 +88,14 @@ def unlocked_roots(
     return found
 
 
+def _evidence_of_unread(module: Module, tree: Tree, paths: Iterable[str]) -> RootEvidence | None:
+    """Return the evidence that the words of a module's files give, where an error keeps it from being read."""
+    if not any(finding.note.is_error for finding in module.findings):
+        return None
+    has_backend = any(_may_have(_BACKEND, tree, path) for path in paths)
+    return RootEvidence.BACKEND if has_backend else RootEvidence.PROVIDER
+
+
 def _configuration_files(repository: Repository, tree: Tree) -> list[str]:
     paths: Iterable[str] = ()
     if isinstance(tree, ListedTree):
@@ -94,10 +105,10 @@ def _configuration_files(repository: Repository, tree: Tree) -> list[str]:
     return [path for path in paths if is_module_file(path)]
 
 
-def _may_be_of_root(tree: Tree, path: str) -> bool:
-    """True if a file may have a backend or a provider configuration, or cannot be read."""
+def _may_have(words: re.Pattern[bytes], tree: Tree, path: str) -> bool:
+    """True if a file may have a block of one of some names, or cannot be read."""
     try:
         data = tree.read(path) or b""
     except ConfigurationError:
         return True  # reading the configuration reports the error
-    return path.endswith(".json") or _PERHAPS.search(data) is not None
+    return path.endswith(".json") or words.search(data) is not None

@@ -5,23 +5,31 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.identity import identity_of
 from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
 from locklens.project.walking import TooManyFoldersError, walk
-from locklens.review.context import Unreviewed
+from locklens.review.context import Unread, Unreviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from locklens.operations.comparison import Comparison
     from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
     from locklens.project.gitoutput import SubmoduleChange
+    from locklens.project.tree import Tree
 
 _MAX_FOLDERS = 10_000
 """Folders of a submodule that are searched for a lock file; a larger one, and one that cannot be read, is assumed to
 have one."""
+
+_MAX_SUMMARY = 200
+"""Characters; a summary may name what the file names."""
+
+_FETCHED = "/.terraform/"
 
 _LINK_OUT = "a link that leads out of the repository, or behind one"
 
@@ -78,6 +86,39 @@ def unreviewed_files(comparison: Comparison, configuration: Configuration) -> di
         path: Unreviewed(_LINK_OUT, blocks=not base.leads_out(path), content=identity_of(path, contents[path]))
         for path in refused
     }
+
+
+def unread_files(
+    tree: Tree, configuration: Configuration, before: Configuration, folder_before: str, known: Container[str]
+) -> dict[str, Unread]:
+    """Return a configuration's files with an error, by path; fetched modules are those of this machine, and left out.
+
+    Args:
+        tree: The new side.
+        configuration: That of the new side.
+        before: That of the old side.
+        folder_before: The root's folder there.
+        known: Paths that are reported as not read for another reason.
+    """
+    old = {(_below(folder_before, one.file), one.summary) for one in before.problems if one.is_error}
+    found: dict[str, Unread] = {}
+    for one in configuration.problems:
+        if not one.is_error or one.file in known or _FETCHED in f"/{one.file}":
+            continue
+        is_new = (_below(configuration.root, one.file), one.summary) not in old
+        if one.file not in found or (is_new and not found[one.file].is_new):
+            found[one.file] = Unread(one.summary[:_MAX_SUMMARY], one.line, is_new)
+    if not found:
+        return found
+    from locklens.project.content_ids import content_ids
+
+    contents = content_ids(tree, found)
+    return {path: replace(one, content=identity_of(path, contents[path])) for path, one in found.items()}
+
+
+def _below(folder: str, path: str) -> str:
+    """Return a path relative to a root, so that a moved one has the same; any other as it is."""
+    return f"./{path[len(folder) :].lstrip('/')}" if is_at_or_below(path, folder) else path
 
 
 def _has_root(repository: Repository, path: str) -> bool:

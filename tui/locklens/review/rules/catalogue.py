@@ -557,6 +557,17 @@ _ALL = (
         "Compare the first line of the lock file with the hosts in it.",
         "Migrate with `tofu init` or `locklens upgrade`, or write the host into `source` if it is meant.",
     ),
+    Rule(
+        "LK041",
+        UNREVIEWED,
+        BLOCK,
+        "Configuration cannot be read: what it requires is unknown",
+        "A configuration file has an error, or is larger or nested deeper than locklens reads. It is a warning if the "
+        "old side has the same error in the same file. Modules that are not fetched are no such error.",
+        "The tools may read what locklens does not: the file can hide a requirement that the next `init` installs.",
+        "Run `terraform validate`, or `terraform providers` and compare with the lock file.",
+        "Correct the file at the named line, or divide it into smaller ones.",
+    ),
 )
 
 RULES = {rule.id: rule for rule in _ALL}

@@ -92,7 +92,7 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
         from locklens.review.rules import checkout
 
         verdicts += _run(checkout.CHECKS, root)
-    if root.context.unreviewed:
+    if root.context.unreviewed or root.context.unread:
         from locklens.review.rules import unreviewed
 
         verdicts += _run(unreviewed.CHECKS, root)

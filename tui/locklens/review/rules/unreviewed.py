@@ -1,4 +1,4 @@
-"""The rule about files that the tools read and locklens does not: submodules, and links out of the repository."""
+"""The rules about files that locklens does not read: submodules, links out of the repository, and those with errors."""
 
 from __future__ import annotations
 
@@ -19,4 +19,11 @@ def _unreviewed(root: RootReview) -> Iterator[Verdict]:
         yield Verdict(f"not reviewed: {path} is {one.what}", file=path, severity=severity, content=one.content)
 
 
-CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK035": _unreviewed}
+def _unread(root: RootReview) -> Iterator[Verdict]:
+    for path, one in root.context.unread.items():
+        severity = None if one.is_new else Severity.WARN
+        message = f"the configuration has an error ({one.summary}): what it requires is unknown"
+        yield Verdict(message, one.line, path, severity, content=one.content)
+
+
+CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK035": _unreviewed, "LK041": _unread}

@@ -1,0 +1,113 @@
+"""What locklens does not read of a configuration may require anything: a change that brings such a file is not ok."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from attacks.test_git import LOCK, OLD, REVIEW, _own_configuration, commit, git, locklens
+from repositories import copy_of
+
+__all__ = ["_own_configuration"]
+
+ROOT = "infra/prod"
+SIDES = [("main",), ("main", "--merge-base"), ("main", "--head", "pr"), ("main", "--staged")]
+
+
+def main(more: str = "", *, entry: str = "") -> str:
+    block = f'  backend "local" {{}}\n  required_providers {{\n    aws = {{ source = "hashicorp/aws" }}\n{entry}  }}\n'
+    return f"terraform {{\n{block}}}\n{more}"
+
+
+DEEP = f"locals {{\n  x = {'[' * 101}{']' * 101}\n}}\n"
+EXTRA = '    cf = { source = "cloudflare/cloudflare" }\n'
+HIDDEN = {
+    "levels": {"main.tf": main(DEEP, entry=EXTRA)},
+    "expression": {"main.tf": main(entry=EXTRA.replace(" }", f' , x = "{"y" * 70_000}" }}'))},
+    "number": {
+        "x.tf.json": '{"locals": {"x": ' + "1" * 5000 + "}, "
+        '"terraform": {"required_providers": {"cf": {"source": "cloudflare/cloudflare"}}}}'
+    },
+    "size": {"main.tf": main("#" * (8 << 20), entry=EXTRA)},
+    "nested calls": {
+        "x.tf": 'module "m" {\n  source = "./m0"\n}\n',
+        **{f"m{n}/x.tf": f'module "m" {{\n  source = "../m{n + 1}"\n}}\n' for n in range(52)},
+        "m52/x.tf": "terraform {\n  required_providers {\n" + EXTRA + "  }\n}\n",
+    },
+    "calls": {
+        "m/x.tf": "#\n",
+        "x.tf": "".join(f'module "m{n}" {{\n  source = "./m"\n}}\n' for n in range(5000))
+        + 'module "z" {\n  source = "./z"\n}\n',
+        "z/x.tf": "terraform {\n  required_providers {\n" + EXTRA + "  }\n}\n",
+    },
+    "syntax": {"main.tf": main("locals {\n", entry=EXTRA)},
+}
+
+
+def with_a_root(folder: Path) -> None:
+    git(folder, "init", "-q")
+    commit(folder, {f"{ROOT}/{LOCK}": OLD, f"{ROOT}/main.tf": main()})
+    git(folder, "checkout", "-qb", "pr")
+
+
+def in_root(files: dict[str, str], root: str = ROOT) -> dict[str, str]:
+    return {f"{root}/{name}": text for name, text in files.items()}
+
+
+@pytest.mark.parametrize("files", HIDDEN.values(), ids=list(HIDDEN))
+def test_a_file_beyond_the_bounds_is_not_ok(tmp_path: Path, files: dict[str, str]) -> None:
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    commit(folder, in_root(files))
+    status, out, _ = locklens(folder, *REVIEW, "main")
+    assert (status, "LK041 BLOCK" in out) == (1, True), out
+
+
+@pytest.mark.parametrize("only", [(), ("--", ROOT)], ids=["all", "restricted"])
+@pytest.mark.parametrize("sides", SIDES, ids=" ".join)
+def test_on_each_side_that_can_be_named(tmp_path: Path, sides: tuple[str, ...], only: tuple[str, ...]) -> None:
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    commit(folder, in_root(HIDDEN["levels"]))
+    status, out, _ = locklens(folder, *REVIEW, *sides, *only)
+    assert (status, f"{ROOT}/main.tf:9" in out, "LK041 BLOCK" in out) == (1, True, True), out
+
+
+def test_an_error_that_was_there_before_is_a_warning(tmp_path: Path) -> None:
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    commit(folder, in_root(HIDDEN["levels"]))
+    git(folder, "mv", "infra/prod", "infra/moved")
+    commit(folder, {"infra/moved/more.tf": "#\n"})
+    for base in ("HEAD^", "main"):
+        status, out, _ = locklens(folder, *REVIEW, base, "--fail-on", "block")
+        told = "LK041 WARN" if base == "HEAD^" else "LK041 BLOCK"
+        assert (status, told in out) == (int(base == "main"), True), out
+
+
+@pytest.mark.parametrize("name", ["levels", "size"])
+def test_a_new_root_without_a_lock_file_has_its_row(tmp_path: Path, name: str) -> None:
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    caller = {"caller/main.tf": 'module "m" {\n  source = "../infra/new"\n}\n'}
+    commit(folder, in_root(HIDDEN[name], "infra/new") | caller)
+    status, out, _ = locklens(folder, "review", "main", "--offline", "--format", "json")
+    root = next(one for one in json.loads(out)["roots"] if one["path"] == "infra/new")
+    assert status == 1
+    assert {("LK037", "warn"), ("LK041", "block")} <= {(one["rule"], one["severity"]) for one in root["findings"]}
+
+
+def test_another_hidden_requirement_is_another_alert(tmp_path: Path) -> None:
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    seen = []
+    for entry in (EXTRA, EXTRA.replace("cloudflare", "cloudflair")):
+        commit(folder, {f"{ROOT}/main.tf": main(DEEP, entry=entry)})
+        _, out, _ = locklens(folder, "review", "main", "--offline", "--format", "sarif")
+        results = json.loads(out)["runs"][0]["results"]
+        seen += [one["partialFingerprints"] for one in results if one["ruleId"] == "LK041"]
+    assert len(seen) == 2
+    assert seen[0] != seen[1]
+
+
+def test_a_module_that_is_not_fetched_is_no_error(tmp_path: Path) -> None:
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    commit(folder, {f"{ROOT}/x.tf": 'module "x" {\n  source = "acme/x/aws"\n  version = "1.0.0"\n}\n'})
+    status, out, _ = locklens(folder, *REVIEW, "main")
+    assert (status, "LK041" in out) == (0, False), out
