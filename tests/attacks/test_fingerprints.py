@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,36 @@ def test_a_link_out_to_another_place_is_another_alert(pull: Pull, *, is_committe
     assert pull.prints("LK035", is_committed=is_committed) == dismissed
     pull.link("m", "/etc/two")
     assert pull.prints("LK035", is_committed=is_committed).isdisjoint(dismissed)
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_lock_file_that_links_to_another_place_is_another_alert(pull: Pull, *, is_committed: bool) -> None:
+    pull.link(LOCK, "/etc/passwd")
+    dismissed = pull.prints("LK019", is_committed=is_committed)
+    assert pull.prints("LK019", is_committed=is_committed) == dismissed
+    pull.link(LOCK, "/etc/group")
+    assert pull.prints("LK019", is_committed=is_committed).isdisjoint(dismissed)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file has a mode there")
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_file_that_becomes_a_program_is_another_alert(pull: Pull, *, is_committed: bool) -> None:
+    pull.write(PLUGIN, b"harmless\n")
+    dismissed = pull.prints("LK036", is_committed=is_committed)
+    (pull.top / PLUGIN).chmod(0o755)
+    assert pull.prints("LK036", is_committed=is_committed).isdisjoint(dismissed)
+    (pull.top / PLUGIN).chmod(0o600)
+    assert pull.prints("LK036", is_committed=is_committed) == dismissed
+
+
+def test_another_requirement_is_another_alert_and_a_line_that_moves_is_not(pull: Pull) -> None:
+    asked = 'terraform {{\n  required_providers {{\n    x = {{ source = "acme/x", version = "{}" }}\n  }}\n}}\n'
+    pull.write("main.tf", asked.format("1.0.0").encode())
+    dismissed = pull.prints("LK006")
+    pull.write("main.tf", b"# one line more\n\n" + asked.format("1.0.0").encode())
+    assert pull.prints("LK006") == dismissed
+    pull.write("main.tf", asked.format("9.0.0").encode())
+    assert pull.prints("LK006").isdisjoint(dismissed)
 
 
 def test_another_attribute_is_another_alert(pull: Pull) -> None:

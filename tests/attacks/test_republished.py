@@ -23,6 +23,7 @@ from locklens.demo.published import Published, SampleListing
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM
+from locklens.hashes import registry_manifests
 
 DEMO = f"{HOST}/acme/demo"
 LINUX = "linux_amd64"
@@ -34,13 +35,18 @@ class Republishing(DemoRegistry):
     """Lists the packages of before under names of one's choice, once they were replaced; all is signed anew."""
 
     listed_as: Callable[[str], str] = staticmethod(lambda platform: "")
+    beside = ""
 
     def release(self, provider: str, version: str) -> Published | None:
         found = super().release(provider, version)
-        if found is None or Fault.REPUBLISHED not in self.faults.of_release(provider, version):
+        if found is None:
+            return None
+        lines = self.beside
+        if Fault.REPUBLISHED in self.faults.of_release(provider, version):
+            names = {platform: self.listed_as(platform) for platform in found.platforms}
+            lines += "".join(f"{zh(provider, version, one)[3:]}  {name}\n" for one, name in names.items() if name)
+        elif not lines:
             return found
-        names = {platform: self.listed_as(platform) for platform in found.platforms}
-        lines = "".join(f"{zh(provider, version, one)[3:]}  {name}\n" for one, name in names.items() if name)
         sums = found.sums + lines.encode()
         return replace(found, sums=sums, signature=publisher("acme").signature(sums))
 
@@ -142,6 +148,44 @@ def test_an_old_package_as_another_platforms_shows_as_a_list_that_has_grown(plac
     (event,) = (one for one in events if one["type"] == "release_warned")
     assert (f"{event['version']}: {event['words']}", event["rule"]) == (grown, "LK001")
     assert reviewed(place, run, before, "--fail-on", "warn")[0] == 1
+
+
+def test_a_package_by_the_name_of_a_manifest_warns(place: Place, run: Run) -> None:
+    """The digest of a package that comes later is signed now, as a manifest: locked, it lets that package in."""
+    run("lock", "--platform", LINUX)
+    before = place.lock_file.read_bytes()
+    later = b"zh:" + b"e" * 64
+    registry = place.registry
+    assert isinstance(registry, Republishing)
+    registry.beside = f"{'e' * 64}  {STEM}manifest.json\n"
+    place.lock_file.write_bytes(before.replace(b'    "zh:', b'    "' + later + b'",\n    "zh:', 1))
+    status, found = reviewed(place, run, before, "--fail-on", "warn")
+    assert (status, found["LK001"][0]) == (1, "block")
+    assert f"has another registry manifest, {later.decode()}" in found["LK001"][1]
+    known = next(one for one in registry_manifests() if one.encode() in before).encode()
+    without = before.replace(b'    "' + known + b'",\n', b"")
+    status, found = reviewed(place, run, without, "--fail-on", "warn")
+    assert (status, found["LK001"][0]) == (1, "block"), "two manifests come, for one name"
+    place.lock_file.write_bytes(place.lock_file.read_bytes().replace(b'    "' + known + b'",\n', b""))
+    status, found = reviewed(place, run, without, "--fail-on", "warn")
+    assert (status, found["LK001"][0]) == (1, "warn")
+    assert f"has grown since it was locked: {STEM}manifest.json" in found["LK001"][1]
+
+
+def test_packages_that_were_replaced_in_the_lock_file_block(place: Place, run: Run) -> None:
+    """The list goes on to have the old ones, as other platforms': they leave the entry, and the new ones enter."""
+    run("lock", "--platform", LINUX)
+    before = place.lock_file.read_bytes()
+    republish(place, lambda platform: f"{STEM}plan9_{platform.replace('_', '')}.zip")
+    replaced = before
+    for platform in PLATFORMS:
+        old, new = (zh(DEMO, "1.1.0", platform, *edition) for edition in ((), ("again",)))
+        assert old.encode() in replaced
+        replaced = replaced.replace(old.encode(), new.encode())
+    place.lock_file.write_bytes(replaced)
+    status, found = reviewed(place, run, before)
+    assert (status, found["LK001"][0]) == (1, "block")
+    assert "2 locked zh are replaced by others" in found["LK001"][1]
 
 
 def test_a_zh_that_never_was_is_not_said_to_be_republished(place: Place, run: Run) -> None:

@@ -12,7 +12,7 @@ from locklens.demo.faults import Fault
 from locklens.demo.published import publish
 from locklens.demo.publishers import publisher
 from locklens.demo.releases import MANIFEST, PLATFORMS, h1, zh
-from locklens.trust.checksums import read_checksums
+from locklens.trust.checksums import Checksums, read_checksums
 from locklens.trust.continuity import Origin, PackageHashes, SignerChange, judge_folders, judge_signer
 from locklens.trust.continuity import judge_packages as judge_release
 from locklens.trust.model import SigningKey
@@ -100,6 +100,64 @@ def test_a_package_of_another_platform_is_told_by_the_growth_of_the_list() -> No
     found = judge_packages(FIRST, (*FIRST, SECOND[2]), today)
     assert (found.origins, found.grown, found.explained) == ((Origin.GROWN,), (name,), frozenset({SECOND[2]}))
     assert found.grown_words("its list") == f"its list has grown since it was locked: {name}"
+
+
+def named(today: Checksums, *lines: tuple[str, str]) -> Checksums:
+    """The list with more lines: each the name of a file and its hash."""
+    more = "".join(f"{text[3:]}  terraform-provider-demo_1.4.2_{name}\n" for name, text in lines)
+    return read_checksums(today.data + more.encode())
+
+
+NO_MANIFEST = read_checksums(b"".join(line for line in TODAY.data.splitlines(True) if b"manifest" not in line))
+OWN, OTHER = "zh:" + "1a" * 32, "zh:" + "2b" * 32
+BESIDE = "terraform-provider-demo_1.4.2_manifest.json"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "today", "origin"),
+    [
+        (FIRST, (*FIRST, OWN), named(NO_MANIFEST, ("manifest.json", OWN)), Origin.GROWN),
+        ((), (*FIRST, OWN), named(NO_MANIFEST, ("manifest.json", OWN)), Origin.COMPLETION),
+        ((*FIRST, OWN), (*FIRST, OWN), named(NO_MANIFEST, ("manifest.json", OWN)), Origin.NOTHING_NEW),
+        (FIRST, (*FIRST, MANIFEST), TODAY, Origin.NOTHING_NEW),
+        ((*FIRST, MANIFEST), (*FIRST, MANIFEST, OWN), named(TODAY, ("manifest.json", OWN)), Origin.REPUBLISHED),
+        ((*FIRST, MANIFEST), (*FIRST, OWN), named(NO_MANIFEST, ("manifest.json", OWN)), Origin.REPUBLISHED),
+        ((*FIRST, MANIFEST), (*FIRST, MANIFEST, OWN), named(NO_MANIFEST, ("manifest.json", OWN)), Origin.REPUBLISHED),
+        (
+            (*FIRST, OWN),
+            (*FIRST, OWN, OTHER),
+            named(NO_MANIFEST, ("manifest.json", OWN), ("manifest.json", OTHER)),
+            Origin.REPUBLISHED,
+        ),
+        ((*FIRST, OWN), (*FIRST, OTHER), named(NO_MANIFEST, ("manifest.json", OTHER)), Origin.REPUBLISHED),
+        (
+            FIRST[:1],
+            (*FIRST[:1], OWN),
+            named(read_checksums(b""), ("SBOM.json", FIRST[0]), ("manifest.json", OWN)),
+            Origin.GROWN,
+        ),
+    ],
+)
+def test_only_a_known_text_makes_a_manifest(
+    old: tuple[str, ...], new: tuple[str, ...], today: Checksums, origin: Origin
+) -> None:
+    found = judge_packages(old, new, today)
+    assert found.origins == (origin,)
+    assert found.grown == ((BESIDE,) if OWN in {*new} - {*old} and any("zh:" in one for one in old) else found.grown)
+    assert bool(found.republished_words(5, "its list")) == (origin is Origin.REPUBLISHED)
+
+
+def test_packages_that_leave_while_others_come_were_replaced() -> None:
+    """The old ones are listed as platforms that never were: nothing in the list tells that."""
+    invented = [(f"old{number}_arm.zip", text) for number, text in enumerate(FIRST)]
+    today = named(AGAIN, *invented)
+    found = judge_packages((*FIRST, MANIFEST), (*SECOND, MANIFEST), today)
+    assert (found.origins, found.dropped) == ((Origin.REPUBLISHED,), frozenset(FIRST))
+    assert f"{len(FIRST)} locked zh are replaced by others of its list" in found.republished_words(5, "its list")
+    one = judge_packages(FIRST, (*FIRST[1:], *SECOND), today)
+    assert (one.origins, one.dropped) == ((Origin.REPUBLISHED,), frozenset(FIRST[:1]))
+    assert judge_packages(FIRST, FIRST[1:], today).origins == (Origin.NOTHING_NEW,)
+    assert judge_packages(FIRST, (*FIRST, *SECOND), today).origins == (Origin.GROWN,)
 
 
 def test_other_files_beside_the_packages_are_not_taken_for_packages_of_before() -> None:

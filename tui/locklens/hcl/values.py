@@ -31,12 +31,17 @@ class SourcePlace(Struct, frozen=True):
 
 
 class SyntaxProblem(Struct, frozen=True):
-    """Something in a file that the real tools refuse, in their words."""
+    """Something in a file that the real tools refuse, in their words.
+
+    Attributes:
+        content: Stands for what cannot be read, where the words do not say all of it; "" where they do.
+    """
 
     line: int
     column: int
     summary: str
     detail: str
+    content: str = ""
 
 
 class Literal(Struct, frozen=True):

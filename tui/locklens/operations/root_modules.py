@@ -251,9 +251,18 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
     except UnmergedFileError as error:
         return _unmerged(path or "", error, tool)
     except ConfigurationError as error:
-        refused = SyntaxProblem(1, 1, "Failed to read file", str(error))
+        refused = SyntaxProblem(1, 1, "Failed to read file", str(error), _target(tree, path or ""))
         return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
+
+
+def _target(tree: Tree, path: str) -> str:
+    """Return what stands for the target of a link that is no file that can be read; "" for what is no such link."""
+    if not tree.leads_out(path) and not _is_broken(tree, path):
+        return ""
+    from locklens.project.content_ids import content_ids
+
+    return content_ids(tree, (path,))[path]
 
 
 def _unmerged(path: str, error: UnmergedFileError, tool: Dialect | None) -> LockFile:

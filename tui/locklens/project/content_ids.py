@@ -27,7 +27,9 @@ that each checkout has another content: that shows a finding once too often, and
 
 
 def content_ids(tree: Tree, paths: Iterable[str]) -> dict[str, str]:
-    """Return what stands for the content of each path: a file's bytes, a link's target; "" where there is neither.
+    """Return what stands for the content of each path: a file's bytes and whether it can be run, a link's target.
+
+    It is "" where there is neither.
 
     Of a path behind a link that leads nowhere inside the tree, the link counts.
     """
@@ -82,6 +84,6 @@ def _of_place(top: str, path: str, most: int) -> tuple[str, int]:
                 used += len(block)
         if used > most:
             return f"{status.st_size} bytes of {status.st_mtime_ns}", used
-        return digest.hexdigest(), used
+        return f"{'executable ' if status.st_mode & stat.S_IXUSR else ''}{digest.hexdigest()}", used
     except OSError as error:
         return f"unknown: {reason_of(error)}", 0

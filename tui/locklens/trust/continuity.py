@@ -1,7 +1,8 @@
 """Continuity of locked releases: pure rules over hashes and signers.
 
 What is compared are the `zh` of packages. Registry manifests are left out: the same manifest is in hundreds of
-releases, so it survives even where every package was replaced. An `h1` is never signed, so it is
+releases, so it survives even where every package was replaced. Only a manifest of which the text is known is one: the
+publisher chooses the names, and may list a package by the name of a manifest. An `h1` is never signed, so it is
 proven by a package that was hashed here, or it is not.
 
 "Could not ask" is an answer of its own: it never makes a hash good, and never bad.
@@ -14,7 +15,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from locklens.hashes import hashes_of_files, hashes_of_hashed, is_well_formed, packages_of
+from locklens.hashes import (
+    hashes_of_files,
+    hashes_of_hashed,
+    hashes_of_zips,
+    is_well_formed,
+    packages_of,
+    registry_manifests,
+)
+from locklens.trust.checksums import Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,6 +62,8 @@ class PackageHashes(Struct, frozen=True):
         gone: Old ones of this version that it no longer lists.
         disguised: Old ones of this version that it lists only for what is no package of it, with one of those names.
         doubled: Names of files for which the lock file holds two.
+        dropped: Old ones of this version that the lock file no longer has, where others came.
+        manifests: Added ones that are listed as manifests of a release that was locked with another one.
         grown: Names of files that it did not list when the lock was written.
         foreign: Added ones of unknown origin.
         elsewhere: Added ones that another registry's release of this version lists, by that registry's host.
@@ -63,6 +74,8 @@ class PackageHashes(Struct, frozen=True):
     gone: frozenset[str] = frozenset()
     disguised: dict[str, str] = field(default_factory=dict)
     doubled: tuple[str, ...] = ()
+    dropped: frozenset[str] = frozenset()
+    manifests: frozenset[str] = frozenset()
     grown: tuple[str, ...] = ()
     foreign: frozenset[str] = frozenset()
     elsewhere: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -90,6 +103,12 @@ class PackageHashes(Struct, frozen=True):
             found.append(f"{sums} has the locked {zh} only as {name}, which is not a package of this version{others}")
         if self.doubled:
             found.append(f"two zh are locked for {_shortened(self.doubled[0])}")
+        if self.dropped:
+            are = "is" if len(self.dropped) == 1 else "are"
+            words = f"{len(self.dropped)} locked zh {are} replaced by others of {sums} (first {min(self.dropped)})"
+            found.append(f"{words}: no tool drops a zh of a version that stays")
+        if self.manifests:
+            found.append(f"{sums} has another registry manifest, {min(self.manifests)}")
         return ", and ".join(found)
 
     def grown_words(self, sums: str) -> str:
@@ -138,9 +157,11 @@ def judge_packages(
 ) -> PackageHashes:
     """Judge the `zh` that a change adds, or that a command is about to add.
 
-    The tools lock every line of SHA256SUMS at once. So where a package of the list was locked before, another one that
-    comes later was listed later: the list, and the signature over it, was made anew. That alone is GROWN, a
-    warning: a publisher may add a platform, and a lock that was made from a mirror may have held a part of the list.
+    The tools lock every line of SHA256SUMS at once. So where a file of the list was locked before, another one that
+    comes later was listed later, whatever its name: the list, and the signature over it, was made anew. That alone is
+    GROWN, a warning: a publisher may add a platform, and a lock that was made from a mirror may have held a part of the
+    list. Where old ones leave the lock file at the same time, the packages were replaced, whatever the list calls the
+    old ones now: the tools only add to a version that stays.
 
     Args:
         old: Hashes that were locked of the same version before; empty where the version is new.
@@ -149,23 +170,26 @@ def judge_packages(
         release: What it is about.
         elsewhere: What other registries list for a version of that number, signed, by host.
     """
-    had, has = _packages(old, today), _packages(new, today)
+    earlier, later = (hashes_of_zips(filter(is_well_formed, hashes)) for hashes in (old, new))
+    had, has = packages_of(earlier), packages_of(later)
     added = has - had
     if today is None:
         return PackageHashes((Origin.UNEXPLAINED if added or had - has else Origin.NOTHING_NEW,))
     listed = today.hashes
     packages = frozenset[str]().union(*today.packages(*release).values())
     gone = had - listed
-    disguised = _disguised(old, packages, today) if added & packages else {}
-    doubled = _doubled(had | has, today)
-    grown = _names_of(added & listed, today) if had & packages else ()
+    disguised = _disguised(had, packages, today) if added & packages else {}
+    doubled = _doubled(earlier | later, today)
+    grown = _names_of(added & listed, today) if had & listed else ()
+    dropped = earlier - later - gone if grown else frozenset[str]()
+    manifests = _other_manifests(earlier, added, today)
     foreign = added - listed
     others: dict[str, frozenset[str]] = {}
     for host, checksums in (elsewhere or {}).items():
         if known := foreign & checksums.hashes:
             others[host] = known
     foreign = foreign.difference(*others.values())
-    is_republished = bool(gone or disguised or doubled)
+    is_republished = bool(gone or disguised or doubled or dropped or manifests)
     holds = {
         Origin.REPUBLISHED: is_republished,
         Origin.UNKNOWN_ORIGIN: bool(foreign),
@@ -175,16 +199,10 @@ def judge_packages(
     origins = tuple(origin for origin, does in holds.items() if does)
     if not origins:
         origins = (Origin.COMPLETION if added else Origin.NOTHING_NEW,)
-    return PackageHashes(origins, added & listed, gone, disguised, doubled, grown, foreign, others)
+    return PackageHashes(origins, added & listed, gone, disguised, doubled, dropped, manifests, grown, foreign, others)
 
 
-def _packages(hashes: Iterable[str], today: Checksums | None) -> frozenset[str]:
-    """The hashes that are packages'; malformed ones are another finding's concern."""
-    wanted = packages_of(text for text in hashes if is_well_formed(text))
-    return wanted - today.manifests if today is not None else wanted
-
-
-def _disguised(old: Iterable[str], packages: frozenset[str], today: Checksums) -> dict[str, str]:
+def _disguised(had: frozenset[str], packages: frozenset[str], today: Checksums) -> dict[str, str]:
     """Old hashes that are listed, but for no package of this version any more, each with a name that it is listed by.
 
     To be asked where packages came: then the list may call an old package otherwise, a manifest for example. Manifests
@@ -192,8 +210,13 @@ def _disguised(old: Iterable[str], packages: frozenset[str], today: Checksums) -
     carry beside their packages.
     """
     names = today.names
-    had = packages_of(text for text in old if is_well_formed(text))
     return {zh: names[zh][0] for zh in sorted(had - packages) if zh in names}
+
+
+def _other_manifests(earlier: frozenset[str], added: frozenset[str], today: Checksums) -> frozenset[str]:
+    """Added hashes that are listed as a manifest, where the release was locked with one: it has one manifest."""
+    listed = frozenset(file.zh for file in today.files if file.content is Content.MANIFEST)
+    return added & listed if earlier & (listed | registry_manifests()) else frozenset()
 
 
 def _doubled(locked: frozenset[str], today: Checksums) -> tuple[str, ...]:

@@ -67,9 +67,10 @@ _ALL = (
         BLOCK,
         "Republished: the same version has other packages now",
         "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, "
-        "lists it only for a file that is not a package of this version, or lists two for one file name. It is a "
-        "warning if SHA256SUMS still lists the old packages and others beside them: the list has grown since, or the "
-        "entry was made from a mirror.",
+        "lists it only for a file that is not a package of this version, or lists two for one file name; or the change "
+        "replaces hashes that it lists by others, or adds a second registry manifest. It is a warning if SHA256SUMS "
+        "still lists the old packages and others beside them, or a manifest that the entry did not have and whose text "
+        "is not a known one: the list has grown since, or the entry was made from a mirror.",
         "The same version with different bytes is the sign of a stolen release account. "
         "`terraform init` refuses it; "
         "`terraform providers lock` silently adds the new hashes beside the old ones.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.identity import identity_of
 from locklens.lockfile.update import predecessor, successor
 from locklens.project.configuration import Contributor
 from locklens.review.model import Severity
@@ -39,7 +40,9 @@ def _not_locked(address: ProviderAddress, lock: LockFile, configuration: Configu
     if configuration.requires(address) and address not in lock.unreadable:
         asked = askers(configuration.of(address))
         message = f"{address} is required by {_places(asked)} and is not locked"
-        yield Verdict(message, asked[0].line, asked[0].file)
+        wanted = sorted({(one.file, one.constraint) for one in asked})
+        content = identity_of(str(address), *(part for one in wanted for part in one))
+        yield Verdict(message, asked[0].line, asked[0].file, content=content)
 
 
 def _not_required(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.identity import identity_of
 from locklens.review.changes import comparable
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 def refused(lock: LockFile) -> Iterator[Verdict]:
     """Yield the reasons for the tools to refuse a lock file (LK019)."""
     for problem in lock.problems:
-        yield Verdict(f"{problem.summary}: {problem.detail}", problem.line, lock.path, column=problem.column)
+        message = f"{problem.summary}: {problem.detail}"
+        content = identity_of(message, problem.content) if problem.content else ""
+        yield Verdict(message, problem.line, lock.path, column=problem.column, content=content)
     if lock.conflict is not None:
         yield from _half_conflicts(lock, lock.conflict)
 
