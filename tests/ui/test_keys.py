@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -388,7 +389,14 @@ async def test_editing(
     samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[list[str]] = []
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: calls.append(command))
+    paths: list[str] = []
+
+    def run(command: list[str], *, env: dict[str, str], **_: object) -> None:
+        calls.append(command)
+        paths.append(env["PATH"])
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setenv("PATH", os.pathsep.join(("", ".", "/usr/bin")))
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "/bin/vim -R")
     lock = tmp_path / "infra/prod/network/.terraform.lock.hcl"
@@ -413,25 +421,45 @@ async def test_editing(
         await on.press("e")
         assert "infra/dns/main.tf is not in the work tree" in on.text
         assert len(calls) == 2
+        assert set(paths) == {"/usr/bin"}
 
 
-async def test_the_release_page(samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
+async def test_the_release_page(
+    samples: Samples, running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "told"
+    for folder, words in (
+        ("own", f'echo "$1" >> {told}.new && mv {told}.new {told}'),
+        ("checkout", f"touch {told}.bad"),
+    ):
+        for name in ("xdg-open", "xdg-settings"):
+            place = tmp_path / folder / name
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(f"#!/bin/sh\n{words}\n")
+            place.chmod(0o755)
+    monkeypatch.chdir(tmp_path / "checkout")
+    monkeypatch.setenv("PATH", os.pathsep.join(("", ".", str(tmp_path / "own"), "/usr/bin", "/bin")))
+    monkeypatch.delenv("BROWSER", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("DISPLAY", ":0")
     async with running(samples.full()) as on:
         await on.press("j", "o")
-        await on.settle()
-        assert opened == ["https://registry.terraform.io/providers/acme/demo/1.0.0"]
+        await until(on, told.exists)
+        url = told.read_text().strip()
+        assert url == "https://registry.terraform.io/providers/acme/demo/1.0.0"
+        assert not (tmp_path / "told.bad").exists()
         monkeypatch.delenv("DISPLAY")
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
         await on.press("o")
         assert "no browser; sent to the terminal (OSC 52), which may ignore it: https://registry" in on.text
-        assert on.app.clipboard == opened[0]
+        assert on.app.clipboard == url
+        monkeypatch.setenv("DISPLAY", ":0")
+        monkeypatch.setenv("PATH", os.pathsep.join(("", ".", str(tmp_path / "none"))))
+        await on.press("o")
+        assert "no browser; sent to the terminal (OSC 52), which may ignore it: https://registry" in on.text
         await on.press("g", "o")
         assert "release page: no provider on this row" in on.text
-        assert len(opened) == 1
+        assert not (tmp_path / "told.bad").exists()
 
 
 async def test_keys_of_other_screens_name_their_screen(samples: Samples, running: Running) -> None:

@@ -1,4 +1,4 @@
-"""Where programs are: git, gpg and the editor are found here, and nowhere by their bare names.
+"""Where programs are: git, gpg, editors and browsers are found here, and nowhere by their bare names.
 
 A repository under review may hold a file of any name. Windows looks for a program in the current folder before PATH,
 and a relative folder of PATH, as an empty entry is one, lies in the current folder on every system.
@@ -7,15 +7,34 @@ and a relative folder of PATH, as an empty entry is one, lies in the current fol
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def find_program(*names: str) -> str | None:
     """Return the path of the first of some programs in the absolute folders of PATH; None where there is none."""
     suffix = ".exe" if os.name == "nt" else ""
     for name in names:
-        for folder in os.get_exec_path():
-            if os.path.isabs(folder):  # noqa: PTH117
-                candidate = os.path.join(folder, name.removesuffix(suffix) + suffix)  # noqa: PTH118
-                if os.path.isfile(candidate) and os.access(candidate, os.X_OK):  # noqa: PTH113
-                    return candidate
+        for folder in _absolute(os.get_exec_path()):
+            candidate = os.path.join(folder, name.removesuffix(suffix) + suffix)  # noqa: PTH118
+            if os.path.isfile(candidate) and os.access(candidate, os.X_OK):  # noqa: PTH113
+                return candidate
     return None
+
+
+def safe_environment() -> dict[str, str]:
+    """Return the environment for any program that is started: that of this process, with absolute folders on PATH.
+
+    A program looks for others as well: git for ssh and for filters of the user's settings, an editor for its tools.
+    """
+    environment = dict(os.environ)
+    # An empty PATH is the current folder again: what the system has by default takes its place.
+    folders = _absolute(os.get_exec_path()) or _absolute(os.defpath.split(os.pathsep))
+    environment["PATH"] = os.pathsep.join(folders)
+    return environment
+
+
+def _absolute(folders: Iterable[str]) -> list[str]:
+    return [folder for folder in folders if os.path.isabs(folder)]  # noqa: PTH117

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import NoRepositoryError, RepositoryError, UnreadableObjectError
-from locklens.programs import find_program
+from locklens.programs import find_program, safe_environment
 from locklens.text import visible
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def git_environment(folder: str) -> dict[str, str]:
     Args:
         folder: What relative paths in `GIT_DIR` and the like are relative to.
     """
-    environment = dict(os.environ)
+    environment = safe_environment()
     for name in ("GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF"):
         environment.pop(name, None)
     environment.update(

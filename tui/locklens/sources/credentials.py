@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from locklens.addresses import display_host, normalise_host
 from locklens.errors import UnavailableError
+from locklens.programs import safe_environment
 from locklens.project.tokens import Token
 from locklens.text import visible
 
@@ -95,7 +96,13 @@ def _run(command: list[str], seconds: float) -> bytes:
     import subprocess
 
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command,
+            env=safe_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
     except OSError as error:
         raise ValueError(f"it cannot be run: {error.strerror or error}") from None
     assert process.stdout is not None

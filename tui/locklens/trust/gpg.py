@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from locklens.errors import ConfigurationError
-from locklens.programs import find_program
+from locklens.programs import find_program, safe_environment
 from locklens.trust.model import VerificationProblem
 
 LEAST_GPG = (2, 2)
@@ -41,13 +41,12 @@ def require_gpg() -> None:
     Raises:
         ConfigurationError: There is no gpg, it does not run, or it is older than LEAST_GPG.
     """
-    import os
     import re
     import subprocess
 
     try:
         words = [find_gpg(), "--no-options", "--version"]
-        environment = os.environ | {"LC_ALL": "C"}
+        environment = safe_environment() | {"LC_ALL": "C"}
         done = subprocess.run(words, env=environment, capture_output=True, check=False, timeout=_SECONDS)
         found = re.match(rb"gpg \([^)]*\) (\d+)\.(\d+)", done.stdout)
     except GpgUnavailableError as error:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
+from locklens.programs import safe_environment
 from locklens.trust import remembered
 from locklens.trust.gpg import GpgUnavailableError, find_gpg
 from locklens.trust.model import Form, Keyring, Signature, SignatureStatus, Verification, VerificationProblem
@@ -411,7 +412,7 @@ def _engine(gpg: str, folder: Path, timeout: float) -> Any:
                     words = line.removeprefix(_STATUS).rstrip().split(None, 1)
                     result.handle_status(words[0], words[1] if len(words) > 1 else "")
 
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GNUPG", "GPG_"))}
+    environment = {name: value for name, value in safe_environment().items() if not name.startswith(("GNUPG", "GPG_"))}
     environment["LC_ALL"] = "C"
     return _answered(
         lambda: Engine(

@@ -18,7 +18,7 @@ from locklens.ui import views
 from locklens.ui.dialogs.copy import CopyChoice, CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.prove.dialog import Proved, ProveDialog
-from locklens.ui.shell.external import has_browser, release_page, work_tree_file
+from locklens.ui.shell.external import browser_command, has_browser, open_page, release_page, work_tree_file
 from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line
@@ -194,17 +194,16 @@ class RowActionsScreen(TwoPaneScreen):
         except LockLensError as error:
             self.say_error(error)
             return
-        if has_browser(os.environ):
-            self._browse(url)
-            self.say(f"opened {url}")
-        else:
-            self.say(f"no browser; {copy_text(self.app, url)}")
-
-    @work(thread=True, group="browser")
-    def _browse(self, url: str) -> None:
-        import webbrowser
-
-        webbrowser.open(url)
+        command = browser_command(os.environ, url) if has_browser(os.environ) else None
+        try:
+            if command is not None:
+                open_page(command)
+                self.say(f"opened {url}")
+                return
+        except OSError as error:
+            self.say(f"the browser cannot be started: {error}")
+            return
+        self.say(f"no browser; {copy_text(self.app, url)}")
 
     def action_export(self, form: str) -> None:
         """Ask for the file of the report."""

@@ -1,4 +1,4 @@
-"""Commands of editors, addresses of release pages, and paths of files that can be opened."""
+"""Commands of editors and browsers, addresses of release pages, and paths of files that can be opened."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
-from locklens.programs import find_program
+from locklens.programs import find_program, safe_environment
 from locklens.review.reports.release_lines import page_of_release
 from locklens.text import visible
 
@@ -37,6 +37,7 @@ _PLUS_LINE = {
     "jed",
 }
 _COLON_LINE = {"hx", "helix", "subl", "zed"}
+_OPENERS = {"darwin": ("open",), "win32": ("explorer",)}
 _GOTO = {"code", "codium", "code-insiders", "cursor"}
 
 
@@ -68,7 +69,11 @@ def editor_command(environment: Mapping[str, str], path: Path, number: int) -> l
 
 
 def _program(name: str) -> str:
-    """Return the full path of an editor's program."""
+    """Return the full path of the program of an editor, or of a browser that is named as editors are.
+
+    Raises:
+        LockLensError: It is named by a relative path, or is in no absolute folder of PATH.
+    """
     if os.path.isabs(name):  # noqa: PTH117
         return name
     if os.path.basename(name) != name:  # noqa: PTH119
@@ -96,6 +101,41 @@ def has_browser(environment: Mapping[str, str]) -> bool:
     if sys.platform in {"win32", "darwin"}:
         return "SSH_CONNECTION" not in environment
     return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def browser_command(environment: Mapping[str, str], url: str) -> list[str] | None:
+    """Return the arguments that open a page in a browser, its program named in full; None without a browser.
+
+    `BROWSER` names browsers as the system's own openers have it: between separators, with `%s` for the page.
+    """
+    for setting in environment.get("BROWSER", "").split(os.pathsep):
+        try:
+            words = shlex.split(setting, posix=os.name != "nt")
+            program = _program(words[0]) if words else ""
+        except (LockLensError, ValueError):
+            continue
+        if program:
+            arguments = [word.replace("%s", url) for word in words[1:]]
+            return [program, *arguments] if arguments != words[1:] else [program, *arguments, url]
+    opener = find_program(*_OPENERS.get(sys.platform, ("xdg-open", "wslview", "x-www-browser")))
+    return None if opener is None else [opener, url]
+
+
+def open_page(command: list[str]) -> None:
+    """Start a browser that outlives this program, far from the repository: it may look for files where it is started.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    import subprocess
+    import threading
+
+    none = subprocess.DEVNULL
+    process = subprocess.Popen(
+        command, cwd=os.sep, env=safe_environment(), stdin=none, stdout=none, stderr=none, start_new_session=True
+    )
+    # Its end is taken note of where it comes first, and not waited for at the end of this program.
+    threading.Thread(target=process.wait, daemon=True).start()
 
 
 def work_tree_file(review: Review | None, top: Path | None, place: FilePlace | None) -> Path:

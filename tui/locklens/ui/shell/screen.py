@@ -10,6 +10,7 @@ from textual import on
 from textual.screen import ScreenResultType
 
 from locklens.errors import LockLensError
+from locklens.programs import safe_environment
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.shell.external import editor_command
 from locklens.ui.shell.messages import PreferenceChanged
@@ -131,7 +132,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         try:
             command = editor_command(os.environ, path, number)
             with self.app.suspend():
-                subprocess.run(command, check=False, cwd=folder)
+                subprocess.run(command, check=False, cwd=folder, env=safe_environment())
         except LockLensError as error:
             return error.sentence
         except (OSError, SuspendNotSupported) as error:
