@@ -1,9 +1,9 @@
 """Fetching the head of a pull or merge request. This is the only module that lets git use the network.
 
 Git runs in a throw-away repository whose objects are those of the user's clone. So nothing of the clone's own
-configuration counts but the URL of the remote: no program, hook, helper or refspec that it names; the user's and the
-system's configuration do. No reference is written, no file is checked out. The objects stay in the clone without a
-name, until `git gc` prunes them.
+configuration counts but the URL of the remote as it is written: no program, hook, helper, refspec or rewriting of URLs
+that it names; the user's and the system's configuration do. No reference is written, no file is checked out. The
+objects stay in the clone without a name, until `git gc` prunes them.
 """
 
 from __future__ import annotations
@@ -113,13 +113,22 @@ def fetch_request(
 
 
 def _url(command: GitCommand, remote: str) -> str:
-    status, _, _ = command.ask("config", "--get-all", f"remote.{remote}.url") if remote else (1, b"", "")
-    if status != 0:
-        names = command.ask("remote")[1].decode("utf-8", "replace").split()
+    """Return the URL of a remote as it is written, without files that the configuration includes.
+
+    Such a file may be one that the clone tracks, so that the change would choose the host. For the same reason, git
+    rewrites the URL (`url.X.insteadOf`) in the throw-away repository, where only settings of the user and the system
+    count.
+    """
+    written = ("config", "--no-includes", "-z")
+    status, output, _ = command.ask(*written, "--get-all", f"remote.{remote}.url") if remote else (1, b"", "")
+    urls = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    if status != 0 or not urls[0]:
+        answer = command.ask(*written, "--name-only", "--get-regexp", r"^remote\..*\.url$")[1]
+        keys = answer.decode("utf-8", "replace").split("\0")[:-1]
+        names = [key.removeprefix("remote.").removesuffix(".url") for key in dict.fromkeys(keys)]
         known = f"the remotes are {', '.join(names[:8])}" if names else "the repository has none: see git remote add"
         raise RepositoryError(f"there is no remote {remote!r}", hint=f"name one with --remote; {known}")
-    # With the rewriting of URLs that the clone's configuration has: a URL is data, and the protocols are bounded.
-    return command.answer("ls-remote", "--get-url", "--", remote).decode("utf-8", "surrogateescape").removesuffix("\n")
+    return urls[0]
 
 
 def _advertised(apart: GitCommand, remote: str, url: str, number: int) -> tuple[dict[str, str], str]:
