@@ -430,6 +430,19 @@ class Repository:
         spelled = set[tuple[str, str]]().union(*map(spelled_states, texts.values()))
         return converted(self._command, attributes, paths, spelled)
 
+    def converted_on_disk(self, texts: Iterable[bytes], paths: Iterable[str]) -> dict[str, str]:
+        """Return the same by files of attributes on disk, which have these texts.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        from locklens.project.gitattributes import converted_on_disk, may_convert, spelled_states
+
+        naming = [text for text in texts if may_convert(text)]
+        if not naming:
+            return {}
+        return converted_on_disk(self._command, paths, set[tuple[str, str]]().union(*map(spelled_states, naming)))
+
     # Comparison
 
     def changed(self, base: str | UncommittedSide, head: str | UncommittedSide) -> tuple[PathChange, ...]:

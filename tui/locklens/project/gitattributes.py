@@ -69,9 +69,26 @@ def converted(
         entries = (f"{file.mode} {file.object_id}\t{path}\0" for path, file in attributes.items() if file.object_id)
         whole = {"core.splitIndex": "false", "index.sparse": "false"}
         aside.answer("update-index", "-z", "--index-info", given=_encoded(entries), settings=whole)
-        question = ("check-attr", "-z", "--cached", "--stdin", *_CONVERTING)
-        given = _encoded(f"{path}\0" for path in paths)
-        fields = aside.answer(*question, given=given, by_patterns=True).decode("utf-8", "surrogateescape").split("\0")
+        return _asked(aside, paths, spelled, "--cached")
+
+
+def converted_on_disk(
+    command: GitCommand, paths: Iterable[str], spelled: Collection[tuple[str, str]]
+) -> dict[str, str]:
+    """Return the same by the files of attributes on disk, and by the index where one is not there; see `converted`.
+
+    Raises:
+        RepositoryError: Git failed.
+    """
+    return _asked(command, paths, spelled)
+
+
+def _asked(
+    command: GitCommand, paths: Iterable[str], spelled: Collection[tuple[str, str]], *options: str
+) -> dict[str, str]:
+    question = ("check-attr", "-z", *options, "--stdin", *_CONVERTING)
+    given = _encoded(f"{path}\0" for path in paths)
+    fields = command.answer(*question, given=given, by_patterns=True).decode("utf-8", "surrogateescape").split("\0")
     found: dict[str, list[str]] = {}
     for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
         found.setdefault(path, []).extend(_words(name, value, is_value=(name, value) in spelled))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from locklens.project.gittree import IndexTree, contents_of, link_target
+from locklens.errors import ConfigurationError
+from locklens.project.gitattributes import ATTRIBUTES_FILE
+from locklens.project.gittree import contents_of, link_target
 from locklens.project.tree import (
     MAX_LINKS,
     EntryKind,
@@ -70,7 +73,7 @@ class SparseWorkTree(WorkTree):
         place = self._inside(path) if data is None else None
         if place is None:
             return data
-        return super().read(place) if self._is_on_disk(place) else self._contents(place)
+        return super().read(place) if self.is_on_disk(place) else self._contents(place)
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
         """Return a folder's entries on disk, and those that are left out of it; raises as `read`."""
@@ -103,18 +106,38 @@ class SparseWorkTree(WorkTree):
         return False
 
     def converted(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return which of some files that are left out a checkout would have with other bytes, and by which attribute.
+        """Return which of some files, no links, git checks out with other bytes, and by which attribute.
+
+        The attributes of the index count, for git checks out by those, and what is on disk may be what they made of a
+        file of attributes; and so do those on disk, for they are what is committed next.
 
         Raises:
             RepositoryError: Git failed, or a file that is needed is missing from this clone.
         """
-        wanted = [path for path in paths if not self._is_on_disk(path)]
-        return IndexTree(self._repository).converted(wanted) if wanted else {}
+        attributes = self._repository.work_files((ATTRIBUTES_FILE,))
+        if not attributes:
+            return {}
+        wanted = tuple(paths)
+        texts = []
+        for path in attributes:
+            with suppress(ConfigurationError):  # Git reads none behind a link.
+                texts.append(self.read(path) or b"")
+        found = self._repository.converted_on_disk(texts, wanted)
+        found |= self._repository.converted(self._repository.listing(None), wanted)
+        keywords = (path for path, attribute in found.items() if attribute == "ident")
+        without = {path for path in keywords if b"$Id" not in (self.read(path) or b"")}
+        return {path: attribute for path, attribute in found.items() if path not in without}
+
+    def paths(self) -> tuple[str, ...]:
+        """The path of every file and link that is tracked or not ignored, on disk or left out, in git's order."""
+        from locklens.project.git import UncommittedSide
+
+        return self._repository.paths(UncommittedSide.WORK_TREE)
 
     def resolve(self, path: str) -> str | None:
         """Return the path of the file or folder behind all links; None where there is none inside the tree."""
         try:
-            return self._followed(path)
+            return self._behind(path)
         except _LeadsOutError:
             return None
 
@@ -147,13 +170,21 @@ class SparseWorkTree(WorkTree):
             raise leading_out(path) from None
 
     def _followed(self, path: str) -> str | None:
+        """Follow links where something is left out, or else nothing: the system follows those on disk; see `_behind`.
+
+        Raises:
+            _LeadsOutError: One leads out of the tree.
+        """
+        return self._behind(path) if self.left_out else None
+
+    def _behind(self, path: str) -> str | None:
         """Follow links on disk and those that are left out; None where something is missing on the way.
 
         Raises:
             _LeadsOutError: One leads out of the tree.
         """
         clean = normalise(path)
-        if clean is None or not self.left_out:
+        if clean is None:
             return None
         todo = clean.split("/")[::-1] if clean else []
         done: list[str] = []  # each folder's whole path, for joining parts at each step is quadratic
@@ -168,7 +199,7 @@ class SparseWorkTree(WorkTree):
             if part.lower() == ".git":
                 raise _LeadsOutError
             place = f"{done[-1]}/{part}" if done else part
-            if not self._is_on_disk(place) and place not in self.left_out and place not in self._folders:
+            if not self.is_on_disk(place) and place not in self.left_out and place not in self._folders:
                 return None
             target = self._target(place)
             if target is None:
@@ -189,7 +220,7 @@ class SparseWorkTree(WorkTree):
         disk = self._disk(place)
         if os.path.islink(disk):  # noqa: PTH114
             data = os.fsencode(os.readlink(disk))  # noqa: PTH115
-        elif not self._is_on_disk(place) and (file := self.left_out.get(place)) is not None and file.is_link:
+        elif not self.is_on_disk(place) and (file := self.left_out.get(place)) is not None and file.is_link:
             data = contents_of(self._repository, place, file.object_id) or b""
         else:
             return None
@@ -201,5 +232,6 @@ class SparseWorkTree(WorkTree):
     def _disk(self, place: str) -> str:
         return os.path.join(self._top, place)  # noqa: PTH118
 
-    def _is_on_disk(self, place: str) -> bool:
+    def is_on_disk(self, place: str) -> bool:
+        """True if there is anything of that name on disk, a link to nothing too; links on the way are the system's."""
         return os.path.lexists(self._disk(place))

@@ -17,20 +17,23 @@ if TYPE_CHECKING:
 
 
 def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
-    """Return the converted lock files and configurations of the new side, by path; none of those on disk.
+    """Return the converted lock files and configurations of the new side, by path.
+
+    Of those on disk, only the ones whose attribute is new: the tools read what is on disk, and so it is judged, but
+    other checkouts have other bytes than those of the base had.
 
     Raises:
         RepositoryError: Git failed.
     """
-    if isinstance(head, SparseWorkTree):
-        attributes = head.converted(filter(_is_judged, head.left_out))
-    elif isinstance(head, ListedTree):
-        named = filter(_is_judged, head.paths())
-        attributes = head.converted(place for place in map(head.resolve, named) if place is not None)
-    else:
+    if not isinstance(head, ListedTree | SparseWorkTree):
         return {}
+    named = filter(_is_judged, head.paths())
+    attributes = head.converted(place for place in map(head.resolve, named) if place is not None)
     before = base.converted(attributes) if attributes and isinstance(base, ListedTree) else {}
-    return {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in attributes.items()}
+    found = {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in attributes.items()}
+    if isinstance(head, SparseWorkTree):
+        return {path: one for path, one in found.items() if one.is_new or not head.is_on_disk(path)}
+    return found
 
 
 def _is_judged(path: str) -> bool:

@@ -437,8 +437,10 @@ _ALL = (
         BLOCK,
         "Checked out with different bytes: the tools read another file",
         "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file or a "
-        "configuration file on checkout. It is a warning if the old side has the same attribute.",
-        "The review judges the committed bytes, and the tools read the file on disk: its hashes may differ.",
+        "configuration file on checkout. It is a warning if the old side has the same attribute; of files on disk, "
+        "which are judged as they are, only a new attribute is a finding.",
+        "The review judges the committed bytes, or those on disk here, and the tools read what a checkout has on disk: "
+        "its hashes may differ.",
         "Run `git check-attr working-tree-encoding filter ident FILE`, and review the work tree after a checkout.",
         "Remove the attribute from lock files and configuration files.",
     ),
