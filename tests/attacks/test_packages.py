@@ -103,6 +103,8 @@ BROUGHT = {
     f"locked/no/terraform.d/plugins/{PACKAGE}": "locked/no",
     "locked/yet/Terraform.D/PLUGINS/x": "locked/yet",
     ".terraform/environment": "",
+    "runs/terraform-provisioner-local-exec": "runs",
+    "runs/exe/Terraform-Provisioner-x_v1.EXE": "runs/exe",
 }
 
 
@@ -122,7 +124,7 @@ def test_packages_block_wherever_they_lie(top: Path, capsys: pytest.CaptureFixtu
 
 
 @HEADS
-@pytest.mark.parametrize("name", [".terraform", "terraform.d", "terraform.d/plugins"])
+@pytest.mark.parametrize("name", [".terraform", "terraform.d", "terraform.d/plugins", "terraform-provisioner-x"])
 @pytest.mark.parametrize("folder", ["infra", "empty"])
 def test_a_link_or_a_submodule_that_stands_for_packages_blocks(
     top: Path, capsys: pytest.CaptureFixture[str], folder: str, name: str, head: tuple[str, ...]
@@ -149,6 +151,8 @@ def test_a_link_or_a_submodule_that_stands_for_packages_blocks(
         ({"infra/.terraform/providers": "../../vendor", "live/.terraform/providers": "../../vendor"}, "vendor/x"),
         ({"infra/.terraform": "../vendor/file"}, "vendor/file"),
         ({"infra/.terraform": ".."}, "vendor/x"),
+        ({"infra/terraform-provisioner-x": "../tools/x"}, "tools/x"),
+        ({"infra/terraform-provisioner-x": "../a/x", "a": "tools"}, "tools/x"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -166,7 +170,7 @@ def test_what_changes_behind_a_link_that_was_there_blocks(
     for head in (("--head", "pr"), ()):
         found = Reviewed(capsys, *head)
         assert all(
-            found.severities[path] == BLOCKED for path in {link.split("/")[0] for link in links if ".terraform" in link}
+            found.severities[path] == BLOCKED for path in {link.split("/")[0] for link in links if "terraform" in link}
         ), head
         assert found.status == 1
 
@@ -175,6 +179,10 @@ MIRRORED = {
     f"mirror/{DEMO}/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0": "mirror",
     f"infra/.tf/providers/{DEMO}/terraform-provider-demo_1.0.0_linux_amd64.zip": "infra/.tf/providers",
     "localhost:8080/acme/demo/1.0.0/darwin_arm64/Terraform-Provider-demo": "",
+    "vendor/m/localhost/acme/demo/1.4.2/linux_amd64/terraform-provider-demo_v1.4.2": "vendor/m",
+    "zips/m/internal/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip": "zips/m",
+    "old/terraform-provider-demo": "old",
+    "old/windows/Terraform-Provider-demo_v1.0.0_x4.exe": "old/windows",
 }
 
 
@@ -224,7 +232,10 @@ def test_a_submodule_behind_a_link_that_was_there_blocks(top: Path, capsys: pyte
 
 def test_packages_in_the_layout_of_a_mirror_are_a_warning(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(top, "docs/terraform-provider-demo_1.0.0_linux_amd64.zip")
+    put(top, "docs/terraform-provider-demo.md")
+    put(top, "docs/terraform-provisioner-demo/README.md")
     put(top, "bin/dl.example.com/tool/1.0.0/linux_amd64/tool")
+    put(top, "bin/tools/tool/1.0.0/linux_amd64/tool")
     for path in MIRRORED:
         put(top, path)
     (top / f"cache/{DEMO}/1.0.0").mkdir(parents=True)
@@ -235,6 +246,42 @@ def test_packages_in_the_layout_of_a_mirror_are_a_warning(top: Path, capsys: pyt
     assert found.severities == {path: {"LK036": "warn"} for path in [*MIRRORED.values(), "cache"]}
     assert "if their settings name the folder" in found.findings["mirror"]["LK036"]["message"]
     assert health(capsys, "mirror") == {"mirror": {"LK036": "info"}}
+
+
+@pytest.mark.parametrize(
+    ("link", "behind", "changed"),
+    [
+        (f"{DEMO}/1.0.0/linux_amd64", "../../../../../../pk", "pk/terraform-provider-demo_v1.0.0"),
+        (PACKAGE, "../../../../../../../pk/x", "pk/x"),
+        (f"{DEMO}/terraform-provider-demo_1.0.0_linux_amd64.zip", "../../../../../pk/x.zip", "pk/x.zip"),
+        (f"{DEMO}/1.0.0", "../../../../../pk", "pk/linux_amd64/terraform-provider-demo"),
+        (DEMO, "../../../../pk", "pk/terraform-provider-demo_1.0.0_linux_amd64.zip"),
+        ("registry.terraform.io/acme", "../../../pk", "pk/demo/1.0.0/linux_amd64/terraform-provider-demo"),
+    ],
+    ids=["platform", "program", "file", "version", "type", "namespace"],
+)
+def test_what_changes_behind_a_link_in_a_mirror_is_a_warning(
+    top: Path, capsys: pytest.CaptureFixture[str], link: str, behind: str, changed: str
+) -> None:
+    place = top / "vendor/m" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(behind)
+    commit(top)
+    if link != PACKAGE:  # a link that the change brings, and what is behind it
+        put(top, changed)
+        commit(top)
+        assert Reviewed(capsys, "--head", "pr").severities["vendor/m"] == {"LK036": "warn"}
+    put(top, changed)
+    git(top, "add", "--all", "--force")
+    git(top, "commit", "-qm", "x", "--allow-empty")
+    rebase(top)
+    put(top, changed, "#!/bin/sh\n# another program\n")
+    git(top, "add", "--all", "--force")
+    for head in ((), ("--staged",)):
+        assert Reviewed(capsys, *head).severities["vendor/m"] == {"LK036": "warn"}, head
+    commit(top)
+    found = Reviewed(capsys, "--head", "pr", "--fail-on", "warn")
+    assert (found.status, found.severities["vendor/m"]) == (1, {"LK036": "warn"})
 
 
 def test_a_folder_that_moves_brings_its_packages(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -274,6 +321,49 @@ def test_what_the_user_installed_or_takes_away_is_no_finding(top: Path, capsys: 
     assert Reviewed(capsys, "--staged").severities == {}
 
 
+# Submodules
+
+CALLS = {
+    "a module": {"infra/call.tf": 'module "x" {\n  source = "../sub/m"\n}\n'},
+    "a module of a module": {
+        "infra/call.tf": 'module "x" {\n  source = "../modules/net"\n}\n',
+        "modules/net/call.tf": 'module "x" {\n  source = "../../sub"\n}\n',
+    },
+    "behind a link": {"infra/call.tf": 'module "x" {\n  source = "./linked"\n}\n'},
+    "a module of a submodule": {"infra/call.tf": 'module "x" {\n  source = "../other/m"\n}\n'},
+    "a link to a file": {},
+    "a file that cannot be read": {},
+    "nothing": {"infra/call.tf": 'module "x" {\n  source = "../modules/net"\n}\n'},
+}
+
+
+@pytest.mark.parametrize("called", CALLS)
+def test_a_submodule_that_a_named_root_may_reach_is_told_with_it(
+    top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, called: str
+) -> None:
+    for path, text in CALLS[called].items():
+        put(top, path, text)
+    if called == "behind a link":
+        (top / "infra/linked").symlink_to("../sub/m")
+    if called == "a link to a file":
+        (top / "infra/more.tf").symlink_to("../sub/main.tf")
+    if called == "a file that cannot be read":
+        (top / "infra/more.tf").symlink_to("../../main.tf")
+    first = git(top, "rev-parse", "main")
+    git(top, "add", "--all")
+    for name in ("sub", "other"):
+        git(top, "update-index", "--add", "--cacheinfo", f"160000,{first},{name}")
+    git(top, "commit", "-qm", "x")
+    rebase(top)
+    git(top, "update-index", "--cacheinfo", f"160000,{git(top, 'rev-parse', 'pr')},sub")
+    git(top, "commit", "-qm", "x")
+    monkeypatch.chdir(top / "infra")
+    for head in (("--head", "pr"), ("--staged",)):
+        found = Reviewed(capsys, *head, "--", ".")
+        assert found.severities.get("sub") == (None if called == "nothing" else {"LK035": "warn"}), head
+    assert Reviewed(capsys, "--head", "pr").severities["sub"] == {"LK035": "warn"}
+
+
 # Roots without a lock file
 
 
@@ -295,6 +385,17 @@ def test_terraform_itself_takes_them(top: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv("TF_CLI_CONFIG_FILE", raising=False)
     done = subprocess.run(["terraform", "init"], cwd=top / "new", capture_output=True, text=True, check=False)
     assert "Installed acme/demo v1.0.0 (unauthenticated)" in done.stdout, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("terraform") is None, reason="there is no terraform here")
+def test_terraform_itself_runs_provisioners(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(top, "new/main.tf", 'resource "terraform_data" "x" {\n  provisioner "local-exec" {\n    command = ""\n  }\n}\n')
+    put(top, "new/terraform-provisioner-local-exec", f"#!/bin/sh\ntouch '{tmp_path}/ran'\nexit 1\n")
+    (top / "new/terraform-provisioner-local-exec").chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("TF_CLI_CONFIG_FILE", raising=False)
+    subprocess.run(["terraform", "providers", "schema", "-json"], cwd=top / "new", capture_output=True, check=False)
+    assert (tmp_path / "ran").exists()
 
 
 def test_a_root_without_a_lock_file_is_a_row(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -334,6 +435,27 @@ def test_a_root_that_was_never_locked_is_a_row_too(top: Path, capsys: pytest.Cap
     found = Reviewed(capsys, "--head", "pr")
     assert found.severities == {"never": {"LK037": "warn"}}
     assert "registry.terraform.io/hashicorp/evil is not reviewed" in found.findings["never"]["LK037"]["message"]
+
+
+def test_a_module_of_a_root_that_was_never_locked_makes_it_a_row(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "never/call.tf", 'module "x" {\n  source = "../modules/net"\n}\n')
+    put(top, "example/main.tf", 'module "x" {\n  source = "../modules/net"\n}\nprovider "demo" {}\n')
+    put(top, "modules/net/call.tf", 'module "x" {\n  source = "../linked"\n}\n')
+    (top / "modules/linked").symlink_to("deep")
+    put(top, "modules/deep/main.tf", "# nothing yet\n")
+    put(top, "modules/lonely/main.tf", "# nothing yet\n")
+    commit(top)
+    rebase(top)
+    put(top, "modules/lonely/main.tf", 'resource "evil_thing" "x" {}\n')
+    commit(top)
+    assert Reviewed(capsys, "--head", "pr").severities == {}
+    put(top, "modules/deep/main.tf", 'resource "evil_thing" "x" {}\n')
+    commit(top)
+    found = Reviewed(capsys, "--head", "pr", "--fail-on", "warn")
+    assert (found.status, found.severities) == (1, {"never": {"LK037": "warn"}})
+    assert "registry.terraform.io/hashicorp/evil is not reviewed" in found.findings["never"]["LK037"]["message"]
+    assert Reviewed(capsys, "--staged", "--", "never").severities == {"never": {"LK037": "warn"}}
+    assert Reviewed(capsys).severities == found.severities
 
 
 # What was there before
@@ -393,6 +515,19 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     main(list(words), lambda *_: 0)
     done = capsys.readouterr()
     return done.out + done.err
+
+
+def test_health_verify_init_and_doctor_name_a_tracked_provisioner(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "none.tfrc"))
+    (tmp_path / "none.tfrc").touch()
+    put(top, "infra/Terraform-Provisioner-x")
+    commit(top)
+    assert health(capsys, "infra") == {"infra": {"LK036": "warn"}}
+    for words in (["verify", "--offline"], ["doctor", "--offline"], ["init", "--dry-run"]):
+        said = told(capsys, *words, "--no-cache", "--", "infra")
+        assert "infra/Terraform-Provisioner-x(1file)" in "".join(said.split()), words
 
 
 async def test_the_screen_has_a_row_for_them(top: Path, tmp_path: Path) -> None:

@@ -160,6 +160,25 @@ def test_links_below_the_folder_are_not_followed(monkeypatch: pytest.MonkeyPatch
         assert list((place.work / "elsewhere").iterdir()) == []
 
 
+def test_nothing_is_written_or_removed_behind_a_link_out_of_the_repository(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        home = place.work.parent / "elsewhere"
+        kept = home / "registry.terraform.io/acme/demo/terraform-provider-demo_0.9.0_linux_amd64.zip"
+        kept.parent.mkdir(parents=True)
+        kept.write_text("mine")
+        (place.work / ".git").mkdir()
+        (place.work / "vendor").mkdir()
+        (place.work / "vendor/mirror").symlink_to(home)
+        for folder in ("vendor/mirror", "vendor/mirror/registry.terraform.io", "vendor/mirror/new"):
+            assert run("mirror", "--prune", folder) == 2
+            assert "a link leads out of the repository, to" in " ".join(capfd.readouterr().err.split())
+        assert [path for path in home.rglob("*") if path.is_file()] == [kept]
+        assert run("mirror", "--prune", str(home)) == 0
+        assert not kept.exists()
+
+
 def test_a_package_that_is_not_the_signed_one_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     more: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
     with bench(TERRAFORM, monkeypatch, replace(CASE, files=more)) as place:

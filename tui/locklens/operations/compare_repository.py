@@ -92,10 +92,18 @@ def open_git(
         )
         unreviewed = {}
         if submodules:
-            from locklens.operations.review.unreviewed import pairs_of_submodules, unreviewed_submodules
+            from locklens.operations.review.unreviewed import (
+                pairs_of_submodules,
+                submodules_of_roots,
+                unreviewed_submodules,
+            )
 
             unreviewed = unreviewed_submodules(repository, submodules, base_locks)
-            pairs = pairs if only else pairs_of_submodules(pairs, unreviewed)
+            told = unreviewed
+            if only:
+                changed = [change.new for change in changes if change.new is not None]
+                told = submodules_of_roots(unreviewed, old.tree, new.tree, pairs, changed)
+            pairs = pairs_of_submodules(pairs, told)
     except BaseException:
         repository.close()
         raise

@@ -22,6 +22,7 @@ from locklens.operations.write.diagnostics import unreadable
 from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
+from locklens.storage.files import lies_in_repository
 
 if TYPE_CHECKING:
     import threading
@@ -93,9 +94,11 @@ def fill_mirror(
         cancel: Set by another thread to stop.
 
     Raises:
-        LockLensError: A root cannot be read, or the folder cannot be written to.
+        LockLensError: A root cannot be read, the folder cannot be written to, or a link on the way to it leads out of
+            the repository that one works in.
         RunCancelledError: The run was cancelled.
     """
+    lies_in_repository(request.folder)
     required = _required(request)
     failures = [one for one in required if isinstance(one, Diagnostic)]
     wanted = [one for one in required if not isinstance(one, Diagnostic)]

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository
 
-_NAMES = (".terraform", "terraform.d")
-
 
 def tracked_packages_of(folder: Path, roots: Iterable[str]) -> tuple[str, ...]:
     """Return a sentence for each root in which git tracks what the tools take for packages; () without a repository.
@@ -24,7 +22,7 @@ def tracked_packages_of(folder: Path, roots: Iterable[str]) -> tuple[str, ...]:
         roots: Relative to it.
     """
     # Where there is nothing, git need not be started.
-    asked = [root for root in roots if any(os.path.lexists(folder / root / name) for name in _NAMES)]
+    asked = [root for root in roots if _may_have_packages(folder / root)]
     if not asked:
         return ()
     from locklens.operations.comparison import within
@@ -38,6 +36,15 @@ def tracked_packages_of(folder: Path, roots: Iterable[str]) -> tuple[str, ...]:
         return ()  # A root outside of the repository is tracked by none.
     except RepositoryError as error:
         return (f"it is unknown whether git tracks packages that the tools would install: {error}",)
+
+
+def _may_have_packages(folder: Path) -> bool:
+    from locklens.project.package_places import packages_folder
+
+    try:
+        return any(packages_folder(name) is not None for name in os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return True  # git has to say
 
 
 def packages_words(repository: Repository, roots: Iterable[str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from locklens.project.tree import MAX_LINK_BYTES, WorkTree, folder_of, name_byte
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from locklens.project.tree import Tree
 
@@ -23,16 +24,29 @@ _DATA_FOLDER = re.compile(r"\.terraform|terraf~\d")
 
 _CONFIGURED_FOLDER = re.compile(r"terraform\.d|terraf~\d\.d")
 
-_PERHAPS = re.compile(r"\.terraform(?!\.lock\.hcl\Z)|terraform\.d|terraf~", re.IGNORECASE)
+_PROVISIONER = "terraform-provisioner-"
+"""How the name of a program begins that the tools run when they are run in its folder, whatever its version says."""
+
+_PERHAPS = re.compile(rf"\.terraform(?!\.lock\.hcl\Z)|terraform\.d|terraf~|{_PROVISIONER}", re.IGNORECASE)
 """What each such path has in it, unless it has letters of other scripts: most paths are passed over by it."""
 
 _MIRRORED = re.compile(
-    r"""(?:\A|(?P<folder>.*)/)[^/.:]*[.:][^/]*/[^/]+/[^/]+/  # host, namespace and type
-    (?:[^/]+/[a-z0-9]+_[a-z0-9]+(?:\Z|/terraform-provider-[^/]*\Z)  # version and platform: unpacked
-    |terraform-provider-[^/_]+_[^/]+\.zip\Z)  # packed""",
+    r"""(?:\A|(?P<folder>.*)/)(?:
+    [^/]+/[^/]+/[^/]+/  # host, namespace and type
+        (?:[^/]+/[a-z0-9]+_[a-z0-9]+/terraform-provider-[^/]*  # unpacked, below version and platform
+        |terraform-provider-[^/_]+_[^/]+\.zip)  # packed
+    |[^/.:]*[.:][^/]*/[^/]+/[^/]+/[^/]+/[a-z0-9]+_[a-z0-9]+  # a link in the place of an unpacked one
+    )\Z""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-"""How both tools lay out packages in a mirror, in a plugin cache, and in a data folder of another name."""
+"""How both tools lay out packages in a mirror, in a plugin cache, and in a data folder of another name.
+
+A host may be any word, such as localhost. A name that says nothing of a package counts only below one with a dot or a
+port.
+"""
+
+_PROGRAM = re.compile(r"terraform-provider-[\w-]+(?:_v\d.*)?(?:\.exe)?", re.IGNORECASE | re.DOTALL)
+"""A program by itself: `dev_overrides` take it from a folder, and versions before lock files looked where they ran."""
 
 _NAME_IN_MIRROR = re.compile(r"terraform-provider-.*|[a-z0-9]+_[a-z0-9]+", re.IGNORECASE | re.DOTALL)
 
@@ -41,7 +55,8 @@ def packages_folder(path: str) -> str | None:
     """Return the folder in which the tools, run there, take what a path holds for packages of their own; None for none.
 
     They do so at and below `.terraform`, and at and below `terraform.d/plugins`; a link or a submodule may stand for
-    either, or for `terraform.d`. Names are compared as the most generous disk does.
+    either, or for `terraform.d`. A provisioner's program they run from the folder itself. Names are compared as the
+    most generous disk does.
     """
     if path.isascii() and ("terraf" not in path.lower() or _PERHAPS.search(path) is None):
         return None
@@ -52,19 +67,21 @@ def packages_folder(path: str) -> str | None:
             _CONFIGURED_FOLDER.fullmatch(name) and (number + 1 == len(parts) or _folded(parts[number + 1]) == "plugins")
         ):
             return "/".join(parts[:number])
-    return None
+    return "/".join(parts[:-1]) if _folded(parts[-1]).startswith(_PROVISIONER) else None
 
 
 def mirror_folder(path: str) -> str | None:
     """Return the folder that the path of a package makes a mirror; None for other paths.
 
     The tools take packages from it where the user's settings name it: as a mirror, as the plugin cache, as the data
-    folder (`providers` in `TF_DATA_DIR`).
+    folder (`providers` in `TF_DATA_DIR`), or for a program by itself in `dev_overrides`.
     """
-    if "_" not in path or _NAME_IN_MIRROR.fullmatch(path.rpartition("/")[2]) is None:
+    if _NAME_IN_MIRROR.fullmatch(path.rpartition("/")[2]) is None:
         return None
     found = _MIRRORED.match(path)
-    return (found["folder"] or "") if found is not None else None
+    if found is not None:
+        return found["folder"] or ""
+    return folder_of(path) if _PROGRAM.fullmatch(path.rpartition("/")[2]) is not None else None
 
 
 def _folded(name: str) -> str:
@@ -92,18 +109,28 @@ def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -
         brought: Paths of all files, links and submodules that the new side has anew, or otherwise than the old side.
     """
     before = base_tree.links(even_to_nothing=True) if isinstance(base_tree, ListedTree) else {}
-    now = _links(head_tree, {*before, *brought})
+    now = links_of(head_tree, {*before, *brought})
     # A link that leads elsewhere now brings what is there, even if the link itself is as it was.
     moved = (link for link, target in before.items() if now.get(link, target) != target)
     paths = sorted({*brought, *moved})
     told = set(paths)
-    # A link that the change brings is told of itself, whatever is behind it.
-    standing = [link for link in now if packages_folder(link) is not None and link not in told]
-    behind = (_behind(link, now, paths) for link in standing)
-    return packages_by_folder([*paths, *(name for names in behind for name in names)])
+    # A link that the change brings is told of itself, whatever is behind it, unless its own name says nothing.
+    standing = [link for link in now if (link not in told and _is_package(link)) or _leads_into_mirror(link)]
+    names = sorted(now)
+    behind = (_behind(link, now, names, paths, told) for link in standing)
+    return packages_by_folder([*paths, *(name for each in behind for name in each)])
 
 
-def _links(tree: Tree, perhaps: Iterable[str]) -> dict[str, str]:
+def _is_package(path: str) -> bool:
+    return packages_folder(path) is not None or mirror_folder(path) is not None
+
+
+def _leads_into_mirror(link: str) -> bool:
+    """True if a link may stand for a version, a type or a namespace in a mirror."""
+    return any(mirror_folder(link + rest) is not None for rest in ("/0_0", "/0/0_0", "/0/0/0_0"))
+
+
+def links_of(tree: Tree, perhaps: Iterable[str]) -> dict[str, str]:
     """Return the links of a tree, and what is behind each; on disk, those of some paths that are links."""
     if isinstance(tree, ListedTree):
         return tree.links(even_to_nothing=True)
@@ -120,9 +147,18 @@ def _links(tree: Tree, perhaps: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _behind(link: str, links: Mapping[str, str], paths: Sequence[str]) -> Iterator[str]:
-    """Yield what some paths, in order, are called through a link, and through the links in what is behind it."""
-    names, told = sorted(links), frozenset(paths)
+def _behind(
+    link: str, links: Mapping[str, str], names: Sequence[str], paths: Sequence[str], told: AbstractSet[str]
+) -> Iterator[str]:
+    """Yield what some paths are called through a link, and through the links in what is behind it.
+
+    Args:
+        link: The link.
+        links: All links, and what is behind each.
+        names: All links, in order.
+        paths: The paths, in order.
+        told: The same paths.
+    """
     todo, seen = [(link, links[link])], set[str]()
     while todo:
         name, target = todo.pop()

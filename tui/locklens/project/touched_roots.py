@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
 from locklens.project.gittree import ListedTree, prefetch_listed
-from locklens.project.tree import EntryKind, folder_of, normalise
+from locklens.project.tree import EntryKind, folder_of, is_at_or_below, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -148,6 +148,20 @@ def folders_with_callers(tree: Tree, files: Iterable[str]) -> set[str]:
     folders = {folder_of(path) for path in files}
     calls = _Calls(tree, folders)
     return {called for folder in folders for called in calls.of(folder)}
+
+
+def may_reach(tree: Tree, roots: Iterable[str], places: Iterable[str]) -> set[str]:
+    """Return those of some places at or below which a root may call a local module, directly or through others.
+
+    These are all places where a file of the roots or of their modules cannot be read, or a module is not in the tree.
+    """
+    roots, places = list(roots), set(places)
+    calls = _Calls(tree, roots)
+    reached = {folder for root in roots for folder in calls.reached(root)}
+    found = {folder: {place for place in places if is_at_or_below(folder, place)} for folder in reached}
+    if any(folder == _UNREAD or not (found[folder] or tree.list(folder)) for folder in reached):
+        return places
+    return set().union(*found.values())
 
 
 class _Calls:

@@ -49,7 +49,7 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
             what was there is untouched.
     """
     try:
-        is_repositorys = _is_in_repository(path)
+        is_repositorys = lies_in_repository(path.parent, named=path)
         if path.exists() and not path.is_file() and not (is_repositorys and path.is_symlink()):
             path.write_bytes(data)
             return
@@ -71,19 +71,24 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
         raise ConfigurationError(f"cannot be written: {reason}", path=str(path), hint=hint) from error
 
 
-def _is_in_repository(path: Path) -> bool:
-    """True if a file lies in the repository that one works in, or in the current folder where there is none.
+def lies_in_repository(folder: Path, *, named: Path | None = None) -> bool:
+    """True if a folder lies in the repository that one works in, or in the current folder where there is none.
+
+    Args:
+        folder: The folder, which need not exist.
+        named: What an error names; None for the folder.
 
     Raises:
         ConfigurationError: It does by its name, and a link on the way leads out: the repository decides where to.
     """
     here = os.path.realpath(".")
     top = next((str(one) for one in (Path(here), *Path(here).parents) if os.path.lexists(one / ".git")), here)
-    folder = os.path.realpath(path.parent)
-    if is_within(top, folder):
+    place = os.path.realpath(folder)
+    if is_within(top, place):
         return True
-    named = Path(os.path.abspath(path)).parents  # noqa: PTH100 - links are not to be resolved
-    if any(is_within(top, os.path.realpath(one)) for one in named):
+    way = Path(os.path.abspath(folder))  # noqa: PTH100 - links are not to be resolved
+    if any(is_within(top, os.path.realpath(one)) for one in (way, *way.parents)):
         hint = "name the intended folder itself"
-        raise ConfigurationError(f"a link leads out of the repository, to {folder}", path=str(path), hint=hint)
+        words = f"a link leads out of the repository, to {place}"
+        raise ConfigurationError(words, path=str(named or folder), hint=hint)
     return False

@@ -10,7 +10,12 @@ from locklens.lockfile.model import LockFile
 from locklens.operations.root_modules import lock_path, tool_of
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.roots import RootEvidence
-from locklens.project.touched_roots import folders_with_callers, is_module_file
+from locklens.project.touched_roots import (
+    folders_with_callers,
+    is_module_file,
+    paths_through_links,
+    with_changed_configuration,
+)
 from locklens.project.tree import WorkTree, folder_of
 
 if TYPE_CHECKING:
@@ -46,7 +51,8 @@ def unlocked_roots(
 ) -> dict[str, RootEvidence]:
     """Return the roots without a lock file of which a configuration file was added or modified, by folder.
 
-    A folder with a mere provider configuration counts if no other folder calls it as a module.
+    One with a backend counts too where the file is of a local module that it calls. A folder with a mere provider
+    configuration counts if no other folder calls it as a module.
 
     Args:
         repository: Where both sides are.
@@ -63,21 +69,25 @@ def unlocked_roots(
     if not folders:
         return {}
     files = _configuration_files(repository, head)
-    of_folders: dict[str, list[str]] = {folder: [] for folder in folders}
+    of_folders: dict[str, list[str]] = {}
     for path in files:
-        if folder_of(path) in folders:
-            of_folders[folder_of(path)].append(path)
+        if folder_of(path) not in locked:
+            of_folders.setdefault(folder_of(path), []).append(path)
     prefetch_listed(head, (path for paths in of_folders.values() for path in paths))
+    perhaps = {folder for folder, paths in of_folders.items() if any(_may_have(_PERHAPS, head, path) for path in paths)}
+    touched = set(changed)
+    callers = with_changed_configuration(head, touched | paths_through_links(touched, base, head), perhaps - folders)
     reader, found = ModuleReader(), dict[str, RootEvidence]()
     # Terragrunt's units of the base alone: the change may add one for the sake of this.
     is_generated = isinstance(base, ListedTree) and any(path.rpartition("/")[2] == _UNIT for path in base.files)
-    for folder, paths in of_folders.items():
-        if any(_may_have(_PERHAPS, head, path) for path in paths):
-            tool = tool_of(head, folder, LockFile.absent(lock_path(folder)))
-            module = reader.read(head, folder, tool)
-            evidence = evidence_of_root(module, is_generated=is_generated) or _evidence_of_unread(module, head, paths)
-            if evidence is not None:
-                found[folder] = evidence
+    for folder in perhaps & (folders | callers):
+        tool = tool_of(head, folder, LockFile.absent(lock_path(folder)))
+        module = reader.read(head, folder, tool)
+        evidence = evidence_of_root(module, is_generated=is_generated)
+        evidence = evidence or _evidence_of_unread(module, head, of_folders[folder])
+        # Examples call the modules that they are of: a change of these is none of theirs.
+        if evidence is RootEvidence.BACKEND or (evidence is not None and folder in folders):
+            found[folder] = evidence
     if RootEvidence.PROVIDER in found.values():
         called = folders_with_callers(head, files)
         found = {

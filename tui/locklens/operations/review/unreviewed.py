@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.identity import identity_of
+from locklens.project.gittree import ListedTree
+from locklens.project.package_places import links_of
 from locklens.project.roots import LOCK_FILE, RootPair
+from locklens.project.touched_roots import may_reach
 from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
 from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.context import Unread, Unreviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from locklens.operations.comparison import Comparison
     from locklens.project.configuration import Configuration
@@ -57,6 +60,31 @@ def unreviewed_submodules(
             content=identity_of(submodule.path, submodule.old, submodule.new),
         )
     return unreviewed
+
+
+def submodules_of_roots(
+    unreviewed: Mapping[str, Unreviewed], base: Tree, head: Tree, pairs: Sequence[RootPair], changed: Iterable[str]
+) -> dict[str, Unreviewed]:
+    """Return the submodules below some roots, and those that the roots may reach by a module call or a link.
+
+    Args:
+        unreviewed: The changed submodules.
+        base: The old side.
+        head: The new side.
+        pairs: The roots.
+        changed: What differs between the sides.
+    """
+    before = base.links(even_to_nothing=True) if isinstance(base, ListedTree) else {}
+    behind = set(links_of(head, {*before, *changed}).values())
+    roots = [pair.path for pair in pairs]
+    called = may_reach(head, roots, unreviewed)
+    return {
+        path: one
+        for path, one in unreviewed.items()
+        if path in called
+        or any(is_at_or_below(path, root) for root in roots)
+        or any(is_at_or_below(place, path) or is_at_or_below(path, place) for place in behind)
+    }
 
 
 def pairs_of_submodules(pairs: Sequence[RootPair], unreviewed: Mapping[str, Unreviewed]) -> tuple[RootPair, ...]:
