@@ -501,14 +501,17 @@ _ALL = (
         BLOCK,
         "Packages in the repository: they run without any registry",
         "The change adds or modifies files, links or submodules at or below .terraform or terraform.d/plugins, in "
-        "whatever folder: a root, one that has no lock file yet, or any other that the tools may be run in. It is a "
-        "warning for packages elsewhere in the layout of a mirror. `locklens health` reports what git tracks already, "
+        "whatever folder: a root, one that has no lock file yet, or any other that the tools may be run in; or a file "
+        "named terraform-provisioner-NAME in any folder. It is a warning for packages elsewhere in the layout of a "
+        "mirror, and for programs named terraform-provider-NAME. `locklens health` reports what git tracks already, "
         "as a warning or as information.",
         "Both tools install packages from these folders instead of a registry, without any setting. One matching h1 in "
         "the lock file is enough, and h1 are unsigned; without a lock file, nothing has to match: the author of the "
-        "change can run arbitrary code. What .terraform holds beside packages makes the tools read other modules, or "
-        "look for packages elsewhere. A mirror in the repository counts where the settings of the tools name it.",
-        "Run `git ls-files -s | grep -iE '[.]terraform(/|$)|terraform[.]d'`; compare each h1 with that of the "
+        "change can run arbitrary code. The tools run a terraform-provisioner-NAME of the folder that they are run in, "
+        "even in place of a built-in provisioner. What .terraform holds beside packages makes the tools read other "
+        "modules, or look for packages elsewhere. A mirror in the repository counts where the settings of the tools "
+        "name it.",
+        "Run `git ls-files -s | grep -iE '[.]terraform(/|$)|terraform([.]d|-provi)'`; compare each h1 with that of the "
         "publisher's package.",
         "Remove the files with `git rm -r --cached`, and add .terraform to .gitignore; serve private packages from a "
         "configured mirror.",

@@ -28,8 +28,8 @@ def _brought(root: RootReview) -> Iterator[Verdict]:
         words = f"the change adds or modifies packages in the repository: {taken[0]} ({counted(len(taken), 'file')})"
         yield Verdict(words, file=taken[0], content=_content(root, taken))
     if mirrored:
-        words = f"the change adds or modifies packages in the layout of a mirror: {mirrored[0]}"
-        words += f" ({counted(len(mirrored), 'file')}), which the tools install if their settings name the folder"
+        words = f"the change adds or modifies packages as in a mirror: {mirrored[0]} ({counted(len(mirrored), 'file')})"
+        words += ", which the tools install or run if their settings name the folder"
         yield Verdict(words, file=mirrored[0], severity=Severity.WARN, content=_content(root, mirrored))
 
 
@@ -44,7 +44,7 @@ def own_packages(paths: Sequence[str]) -> Iterator[Verdict]:
     if words := own_packages_words(paths):
         yield Verdict(words, file=_taken(paths)[0], severity=Severity.WARN)
     elif paths:
-        words = f"packages in the layout of a mirror: {paths[0]} ({counted(len(paths), 'file')})"
+        words = f"packages as in a mirror: {paths[0]} ({counted(len(paths), 'file')})"
         yield Verdict(words, file=paths[0], severity=Severity.INFO)
 
 
