@@ -1,6 +1,7 @@
 """The errors that locklens raises for anything a user can cause.
 
 LockLensError               str() is one sentence; .hint is the next step or ""
+ +- ExhaustedError          the input takes more memory or nesting than this process can handle
  +- ConfigurationError      path, line: user input (arguments, .tf, CLI configuration)
  |   +- StaleLockFileError  a file to write changed on disk since it was read
  |   +- UnmergedFileError   ours, theirs: a file that is not merged in the index
@@ -68,6 +69,15 @@ class LockLensError(Exception):
     def place(self) -> Place | None:
         """The file, and the line from 1 or None; None for an error without a file."""
         return None
+
+
+class ExhaustedError(LockLensError):
+    """The input takes more memory, or is nested deeper, than this process can handle."""
+
+    def __init__(self, error: MemoryError | RecursionError) -> None:
+        what = "memory than there is" if isinstance(error, MemoryError) else "levels of nesting than can be followed"
+        hint = "look for unusually large or deeply nested files and links in what is read"
+        super().__init__(f"ended early: the input takes more {what}", hint=hint)
 
 
 class ConfigurationError(LockLensError):

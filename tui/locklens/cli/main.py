@@ -14,7 +14,7 @@ from locklens.cli.output import (
     put,
     tell,
 )
-from locklens.errors import ConfigurationError, LockLensError, RunCancelledError
+from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, RunCancelledError
 from locklens.text import page
 
 TYPE_CHECKING = False
@@ -90,6 +90,9 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
         return FINDINGS
     except LockLensError as error:
         complain(error)
+        return UNUSABLE
+    except (MemoryError, RecursionError) as error:
+        complain(ExhaustedError(error))
         return UNUSABLE
 
 

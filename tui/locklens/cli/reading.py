@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_watched, no_terminal, takes_colour, tell
-from locklens.errors import ConfigurationError, LockLensError
+from locklens.errors import ConfigurationError, ExhaustedError, LockLensError
 from locklens.operations.reports import render_failure, render_report
 
 if TYPE_CHECKING:
@@ -33,10 +33,11 @@ def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
     """Compare lock files; where that fails, the reports that were asked for say so."""
     try:
         return _compare(options, open_ui)
-    except LockLensError as error:
+    except (LockLensError, MemoryError, RecursionError) as error:
+        reason = error if isinstance(error, LockLensError) else ExhaustedError(error)
         for form, file in options.report:
             with suppress(LockLensError):  # A file that cannot be written may be the error.
-                deliver(render_failure(form, error), file)
+                deliver(render_failure(form, reason), file)
         raise
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
@@ -136,15 +135,9 @@ def links_of(tree: Tree, perhaps: Iterable[str]) -> dict[str, str]:
         return tree.links(even_to_nothing=True)
     if not isinstance(tree, WorkTree):
         return {}
-    top = os.path.realpath(tree.top)
-    places = ((path, os.path.join(top, path)) for path in perhaps)  # noqa: PTH118
     # Nothing is opened: only the links on the way are read.
-    found = ((path, os.path.realpath(place)) for path, place in places if os.path.islink(place))  # noqa: PTH114
-    return {
-        path: "" if place == top else os.path.relpath(place, top).replace(os.sep, "/")
-        for path, place in found
-        if place == top or place.startswith(top + os.sep)
-    }
+    found = ((path, tree.behind_link(path)) for path in perhaps)
+    return {path: target for path, target in found if target is not None}
 
 
 def _behind(

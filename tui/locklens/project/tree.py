@@ -49,6 +49,10 @@ class TooManyStepsError(RepositoryError):
         super().__init__(words, hint="git ls-tree -r REVISION shows links with the mode 120000")
 
 
+class _LeadsOutError(Exception):
+    """A link leads out of a folder."""
+
+
 class EntryKind(StrEnum):
     """The kind of a folder entry."""
 
@@ -304,6 +308,29 @@ class WorkTree:
         place = self._place(path)
         return place is not None and self._place_leads_out(place)
 
+    def behind_link(self, path: str) -> str | None:
+        """Return the path of what is behind a link; None for what is no link, and for one that leads out of the tree.
+
+        One that leads to nothing in the tree, or takes too many links, has the path that it names itself.
+
+        Raises:
+            RepositoryError: The links of this tree take more than MAX_STEPS.
+        """
+        place = self._place(path)
+        if place is None or not os.path.islink(place):  # noqa: PTH114
+            return None
+        try:
+            found = self._walked(self._top, path.replace("/", os.sep))
+        except _LeadsOutError:
+            found = None
+        try:
+            target = os.readlink(place)  # noqa: PTH115
+        except OSError:  # It was removed meanwhile.
+            return None
+        if not found:
+            return join_below(folder_of(path), target.replace(os.sep, "/"))
+        return "" if found == self._top else os.path.relpath(found, self._top).replace(os.sep, "/")
+
     def join(self, folder: str, path: str) -> str | None:
         """Return the path, None above the top."""
         return join_below(folder, path)
@@ -337,9 +364,22 @@ class WorkTree:
     def _leads_out_of(self, top: str, path: str) -> bool:
         """True if links have a path below a folder lead out of it, or into git's own folder in it.
 
+        Raises:
+            RepositoryError: The links of this tree take more than MAX_STEPS.
+        """
+        try:
+            self._walked(top, path)
+        except _LeadsOutError:
+            return True
+        return False
+
+    def _walked(self, top: str, path: str) -> str | None:
+        """Return the place that a path below a folder leads to; "" for nothing, None for more than MAX_LINKS.
+
         Links are read and never followed by the system: what an absolute link leads to may differ between processes.
 
         Raises:
+            _LeadsOutError: It leads out of the folder, or into git's own folder in it.
             RepositoryError: The links of this tree take more than MAX_STEPS.
         """
         todo = path.split(os.sep)[::-1]  # noqa: PTH206
@@ -351,11 +391,11 @@ class WorkTree:
                 continue
             if part == "..":
                 if len(done) == 1:
-                    return True
+                    raise _LeadsOutError
                 done.pop()
                 continue
             if part.lower() == ".git":
-                return True
+                raise _LeadsOutError
             if not done[-1]:
                 done.append("")
                 continue
@@ -372,11 +412,11 @@ class WorkTree:
                 continue
             links += 1
             if links > MAX_LINKS:
-                return False  # it is no file for anyone
+                return None  # it is no file for anyone
             if os.path.isabs(target):  # noqa: PTH117
-                return True
+                raise _LeadsOutError
             todo.extend(target.split(os.sep)[::-1])  # noqa: PTH206
-        return False
+        return done[-1]
 
     def _kind(self, item: os.DirEntry[str]) -> EntryKind:
         try:
