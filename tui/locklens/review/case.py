@@ -51,7 +51,8 @@ class Case(Struct, frozen=True, dict=True):
     Attributes:
         new: Facts about the new version.
         old: Facts about the old version; None without one, or for the same version of the same provider.
-        before: Facts about the previous version, if this one was republished.
+        before: Facts about the previous version, if this one was republished; of a new provider, about the version that
+            other roots of the base lock.
         listing: The versions that the registry lists.
         elsewhere: Facts about this version in the other tool's registry.
         hashed: The hashes of packages that were hashed here.
@@ -205,8 +206,15 @@ def _is_same_release(change: Change) -> bool:
 
 
 def version_before(case: Case) -> ReleaseId | None:
-    """The next lower listed version, or else the next higher one: it should have the same signer."""
+    """The version that should have the same signer, where there is no old one.
+
+    Of a new provider, it is the highest that other roots of the base lock; of a republished version, the next lower
+    listed one, or else the next higher one.
+    """
     version = case.entry.version
+    if (where := case.change.elsewhere) is not None:
+        locked = where.highest.version
+        return ReleaseId(case.tool.name, case.change.address, locked) if locked != version else None
     if not case.is_same_release:
         return None
     nearest = neighbour((one.version for one in case.listing.versions), version)

@@ -57,7 +57,8 @@ def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) 
             # The cached list may be older than the version.
             required.add(ListingId(tool.name, change.address, is_fresh=True))
         judged = case.packages
-        if judged.has(Origin.REPUBLISHED) and (before := version_before(case)) is not None:
+        needs_signer = judged.has(Origin.REPUBLISHED) or change.elsewhere is not None
+        if needs_signer and (before := version_before(case)) is not None:
             required.add(before)
         if judged.has(Origin.UNKNOWN_ORIGIN) and (other := other_registry(case)) is not None:
             required.add(other)

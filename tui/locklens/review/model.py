@@ -223,6 +223,24 @@ class Finding(Struct, frozen=True):
     content: str = ""
 
 
+class LockedElsewhere(Struct, frozen=True):
+    """What the base's lock files of other roots have of a provider that is new in a root.
+
+    Attributes:
+        lowest: The entry with the lowest version.
+        lowest_in: The lock file that has it.
+        highest: The entry with the highest version.
+        highest_in: The lock file that has it.
+        hashes: All hashes that they lock for the version that is new in the root; none where none locks it.
+    """
+
+    lowest: LockEntry
+    lowest_in: str
+    highest: LockEntry
+    highest_in: str
+    hashes: frozenset[str]
+
+
 class Change(Struct, frozen=True):
     """The change of one provider in one root.
 
@@ -237,6 +255,7 @@ class Change(Struct, frozen=True):
         old_signer: The signer of the old version, None if unknown.
         new_signer: The signer of the new version, None if unknown.
         required_by: The requirements of the provider on the new side; empty until the configuration was read.
+        elsewhere: For kind NEW_PROVIDER, what other roots of the base lock of it; None for nothing.
     """
 
     id: str
@@ -255,6 +274,7 @@ class Change(Struct, frozen=True):
     new_signer: Signer | None = None
     required_by: tuple[Requirement, ...] = ()
     findings: tuple[Finding, ...] = ()
+    elsewhere: LockedElsewhere | None = None
 
     @property
     def severity(self) -> Severity | None:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
     from locklens.project.watch import FileWatch
     from locklens.review.context import Unreviewed
-    from locklens.review.model import Finding
-    from locklens.review.rules.agreement import LockedPackages
+    from locklens.review.model import Change, Finding
+    from locklens.review.rules.agreement import BaseEntries, LockedPackages
 
     _Hashed = Callable[[Iterable[str]], HashedFiles]
 
@@ -93,11 +93,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     setting = _Setting(include_unchanged, tool, policy, tools, Comparer(), request.is_survey)
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
-        from locklens.review.rules.agreement import LockedPackages
-
-        head_locks = _locks(comparison, {pair.path: new for pair, _, new in pairs})
-        locked = LockedPackages(head_locks, _base_locks(comparison, {old.path: old for _, old, _ in pairs}))
-        roots = [_with_rivals(root, locked) for root in roots]
+        roots = _with_other_roots(comparison, pairs, roots)
     changes = [change for root in roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED]
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -346,6 +342,26 @@ def _base_locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Itera
         if path not in unchanged:
             lock = parsed.get(path)
             yield comparable(lock)[0] if lock is not None else read_lock(comparison.base.tree, path, None)
+
+
+def _with_other_roots(
+    comparison: Comparison, pairs: Sequence[tuple[RootPair, LockFile, LockFile]], roots: Sequence[RootReview]
+) -> list[RootReview]:
+    """Return the roots with what the lock files of others say about their changes."""
+    from locklens.review.rules.agreement import BaseEntries, LockedPackages
+
+    entries = BaseEntries(change for root in roots for change in root.changes)
+    head = _locks(comparison, {pair.path: new for pair, _, new in pairs})
+    base = _base_locks(comparison, {old.path: old for _, old, _ in pairs})
+    unchanged = {pair.new_lock for pair in comparison.roots if not pair.lock_changed}
+    locked = LockedPackages(entries.enter(head, unchanged), entries.enter(base))
+    known = [replace(root, changes=_with_elsewhere(root.changes, entries)) for root in roots]
+    return [_with_rivals(root, locked) for root in known]
+
+
+def _with_elsewhere(changes: Sequence[Change], entries: BaseEntries) -> tuple[Change, ...]:
+    found = ((change, entries.elsewhere(change)) for change in changes)
+    return tuple(change if where is None else replace(change, elsewhere=where) for change, where in found)
 
 
 def _with_rivals(root: RootReview, locked: LockedPackages) -> RootReview:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cmp_to_key
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from locklens.hashes import packages_of
 from locklens.review.context import LockedPlace, Minority
-from locklens.review.model import ChangeKind
+from locklens.review.model import ChangeKind, LockedElsewhere
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockEntry, LockFile
@@ -113,6 +114,35 @@ class LockedPackages:
             known = tuple(packages for packages in of_version if _contradict(locked, packages))
             self._contrary[version, locked] = known
         return known
+
+
+class BaseEntries:
+    """The entries that the base's lock files have of some providers.
+
+    Args:
+        changes: Those of the review: the providers that are new in a root are the ones to look for.
+    """
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        self._wanted = frozenset(change.address for change in changes if change.kind is ChangeKind.NEW_PROVIDER)
+        self._found: dict[ProviderAddress, list[tuple[LockEntry, str]]] = {}
+
+    def enter(self, locks: Iterable[LockFile], only: Container[str] | None = None) -> Iterator[LockFile]:
+        """Enter lock files of the base, by their paths `only` some; and pass all on."""
+        for lock in locks:
+            if self._wanted and (only is None or lock.path in only):
+                for address in self._wanted & lock.by_address.keys():
+                    self._found.setdefault(address, []).append((lock.by_address[address], lock.path))
+            yield lock
+
+    def elsewhere(self, change: Change) -> LockedElsewhere | None:
+        """Return what they have of a provider that is new in a root; None for nothing, and for another change."""
+        if change.kind is not ChangeKind.NEW_PROVIDER or change.new is None or change.address not in self._found:
+            return None
+        found, version = self._found[change.address], change.new.version
+        ordered = sorted(found, key=cmp_to_key(lambda one, other: one[0].version.compare(other[0].version)))
+        hashes = {text for entry, _ in found if entry.version == version for text in entry.hashes}
+        return LockedElsewhere(*ordered[0], *ordered[-1], frozenset(hashes))
 
 
 def _version_of(entry: LockEntry) -> _Version:

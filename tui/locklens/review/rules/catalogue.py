@@ -112,7 +112,8 @@ _ALL = (
         CHANGE,
         WARN,
         "Downgrade: fixed defects may come back",
-        "The new version has a lower precedence than the old one.",
+        "The new version has a lower precedence than the old one; for a provider that is new in a root, than all that "
+        "other roots of the base lock.",
         "Downgrades reintroduce fixed defects, and the older provider may be unable to read a state that the newer "
         "one wrote.",
         "Read the release notes between the two versions for security fixes and state upgrades.",
@@ -183,7 +184,8 @@ _ALL = (
         RELEASE,
         WARN,
         "Signed by a different key",
-        "The new version is signed by a key that did not sign the old version. Where locklens.toml pins the keys of "
+        "The new version is signed by a key that did not sign the old version; for a provider that is new in a root, "
+        "the highest version that other roots of the base lock. Where locklens.toml pins the keys of "
         "the namespace ([trust]), those alone count: a pinned key is no finding, and any other, or none, blocks.",
         "Publishers rarely change keys, and announce it. An attacker with the release account but not the key has to "
         "use a different one.",
@@ -384,7 +386,7 @@ _ALL = (
         INFO,
         "h1 hash not verified yet",
         "An h1 was added, and no package with a signed zh was hashed to verify it. It is a warning if the version is "
-        "unchanged, or if the repository has packages in the root's .terraform or terraform.d/plugins; it blocks if "
+        "unchanged or another root of the base locks it without this h1, or if the repository has packages in the root's .terraform or terraform.d/plugins; it blocks if "
         "the change brings those (LK036).",
         "No publisher signs h1, and one matching hash is enough to install a package: a forged h1 beside genuine zh is "
         "easy to miss.",

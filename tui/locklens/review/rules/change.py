@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 def _downgrade(change: Change, _: Policy) -> Iterator[Verdict]:
     if change.old and change.new and change.new.version.compare(change.old.version) < 0:
         yield Verdict(f"{change.old.version} -> {change.new.version} is a downgrade")
+    elif change.new and change.elsewhere and change.new.version.compare(change.elsewhere.lowest.version) < 0:
+        # A root that was moved, or made anew, is no way around: what is locked there comes from the others.
+        before = change.elsewhere
+        words = f"{change.new.version} is a downgrade from {before.lowest.version}"
+        yield Verdict(f"{words}, the lowest version that the base locks ({before.lowest_in}:{before.lowest.line})")
 
 
 def _major(change: Change, _: Policy) -> Iterator[Verdict]:

@@ -119,7 +119,10 @@ def _other_signer(case: Case, policy: Policy) -> Iterator[Verdict]:
         yield Verdict(f"{objection.words} ({objection.place})", severity=Severity.BLOCK)
     was, now = _known_key(old) if old is not None else None, _known_key(case.new)
     if objection.problem is SigningProblem.OTHER_KEY and old is not None and was is not None and now is not None:
-        yield Verdict(f"signed by {now.fingerprint}; {old.id.version} was signed by {was.fingerprint}")
+        before, where = f"{old.id.version} was signed", case.change.elsewhere
+        if where is not None:
+            before = f"{old.id.version}, which {where.highest_in}:{where.highest.line} locks in the base, is signed"
+        yield Verdict(f"signed by {now.fingerprint}; {before} by {was.fingerprint}")
 
 
 def _known_key(release: ReleaseFacts) -> SigningKey | None:
@@ -171,7 +174,12 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     else:
         message += f": {_why_unknown(case)}"
     is_added = not folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
-    severity = Severity.WARN if case.is_same_version and is_added else Severity.INFO
+    where = case.change.elsewhere
+    if where is not None and where.hashes:  # The version is locked in another root of the base.
+        is_claimed = not folders.unproven <= where.hashes
+    else:
+        is_claimed = case.is_same_version and is_added
+    severity = Severity.WARN if is_claimed else Severity.INFO
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity)
 
 
