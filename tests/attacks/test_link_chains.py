@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
-
 from attacks.test_packages import BLOCKED, Reviewed, git, lay
+from repositories import copy_of
+
 from locklens.cli.main import main
 from locklens.project.tree import MAX_LINKS, WorkTree
-from repositories import copy_of
 
 
 @pytest.fixture

@@ -29,6 +29,13 @@ _PROVISIONER = "terraform-provisioner-"
 _PERHAPS = re.compile(rf"\.terraform(?!\.lock\.hcl\Z)|terraform\.d|terraf~|{_PROVISIONER}", re.IGNORECASE)
 """What each such path has in it, unless it has letters of other scripts: most paths are passed over by it."""
 
+_LOCK_FILE, _ATTRIBUTES = ".terraform.lock.hcl", ".gitattributes"
+
+_OTHER_SPELLING = re.compile(
+    r"(?P<lock>\.terraform\.lock\.hcl|te(?:rraf|[0-9a-f]{4})~\d\.hcl)|(?P<attributes>\.gitattributes|gi(?:tatt|7d29)~\d)"
+)
+"""Names of the files whose content is judged; Windows knows each by short names too."""
+
 _MIRRORED = re.compile(
     r"""(?:\A|(?P<folder>.*)/)(?:
     [^/]+/[^/]+/[^/]+/  # host, namespace and type
@@ -88,12 +95,32 @@ def _folded(name: str) -> str:
     return name.translate(_IGNORED_BY_HFS).casefold().rstrip(" .")
 
 
-def packages_by_folder(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return those paths that the tools take for packages, by the folder in which they are run, or the mirror."""
+def usual_spelling(path: str) -> str | None:
+    """Return the name that some disk takes a path's last name for, of a file that is read; None for none, or its own.
+
+    Git and this program tell the two apart, and the tools on such a disk do not.
+    """
+    name = path.rpartition("/")[2]
+    found = _OTHER_SPELLING.fullmatch(_folded(name.partition(":")[0]))  # behind a colon, a stream of the file
+    if found is None:
+        return None
+    usual = _LOCK_FILE if found.lastgroup == "lock" else _ATTRIBUTES
+    return usual if usual != name else None
+
+
+def packages_by_folder(paths: Iterable[str], *, with_spellings: bool = False) -> dict[str, tuple[str, ...]]:
+    """Return those paths that the tools take for packages, by the folder in which they are run, or the mirror.
+
+    Args:
+        paths: What is there.
+        with_spellings: True to return other spellings of files that are read too, by their folder.
+    """
     found: dict[str, set[str]] = {}
     for path in paths:
         folder = packages_folder(path)
         folder = mirror_folder(path) if folder is None else folder
+        if folder is None and with_spellings and usual_spelling(path) is not None:
+            folder = folder_of(path)
         if folder is not None:
             found.setdefault(folder, set()).add(path)
     return {folder: tuple(sorted(found[folder], key=name_bytes)) for folder in sorted(found, key=name_bytes)}
@@ -101,6 +128,8 @@ def packages_by_folder(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return what a change brings that the tools take for packages, by the folder in which they are run, or the mirror.
+
+    Other spellings of the names of files that are read are among them, by their folder.
 
     Args:
         base_tree: The old side.
@@ -117,7 +146,7 @@ def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -
     standing = [link for link in now if (link not in told and _is_package(link)) or _leads_into_mirror(link)]
     names = sorted(now)
     behind = (_behind(link, now, names, paths, told) for link in standing)
-    return packages_by_folder([*paths, *(name for each in behind for name in each)])
+    return packages_by_folder([*paths, *(name for each in behind for name in each)], with_spellings=True)
 
 
 def _is_package(path: str) -> bool:

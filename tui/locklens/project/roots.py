@@ -55,8 +55,8 @@ class RootPair(Struct, frozen=True):
         renamed_from: The folder on the base side, where it is another.
         is_module: The lock file was deleted from a folder that other roots call as a module on both sides, or there
             was none and nothing says that it is a root. Nothing has to be locked in it then.
-        vendored: What the change adds or changes that the tools, run in the folder, take for packages: paths of the
-            head side, in the order of their bytes.
+        vendored: What the change adds or changes that the tools, run in the folder, take for packages, and other
+            spellings of the names of files that are read: paths of the head side, in the order of their bytes.
         has_packages: True if the head side tracks such files, whether the change concerns them or not.
         unlocked: Set for a root without a lock file on either side, of which a configuration file changed.
     """

@@ -105,7 +105,8 @@ class RootContext(Struct, frozen=True):
         minorities: Of those providers, the lock files that differ from most others, if they are fewer than half.
         unread: Configuration files with an error, by path.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
-        vendored: Paths of files of the change that the tools, run in the root, take for packages.
+        vendored: Paths of files of the change that the tools, run in the root, take for packages, and other spellings
+            of the names of files that are read.
         contents: What stands for the content of those paths.
         has_packages: True if there are such files in the repository, of the change or not.
         unlocked: Set for a root that never had a lock file.

@@ -386,8 +386,8 @@ _ALL = (
         INFO,
         "h1 hash not verified yet",
         "An h1 was added, and no package with a signed zh was hashed to verify it. It is a warning if the version is "
-        "unchanged or another root of the base locks it without this h1, or if the repository has packages in the root's .terraform or terraform.d/plugins; it blocks if "
-        "the change brings those (LK036).",
+        "unchanged, if another root of the base locks it without this h1, or if the repository has packages in the "
+        "root's .terraform or terraform.d/plugins; it blocks if the change brings those (LK036).",
         "No publisher signs h1, and one matching hash is enough to install a package: a forged h1 beside genuine zh is "
         "easy to miss.",
         "Download the package of each platform, check its zh, and hash its contents.",
@@ -440,11 +440,12 @@ _ALL = (
         "Checked out with different bytes: the tools read another file",
         "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file or a "
         "configuration file on checkout. It is a warning if the old side has the same attribute; of files on disk, "
-        "which are judged as they are, only a new attribute is a finding.",
+        "which are judged as they are, only a new attribute is a finding. Or the change adds or modifies a file that "
+        "some disks take for .terraform.lock.hcl or .gitattributes, such as .Terraform.lock.hcl.",
         "The review judges the committed bytes, or those on disk here, and the tools read what a checkout has on disk: "
         "its hashes may differ.",
         "Run `git check-attr working-tree-encoding filter ident FILE`, and review the work tree after a checkout.",
-        "Remove the attribute from lock files and configuration files.",
+        "Remove the attribute from lock files and configuration files, and the file with the other spelling.",
     ),
     Rule(
         "LK032",
