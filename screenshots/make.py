@@ -61,7 +61,7 @@ https://developer.hashicorp.com/terraform/language/files/dependency-lock#checksu
 SCENES = (
     Scene("review", (120, 36), ("j",) * 4),
     Scene("review-80x24", (80, 24), ("j", "space", "j")),
-    Scene("review-light", (110, 32), ("b", "n"), "locklens-light"),
+    Scene("review-light", (120, 32), ("b", "n"), "locklens-light"),
     Scene("why", (110, 32), ("n", "n", "w")),
     Scene("hashes", (120, 32), ("3", "n", "n", "n")),
     Scene("signers", (120, 32), ("4",)),

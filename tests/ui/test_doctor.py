@@ -91,7 +91,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
             settings = NetworkSettings(dict(os.environ), Cache(tmp_path / "cache.sqlite3"))
             request = ReviewRequest(partial(open_git, folder), asking=settings, base=Base())
             app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
-            async with app.run_test(size=(110, 32)) as pilot:
+            async with app.run_test(size=(120, 32)) as pilot:
                 on = DoctorDriver(app, pilot)
                 await on.press("6")
                 await until(on, lambda: isinstance(app.screen, DoctorScreen) and "Why did init fail?" in on.text)

@@ -15,7 +15,7 @@ from locklens.review.reports.lines import Role, Span
 from locklens.review.reports.signer_lines import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.filter import REVIEW_GRAMMAR, Candidate
-from locklens.ui.shell.bars import Reading, registry_lines
+from locklens.ui.shell.bars import Reading, note_lines, registry_lines
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.shell.review_merge import renewed, with_roots
 from locklens.ui.shell.throttle import Throttle
@@ -240,7 +240,7 @@ def test_what_came_of_asking_a_registry(samples: Samples, host: HostState, offli
 
 def test_notes_stand_with_the_registries(samples: Samples) -> None:
     review = replace(samples.review(), hosts=(), notes=("signatures are not checked: gpg is not installed",))
-    text = texts(registry_lines(review, Reading(3, 9, "evidence")))
+    text = texts((*registry_lines(review, Reading(3, 9, "evidence")), *note_lines(review)))
     assert "checking registries: 3 of 9 changes done" in text
     assert "signatures are not checked" in text
     assert "none asked" in texts(registry_lines(replace(review, notes=()), Reading()))

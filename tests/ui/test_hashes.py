@@ -288,7 +288,7 @@ def test_the_report_says_what_the_screen_says(repository: Review) -> None:
 # The screen
 
 
-@pytest.mark.parametrize("size", [(80, 24), (110, 32), (200, 50), (40, 12), (20, 6)])
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 32), (200, 50), (40, 12), (20, 6)])
 async def test_every_size_holds_without_colour(
     repository: Review, opened: Opened, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,12 +302,12 @@ async def test_every_size_holds_without_colour(
             await on.press(key)
         if size[0] == 80:
             await on.choose("acme/demo")
-            for words in ("> · acme/demo", "WARN", "1/2", "0 of 4", "3 Hashes", "1 not covered"):
+            for words in (">   · WARN  acme/demo", "1/2", "0 of 4", "3 Hashes", "1 not covered"):
                 assert words in on.text, words
             await on.press("enter", "g")
             assert "* darwin_arm64  signed   -        MISSING" in on.text
             await on.press("q")
-            assert "> · acme/demo" in on.text
+            assert ">   · WARN  acme/demo" in on.text
 
 
 async def test_moving(repository: Review, opened: Opened) -> None:
@@ -446,8 +446,8 @@ async def test_marks_say_what_v_and_l_are_for(samples: Samples, repository: Revi
         assert "marked 1 provider for v, p and L" in on.lines[-2]
         assert "1 provider marked" in on.lines[-2]
         assert [row.marked for row in on.hashes.left.rows][:3] == [1, 1, 0]
-        assert "- infra/prod" in on.lines[2]
-        assert "> x acme/demo" in on.lines[3]
+        assert "-       infra/prod" in on.lines[3]
+        assert ">   x WARN  acme/demo" in on.lines[4]
         await on.choose("infra/stage")
         await on.press("space")
         assert len(on.hashes.marked) == 3
@@ -648,4 +648,4 @@ async def test_the_columns_have_heads(repository: Review, opened: Opened, tmp_pa
     app = opened(ServingSource(repository, top=tmp_path))
     async with app.run_test(size=(140, 40)) as pilot:
         on = HashesDriver(app, pilot)
-        await until(on, lambda: all(word in on.lines[2] for word in ("version", "coverage", "proof")))
+        await until(on, lambda: all(word in on.lines[2] for word in ("version", "coverage", "unverified")))

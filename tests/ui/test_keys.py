@@ -199,7 +199,7 @@ async def test_marking(samples: Samples, running: Running) -> None:
         assert "other findings reviewed    1 of 3" in on.text
         await on.go_to("hashicorp/aws")
         await on.press("g", "space")
-        assert "4/4" in on.lines[2]
+        assert "4/4" in on.lines[3]
 
 
 async def test_marking_all_that_is_shown(samples: Samples, running: Running) -> None:

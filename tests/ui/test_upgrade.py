@@ -141,7 +141,7 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     async def run(
         offers: CandidateTable = ALL,
         *,
-        size: tuple[int, int] = (110, 40),
+        size: tuple[int, int] = (120, 40),
         cooldown: int | None = 7,
         settled: bool = True,
         **more: Any,
@@ -591,7 +591,7 @@ async def test_from_another_screen_to_a_provider(samples: Samples, tmp_path: Pat
     other = ServingSource(review, top=tmp_path, offering=lambda *_: ALL)
     source = ServingSource(review, top=tmp_path, others={Reads.CANDIDATES: other})
     app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
-    async with app.run_test(size=(110, 40)) as pilot:
+    async with app.run_test(size=(120, 40)) as pilot:
         on = UpgradeDriver(app, pilot)
         await on.settle()
         wanted = ("b", ProviderAddress("registry.terraform.io", "acme", "twice"))
@@ -620,7 +620,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         request = ReviewRequest(partial(open_git, top), asking=NetworkSettings(environ, cache))
         source = LockLens(request).for_view(Reads.CANDIDATES, top)
         app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
-        async with app.run_test(size=(110, 40)) as pilot:
+        async with app.run_test(size=(120, 40)) as pilot:
             on = UpgradeDriver(app, pilot)
             await until(on, lambda: on.upgrades.has_offers)
             await on.press("M", "a")

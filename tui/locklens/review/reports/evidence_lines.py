@@ -85,8 +85,9 @@ def why_unknown(change: Change, review: Review, *, is_asking: bool) -> str:
             assert_never(evidence.answer)
 
 
-def _fact(label: str, count: str, moment: str, *, is_whole: bool, more: str = "") -> Line:
-    spans = [Span(f"  {label}".ljust(_LABEL)), Span(f" {count:<{_COUNT - 1}}", Role.GOOD if is_whole else Role.WARN)]
+def _fact(label: str, count: str, moment: str, *, is_verified: bool, more: str = "") -> Line:
+    """A count; good only where all that it counts is verified: what a registry reports without a signature is not."""
+    spans = [Span(f"  {label}".ljust(_LABEL)), Span(f" {count:<{_COUNT - 1}}", Role.GOOD if is_verified else Role.WARN)]
     return line(*spans, Span(f" {moment}", Role.DIM), f"  {more}" if more else "", hanging=4)
 
 
@@ -110,7 +111,8 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
     packages = [by_hash[text] for text in packages_of(by_hash)]
     if packages:
         listed = sum(fact.proof in _BY_SUMS for fact in packages)
-        yield _fact(label, f"{listed} of {len(packages)}", moment, is_whole=listed == len(packages), more=more)
+        is_verified = all(fact.is_verified for fact in packages)
+        yield _fact(label, f"{listed} of {len(packages)}", moment, is_verified=is_verified, more=more)
 
 
 def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[Line]:
@@ -119,11 +121,12 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
     for proof, label in ((Proof.COMPUTED, "h1 computed from packages"), (Proof.REPORTED, "h1 reported by registry")):
         if facts := [fact for fact in added if fact.proof is proof]:
             platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
-            yield _fact(label, f"{len(facts)} of {len(added)}", moment, is_whole=True, more=platforms)
+            is_verified = proof is Proof.COMPUTED
+            yield _fact(label, f"{len(facts)} of {len(added)}", moment, is_verified=is_verified, more=platforms)
     unknown = sum(not fact.is_explained for fact in added)
     if not unknown:
         return
-    yield _fact("h1 of unknown origin", f"{unknown} of {len(added)}", moment, is_whole=False)
+    yield _fact("h1 of unknown origin", f"{unknown} of {len(added)}", moment, is_verified=False)
     if evidence.to_prove:
         size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
         downloads = counted(evidence.to_prove, "package download")
@@ -201,8 +204,8 @@ def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
 PROOFS = {
     "signed": "a zh in the publisher's signed SHA256SUMS",
     "computed": "an h1 computed here from a signed package",
-    "reported": "reported by the registry only, unsigned",
-    "mirror": "only a mirror of the CLI configuration has it, unsigned",
+    "reported": "reported by the registry only, unsigned: not verified",
+    "mirror": "only a mirror of the CLI configuration has it, unsigned: not verified",
     "STALE": "was locked, but is no longer in the publisher's SHA256SUMS",
     "UNKNOWN": "unverified: no source knows it, or no source could be asked",
 }

@@ -43,6 +43,11 @@ class DoctorList(RowList[DoctorRow]):
         del rows
         self._room = max(0, width - 2 - _STATE)
 
+    def titles(self, width: int) -> StyledPiece:
+        """Name the columns."""
+        del width
+        return [Span(f"  {'holds':<{_STATE}}cause, or fix", Role.DIM)]
+
     def painted(self, row: DoctorRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint state and title."""
         del width

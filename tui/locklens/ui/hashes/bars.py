@@ -11,7 +11,7 @@ from locklens.review.reports.lines import Line, Role, Span
 from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted
 from locklens.ui.hashes.packages import differ_words, package_counts
-from locklens.ui.shell.bars import fact_line, joined_parts, registry_lines
+from locklens.ui.shell.bars import fact_line, joined_parts, note_lines, registry_lines
 from locklens.ui.text.phrases import registries_in_short
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -31,6 +31,7 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     changes = [change for root in review.roots for change in root.changes if change.new is not None]
     hashes = HashCount.of(fact for change in changes for fact in change.locked)
     uncovered = sum(any(finding.rule == "LK009" for finding in change.findings) for change in changes)
+    short = HashCount(hashes.total, hashes.unverified)
     role = Role.WARN if hashes.unverified else Role.DIM
     counts = [Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')")]
     if review.policy.platforms:
@@ -42,8 +43,8 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     locks = f"{counted(len(changes), 'provider')} in {counted(len(review.roots), 'lock file')}"
     return (
         BarLayout((*name, Piece(f"  {locks}")), tuple(counts)),
-        BarLayout((Piece(" hashes", Role.DIM), Piece(f"  {counted(len(changes), 'provider')}")), tuple(counts)),
-        BarLayout(tuple(counts)),
+        BarLayout((name[0], Piece(counted(len(changes), "provider"))), tuple(counts)),
+        BarLayout(name[:1], (Piece(hash_words(short, "locked"), role, "only('unverified')"), *counts[1:])),
     )
 
 
@@ -95,3 +96,4 @@ def hashes_facts(review: Review, progress: Reading) -> Iterator[Line]:
         yield fact_line("", Span(f"as the CLI configuration says, on {policy.local_platform}", Role.DIM))
     yield fact_line("policy", Span(source_words(review), Role.DIM))
     yield from registry_lines(review, progress)
+    yield from note_lines(review)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _PLATFORM = 14
 _CELL = 9
 _NOWHERE = "of unknown platform"
+_ROOTS_NAMED = 4
 
 
 class PackagesShown(NamedTuple):
@@ -59,19 +60,25 @@ def hash_detail(
         in_full: True for full hashes and explanations of rules.
         is_asking: True while the review is incomplete.
     """
-    if row.change is None:
+    if row.depth:
+        yield from _provider_lines(row, review, packages, in_full=in_full, is_asking=is_asking)
+    elif row.root is not None:
         yield from _root_lines(row.root, review, packages, in_full=in_full, is_asking=is_asking)
-        return
-    yield from _provider_lines(row.change, row.root, review, packages, in_full=in_full, is_asking=is_asking)
+    else:
+        yield from _shared_lines(row, review, is_asking=is_asking)
 
 
 def _provider_lines(
-    change: Change, root: RootReview, review: Review, packages: PackagesShown, *, in_full: bool, is_asking: bool
+    row: HashRow, review: Review, packages: PackagesShown, *, in_full: bool, is_asking: bool
 ) -> Iterator[Line]:
+    root, change = row.subjects[0].root, row.subjects[0].change
     assert change.new is not None
     place = FilePlace(root.lock_file, change.new.line)
     yield line(Span(f"{change.address} {change.new.version}", Role.STRONG), hanging=2, copied=change_copied(change))
-    yield line(Span(str(place), Role.PLACE), Span(_changed(change, review), Role.DIM), hanging=2, place=place)
+    if len(row.subjects) == 1:
+        yield line(Span(str(place), Role.PLACE), Span(_changed(change, review), Role.DIM), hanging=2, place=place)
+    else:
+        yield from _roots_in_short(row, review)
     platforms = coverage(change, review.policy)
     if change.evidence is None:
         yield line(Span("  … " if is_asking else "  ? ", Role.STRONG), unsettled(is_asking=is_asking), hanging=4)
@@ -80,16 +87,56 @@ def _provider_lines(
         yield from problem_lines(change.evidence.problems, change.evidence.hint)
     yield from _matrix_lines(change, root, platforms, review.policy, is_asking=is_asking)
     yield from _coverage_lines(platforms)
-    named = (root.lock_file, change.address)
-    yield from package_lines(packages.known.get(named), str(change.new.version), is_comparing=named in packages.pending)
+    if len(row.subjects) == 1:
+        (named,) = row.named
+        is_comparing = named in packages.pending
+        yield from package_lines(packages.known.get(named), str(change.new.version), is_comparing=is_comparing)
+    elif known := [packages.known[named] for named in row.named if named in packages.known]:
+        yield from heading(f"PACKAGES ON THIS MACHINE  of {len(known)} of {counted(len(row.subjects), 'root')}")
+        yield counts_line(known)
     if change.findings:
         yield from heading("FINDINGS")
         for finding in change.findings:
             yield from finding_lines(finding, in_full=in_full)
+    if len({tuple(finding.rule for finding in each.change.findings) for each in row.subjects}) > 1:
+        yield line(Span("  The roots differ in findings: these are the worst. Unfold to compare.", Role.DIM), hanging=2)
     yield from _hash_lines(change, root, in_full=in_full, is_asking=is_asking)
     yield from _ladder_lines(change.locked)
+    if len(row.subjects) > 1:
+        yield from _each_root(row, review)
     yield Line()
     yield from policy_lines(review)
+
+
+def _roots_in_short(row: HashRow, review: Review) -> Iterator[Line]:
+    """How many roots have the entry, which, and in how many of them it changed."""
+    names = [each.root.path or "." for each in row.subjects]
+    more = f" and {len(names) - _ROOTS_NAMED} more, listed below" if len(names) > _ROOTS_NAMED else ""
+    where = Span(f"{', '.join(names[:_ROOTS_NAMED])}{more}", Role.PLACE)
+    yield line(f"the same entry in {len(names)} roots: ", where, hanging=2)
+    changed = sum(each.change.kind is not ChangeKind.UNCHANGED for each in row.subjects)
+    base = review.base.name
+    words = f"changed since {base} in {counted(changed, 'root')}" if changed else f"as in {base}"
+    yield line(Span(words, Role.DIM), hanging=2)
+
+
+def _each_root(row: HashRow, review: Review) -> Iterator[Line]:
+    yield from heading(f"ROOTS  {len(row.subjects)} with this entry")
+    for each in sorted(row.subjects, key=lambda one: one.root.path):
+        place = FilePlace(each.root.lock_file, each.change.new.line if each.change.new else 1)
+        shown = Span(f"  {each.root.path or '.'}", Role.PLACE), Span(_changed(each.change, review), Role.DIM)
+        yield line(*shown, hanging=4, copied=each.root.path or ".", place=place)
+
+
+def _shared_lines(row: HashRow, review: Review, *, is_asking: bool) -> Iterator[Line]:
+    """The entries that several roots have in common."""
+    roots = len({each.root.lock_file for each in row.subjects})
+    yield line(Span("in several roots", Role.STRONG), hanging=2)
+    words = f"{counted(len(row.subjects), 'entry', 'entries')} of {counted(roots, 'root')}: each is listed once"
+    yield line(Span(words, Role.DIM), hanging=2)
+    yield Line()
+    yield from policy_lines(review)
+    yield from asked_lines(review, is_asking=is_asking)
 
 
 def _changed(change: Change, review: Review) -> str:

@@ -32,8 +32,10 @@ def hashes_help() -> Iterator[Line]:
 _HASH_COLUMNS = {
     "3/4": "3 of 4 required platforms (or else known platforms) can be installed on every path",
     "3/4?": "the state of some others is unknown",
-    "5 of 10": "5 of 10 locked hashes are not verified: neither signed nor computed",
-    "x": "marked for v, p and L; - for some of a root's providers",
+    "5 of 10": "5 of 10 locked hashes are not verified: neither signed, nor computed from a signed package",
+    "×87": "87 roots have the same entry, with the same proof: v, p, L and marks act on all of them; l shows them",
+    "+3 shared": "3 more entries of this root are in other roots too, and listed there",
+    "x": "marked for v, p and L; - for some of a row's providers or roots",
     "…": "registry lookup in progress",
 }
 

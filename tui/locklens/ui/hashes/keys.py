@@ -22,6 +22,7 @@ HASHES_KEYS = KeyTable(
             (
                 Key("", "j k, arrows", "", "next and previous row or line", "move"),
                 Key("", "g G", "", "first and last row"),
+                Key("", "h l, left right", "", "fold and unfold an entry of several roots", "fold"),
                 Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
                 Key("", "enter", "", "open the detail; full screen on narrow terminals", "open"),
                 Key("n", "n", "finding(1)", "next finding: next row with a finding", "next finding"),

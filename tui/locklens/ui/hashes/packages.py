@@ -11,7 +11,7 @@ from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from locklens.operations.verification.judging import EntryPackages
     from locklens.operations.verification.model import VerifiedPackage
@@ -30,13 +30,19 @@ _HANGING = 4
 _MOST_FILES = 20
 
 
-def package_span(known: EntryPackages | None) -> Span:
-    """The most urgent verdict of an entry's packages as a word; "" before they were compared."""
-    if known is None:
-        return Span("")
-    if known.worst is None:
-        return Span("none", Role.DIM)
-    return Span(*PACKAGE_WORDS[known.worst])
+_URGENCY = (Role.BLOCK, Role.WARN)
+
+
+def packages_span(each: Sequence[EntryPackages | None]) -> Span:
+    """The most urgent verdict on the packages of equal entries as a word; "" before they were compared."""
+    known = [one for one in each if one is not None]
+    verdicts = [Span(*PACKAGE_WORDS[one.worst]) if one.worst is not None else Span("none", Role.DIM) for one in known]
+    if urgent := [span for role in _URGENCY for span in verdicts if span.role is role]:
+        return urgent[0]
+    if known and len(known) < len(each):
+        return Span(f"{len(known)} of {len(each)}", Role.DIM)
+    # Of some roots there is no package: what the others have does not hold for those.
+    return min(verdicts, key=lambda span: span.role is Role.GOOD, default=Span(""))
 
 
 def _filter_word(verdict: PackageVerdict) -> str:

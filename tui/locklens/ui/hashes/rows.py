@@ -1,17 +1,23 @@
-"""The rows of the Hashes screen: each root with its providers, their coverage and their proof. No I/O."""
+"""The rows of the Hashes screen: the locked entries, their coverage and their proof. No I/O.
+
+The same entry in several roots is one row, which unfolds.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.identity import identity_of
 from locklens.review.coverage import ProviderCoverage, coverage
-from locklens.review.model import HashCount, Severity
+from locklens.review.model import HashCount, Severity, worst
 from locklens.review.reports.cover import coverage_in_short
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lines import Role, Span
-from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, package_filter_words, package_span
+from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, package_filter_words, packages_span
+from locklens.ui.review.tree import RootChange, provider_name
 from locklens.ui.shell.filtering import PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.text.evidence import unverified_in_row
 
@@ -44,42 +50,71 @@ class HashRow(Struct, frozen=True):
 
     Attributes:
         key: Stable across reloads.
-        root: The root of the lock file.
-        change: The provider; None for the row of the root.
-        named: The providers of the row: for a root those that are shown.
-        marked: Number of marked providers among them.
+        depth: 0 for a section: a root, or the entries that several roots share; 1 for an entry; 2 for a root of it.
+        root: The root of the lock file; None for several.
+        subjects: The entries of the row, those with the worst findings first; for a section those that are shown.
+        folded: None for a row without a fold.
+        shared: For the section of a root, the number of its entries that are in the section of several roots.
+        marked: Number of marked providers.
         cover: Number of covered platforms.
-        proof: Number of verified hashes.
+        proof: Number of hashes that are not verified.
         packages: The most urgent verdict on the packages of this machine; "" before they were compared.
     """
 
     key: str
-    root: RootReview
-    change: Change | None
-    named: tuple[Named, ...] = ()
+    depth: int
+    root: RootReview | None
+    subjects: tuple[RootChange, ...] = ()
+    folded: bool | None = None
+    shared: int = 0
     marked: int = 0
     cover: Span = Span("")
     proof: Span = Span("")
     packages: Span = Span("")
 
     @property
+    def named(self) -> tuple[Named, ...]:
+        """The providers of the row, in each of its roots."""
+        return tuple(map(_named, self.subjects))
+
+    @property
+    def change(self) -> Change | None:
+        """The entry, or the first of several equal ones; None for a section."""
+        return self.subjects[0].change if self.depth else None
+
+    @property
     def name(self) -> str:
         """The name of the root or provider; untrusted text."""
-        if self.change is None:
+        if self.root is not None and self.depth != 1:
             return self.root.path or "."
-        return self.change.address.short(self.root.tool.default_host)
+        return provider_name(self.subjects[0]) if self.depth else "in several roots"
 
     @property
     def version(self) -> str:
-        """The locked version; "" for a root."""
-        return str(self.change.new.version) if self.change is not None and self.change.new is not None else ""
+        """The locked version; "" for a section, and for a root below an entry, which has it."""
+        change = self.change if self.depth == 1 else None
+        return str(change.new.version) if change is not None and change.new is not None else ""
+
+    @property
+    def constraints(self) -> str:
+        """The constraints that the lock file records; "" if the roots of the row have other ones."""
+        found = {subject.change.new.constraints for subject in self.subjects if subject.change.new is not None}
+        return found.pop() if self.depth and len(found) == 1 else ""
 
     @property
     def severity(self) -> Severity | None:
-        """The severity of the provider's worst finding, or of the worst root-level finding."""
-        if self.change is not None:
-            return self.change.severity
-        return min((finding.severity for finding in self.root.findings), key=lambda each: each.rank, default=None)
+        """The severity of the entry's worst finding, or of the worst root-level finding."""
+        if self.depth:
+            return min(filter(None, (each.change.severity for each in self.subjects)), key=_rank, default=None)
+        return worst(self.root.findings) if self.root is not None else None
+
+
+def _named(subject: RootChange) -> Named:
+    return subject.root.lock_file, subject.change.address
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
 
 
 class LookupState(Struct, frozen=True):
@@ -89,6 +124,17 @@ class LookupState(Struct, frozen=True):
     is_offline: bool = False
 
 
+class _Inputs(Struct, frozen=True):
+    """What rows are made from besides the entries; arguments as of `hash_rows`."""
+
+    policy: Policy
+    asked: LookupState
+    marked: Collection[Named]
+    narrowed: Filter
+    packages: Mapping[Named, EntryPackages]
+    unfolded: Collection[str]
+
+
 def hash_rows(
     review: Review,
     *,
@@ -96,8 +142,9 @@ def hash_rows(
     marked: Collection[Named] = (),
     narrowed: Filter = _ALL,
     packages: Mapping[Named, EntryPackages] | None = None,
+    unfolded: Collection[str] = (),
 ) -> tuple[HashRow, ...]:
-    """Return the rows that match a filter, in the order of roots and providers.
+    """Return the rows that match a filter: entries that several roots share, then each root with its own.
 
     Args:
         review: A review that includes unchanged providers.
@@ -105,48 +152,74 @@ def hash_rows(
         marked: The marked providers.
         narrowed: The filter.
         packages: The packages of entries that were compared.
+        unfolded: Keys of the rows that show their roots.
     """
-    known = packages or {}
-    return tuple(row for root in review.roots for row in _of_root(root, review.policy, asked, marked, narrowed, known))
+    inputs = _Inputs(review.policy, asked, marked, narrowed, packages or {}, unfolded)
+    alike: dict[_Entry, list[RootChange]] = {}
+    for root in review.roots:
+        for change in root.changes:
+            if change.new is not None and _matches(inputs, root, change):
+                alike.setdefault(_entry(change), []).append(RootChange(root, change))
+    groups = sorted(alike.values(), key=lambda members: members[0].change.address.sort_key)
+    rows = [row for members in groups if len(members) > 1 for row in _of_group(members, inputs)]
+    alone: dict[str, list[RootChange]] = {}
+    for (subject,) in (members for members in groups if len(members) == 1):
+        alone.setdefault(subject.root.lock_file, []).append(subject)
+    shared = Counter(subject.root.lock_file for members in groups if len(members) > 1 for subject in members)
+    if rows:
+        of_several = [subject for members in groups if len(members) > 1 for subject in members]
+        rows.insert(0, _section("in several roots", None, of_several, inputs))
+    for root in review.roots:
+        own = alone.get(root.lock_file, [])
+        if own or (root.findings and _matches(inputs, root)):
+            rows.append(_section(root.lock_file, root, own, inputs, shared=shared[root.lock_file]))
+            rows += (_of_entry(f"{root.lock_file}:{one.change.address}", [one], inputs) for one in own)
+    return tuple(rows)
 
 
-def _of_root(
-    root: RootReview,
-    policy: Policy,
-    asked: LookupState,
-    marked: Collection[Named],
-    narrowed: Filter,
-    packages: Mapping[Named, EntryPackages],
-) -> Iterator[HashRow]:
-    root_row = HashRow(root.lock_file, root, None)
-    locked = (change for change in root.changes if change.new is not None)
-    ordered = sorted(locked, key=lambda change: change.address.sort_key)
-    rows = [_of_provider(root, change, policy, asked, marked, packages) for change in ordered]
-    shown = [row for row in rows if _matches(narrowed, row, policy, packages)] if narrowed.tests else rows
-    if shown or (root.findings and _matches(narrowed, root_row, policy, packages)):
-        named = tuple(name for row in shown for name in row.named)
-        yield HashRow(root_row.key, root, None, named, sum(row.marked for row in shown))
-        yield from shown
+_Entry = tuple[object, ...]
+"""What equal entries have in common: all that a row and its detail say of them, except findings and places."""
 
 
-def _of_provider(
-    root: RootReview,
-    change: Change,
-    policy: Policy,
-    asked: LookupState,
-    marked: Collection[Named],
-    packages: Mapping[Named, EntryPackages],
+def _entry(change: Change) -> _Entry:
+    evidence = change.evidence
+    known = (evidence.offered, evidence.hashed, evidence.problems, evidence.mirrors) if evidence is not None else None
+    version = str(change.new.version) if change.new is not None else ""
+    return change.address, version, frozenset(change.locked), known
+
+
+def _section(
+    key: str, root: RootReview | None, subjects: list[RootChange], inputs: _Inputs, *, shared: int = 0
 ) -> HashRow:
-    named = (root.lock_file, change.address)
+    marked = sum(_named(subject) in inputs.marked for subject in subjects)
+    return HashRow(key, 0, root, tuple(subjects), shared=shared, marked=marked)
+
+
+def _of_group(members: list[RootChange], inputs: _Inputs) -> Iterator[HashRow]:
+    """The row of an entry that several roots have, and below it its roots if it is unfolded."""
+    change = members[0].change
+    key = identity_of("hashes", str(change.address), *sorted(fact.hash for fact in change.locked))
+    is_unfolded = key in inputs.unfolded
+    ordered = sorted(members, key=lambda one: one.change.severity.rank if one.change.severity else len(Severity))
+    yield _of_entry(key, ordered, inputs, folded=not is_unfolded)
+    for one in members if is_unfolded else ():
+        yield _of_entry(f"{one.root.lock_file}:{change.address}", [one], inputs, depth=2)
+
+
+def _of_entry(
+    key: str, subjects: list[RootChange], inputs: _Inputs, *, depth: int = 1, folded: bool | None = None
+) -> HashRow:
+    first = subjects[0]
     return HashRow(
-        f"{root.lock_file}:{change.address}",
-        root,
-        change,
-        (named,),
-        int(named in marked),
-        cover_span(change, coverage(change, policy), asked),
-        proof_count(change, asked),
-        package_span(packages.get(named)),
+        key,
+        depth,
+        first.root if len(subjects) == 1 else None,
+        tuple(subjects),
+        folded,
+        marked=sum(_named(subject) in inputs.marked for subject in subjects),
+        cover=cover_span(first.change, coverage(first.change, inputs.policy), inputs.asked),
+        proof=proof_count(first.change, inputs.asked),
+        packages=packages_span([inputs.packages.get(_named(subject)) for subject in subjects]),
     )
 
 
@@ -173,13 +246,12 @@ def proof_count(change: Change, asked: LookupState) -> Span:
     return unverified_in_row(HashCount.of(change.locked))
 
 
-def _matches(narrowed: Filter, row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> bool:
-    return not narrowed.tests or narrowed.is_match(_facts(row, policy, packages))
+def _matches(inputs: _Inputs, root: RootReview, change: Change | None = None) -> bool:
+    return not inputs.narrowed.tests or inputs.narrowed.is_match(_facts(root, change, inputs))
 
 
-def _facts(row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]) -> RowFacts:
-    """What the filter looks at."""
-    root, change = row.root, row.change
+def _facts(root: RootReview, change: Change | None, inputs: _Inputs) -> RowFacts:
+    """What the filter looks at in an entry, or in a root as such."""
     findings = root.findings if change is None else change.findings
     parts = [root.path, root.lock_file, *(f"{finding.rule} {finding.message}" for finding in findings)]
     fields: dict[str, Iterable[str]] = {
@@ -188,16 +260,16 @@ def _facts(row: HashRow, policy: Policy, packages: Mapping[Named, EntryPackages]
     }
     words: list[str] = []
     if change is not None:
-        platforms = coverage(change, policy)
-        parts += [str(change.address), row.version]
+        platforms = coverage(change, inputs.policy)
+        parts += [str(change.address), str(change.new.version) if change.new is not None else ""]
         parts += [f"{fact.hash} {fact.platform or ''} {fact.proof}" for fact in change.locked]
         fields[PROVIDER.name] = (str(change.address),)
         fields[PLATFORM.name] = tuple(fact.platform for fact in change.locked if fact.platform)
         fields[PROOF.name] = tuple(fact.proof.value for fact in change.locked) if is_settled(change) else ()
         words += ["not-covered"] if platforms.missing or platforms.is_short else []
         words += ["unverified"] if any(not fact.is_verified for fact in change.locked) else []
-        words += package_filter_words(packages.get((root.lock_file, change.address)))
-    return RowFacts("\n".join(parts).lower(), row.severity, fields, words)
+        words += package_filter_words(inputs.packages.get((root.lock_file, change.address)))
+    return RowFacts("\n".join(parts).lower(), worst(findings), fields, words)
 
 
 def selected_hash_row(rows: Iterable[HashRow]) -> frozenset[Named]:

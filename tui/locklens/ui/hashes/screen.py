@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class HashesScreen(RowActionsScreen):
-    """Lists the locked providers, root by root."""
+    """Lists the locked entries: those that several roots share, then those of each root."""
 
     TABLE = HASHES_KEYS
     VIEW = views.HASHES
@@ -49,6 +49,8 @@ class HashesScreen(RowActionsScreen):
         super().__init__(source, keeper)
         self.marked: frozenset[Named] = frozenset()
         """The marked providers, which v, p and L act on; if empty, they act on the highlighted row."""
+        self.unfolded: frozenset[str] = frozenset()
+        """Keys of the rows that show their roots."""
         self.in_full = False
         self.comparer = PackageComparer()
 
@@ -74,19 +76,20 @@ class HashesScreen(RowActionsScreen):
             return RowTarget()
         change = row.change
         if change is None or change.new is None:
-            return RowTarget("", FilePlace(row.root.lock_file, 1))
-        place = FilePlace(row.root.lock_file, change.new.line)
+            return RowTarget("", FilePlace(row.root.lock_file, 1)) if row.root is not None else RowTarget()
+        place = FilePlace(row.subjects[0].root.lock_file, change.new.line)
         return RowTarget(change_copied(change), place, (change.address, str(change.new.version)))
 
     @property
     def examined(self) -> ExaminedProvider | None:
-        """The provider of the highlighted row, or its root."""
+        """The provider of the highlighted row, in the first of its roots, or its root."""
         row = self.left.current
-        if row is None:
+        root = None if row is None else row.subjects[0].root if row.depth else row.root
+        if row is None or root is None:
             return None
         change = row.change
-        findings = row.root.findings if change is None else change.findings
-        return examined_row(row.root.path, str(change.address) if change else "", findings, screen="Hashes")
+        findings = root.findings if change is None else change.findings
+        return examined_row(root.path, str(change.address) if change else "", findings, screen="Hashes")
 
     # Display
 
@@ -96,7 +99,14 @@ class HashesScreen(RowActionsScreen):
             return
         asked = LookupState(self.is_asking, self.review.offline)
         packages = self.comparer.known(self.review)
-        rows = hash_rows(self.review, asked=asked, marked=self.marked, narrowed=self.narrowed, packages=packages)
+        rows = hash_rows(
+            self.review,
+            asked=asked,
+            marked=self.marked,
+            narrowed=self.narrowed,
+            packages=packages,
+            unfolded=self.unfolded,
+        )
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.facts.show_lines(hashes_facts(self.review, self.progress))
         self.refresh_notice()
@@ -145,6 +155,11 @@ class HashesScreen(RowActionsScreen):
             )
             self.show_detail(event.row.key, lines)
 
+    @on(HashList.Turned)
+    def _turn(self, event: HashList.Turned) -> None:
+        self.unfolded ^= {event.row.key}
+        self.refresh_list(cursor_key=event.row.key)
+
     @on(HashList.Opened)
     def _open_detail(self, event: HashList.Opened) -> None:
         del event
@@ -162,7 +177,7 @@ class HashesScreen(RowActionsScreen):
         if row is None or row.change is None:
             self.say("why: no provider on this row")
             return
-        self.show_why(row.root.path, row.change.address)
+        self.show_why(row.subjects[0].root.path, row.change.address)
 
     # Movement
 
@@ -176,8 +191,8 @@ class HashesScreen(RowActionsScreen):
         self.left.cursor = (ahead or rows)[0 if by > 0 else -1]
 
     def action_root(self, by: int) -> None:
-        """Go to the next or previous root."""
-        roots = [index for index, row in enumerate(self.left.rows) if row.change is None]
+        """Go to the next or previous root, or to the entries of several."""
+        roots = [index for index, row in enumerate(self.left.rows) if not row.depth]
         ahead = [index for index in roots if (index - self.left.cursor) * by > 0]
         if ahead:
             self.left.cursor = ahead[0] if by > 0 else ahead[-1]

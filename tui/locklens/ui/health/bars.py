@@ -35,8 +35,8 @@ def health_head(health: Health | None) -> tuple[BarLayout, ...]:
     providers = counted(len(health.spread), "provider")
     return (
         BarLayout((*name, Piece(f"  {roots}  {providers}  {versions}")), tuple(counts)),
-        BarLayout((Piece(" health", Role.DIM), Piece(f"  {roots}")), tuple(counts)),
-        BarLayout(tuple(counts)),
+        BarLayout((name[0], Piece(roots)), tuple(counts)),
+        BarLayout(name[:1], tuple(counts)),
     )
 
 

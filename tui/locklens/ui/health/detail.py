@@ -8,6 +8,7 @@ from locklens.review.health import command_words
 from locklens.review.reports.health_text import finding_words
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
 from locklens.text import counted, shell_words
+from locklens.ui.health.rows import bar_of
 from locklens.ui.text.clipboard import ShellText
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def _spread(spread: Spread, health: Health) -> Iterator[Line]:
     most = max(number for _, number in spread.versions)
     width = max(len(str(version)) for version, _ in spread.versions)
     for version, number in spread.versions:
-        bar = "#" * max(1, round(_BAR * number / most))
         yield Line()
-        shown = Span(f"{version!s:<{width}} "), Span(f"{bar:<{_BAR}}", Role.INFO), Span(f" {number:>5}", Role.STRONG)
+        bar = Span(bar_of(number, most, _BAR), Role.INFO)
+        shown = Span(f"{version!s:<{width}} "), bar, Span(f" {number:>5}", Role.STRONG)
         yield line(*shown, copied=str(version))
         for root in by_version.get(str(version), ())[:_ROOTS_SHOWN]:
             entry = root.new.by_address[spread.provider]

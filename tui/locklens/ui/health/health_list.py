@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from locklens.review.reports.lines import Role, Span, severity_span
-from locklens.text import counted
-from locklens.ui.health.rows import HealthRow
-from locklens.ui.widgets.row_list import RowList
+from locklens.ui.health.rows import HealthRow, bar_of
+from locklens.ui.widgets.row_list import RowList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end
 
 _LEAD = 4
@@ -17,6 +16,7 @@ _FOLD = 2
 _SEVERITY = 6
 _COUNT = 6
 _UNKNOWN = 8
+_VERSIONS = 9
 _BAR = 8
 
 
@@ -57,27 +57,34 @@ class HealthList(RowList[HealthRow]):
         del width
         self._most = max((row.spread.roots for row in rows if row.spread is not None), default=1)
 
+    def titles(self, width: int) -> StyledPiece:
+        """Name the columns of the sections."""
+        titles = f"{'roots':>{_COUNT}}{'unknown':>{_UNKNOWN}}"
+        return [Span(f"{titles:>{width}}", Role.DIM)]
+
     def painted(self, row: HealthRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint a section, a row in one, or a provider with its bar."""
         lead = [Span("> " if cursor else "  ", Role.STRONG), _mark(row)]
         if row.is_heading:
-            return [*lead, Span(row.title, Role.HEADING)]
+            tail = f"{'roots':>{_COUNT}}{'versions':>{_VERSIONS}}"
+            title = fitted(row.title, max(0, width - _LEAD - len(tail)))
+            return [*lead, Span(title, Role.HEADING), Span(tail, Role.DIM)]
         if row.spread is not None:
             roots = row.spread.roots
-            versions = counted(len(row.spread.versions), "version")
-            bar = "#" * max(1, round(_BAR * roots / self._most))
-            tail = f" {bar:<{_BAR}}{roots:>{_COUNT}} {versions:<13}"
+            tail = f" {bar_of(roots, self._most, _BAR)}{roots:>{_COUNT}}{len(row.spread.versions):>{_VERSIONS}}"
             return [*lead, Span(fitted_end(row.title, max(0, width - _LEAD - len(tail)))), Span(tail, Role.DIM)]
-        fold = " " if row.depth or not row.children else "▾" if row.is_open else "▸"
-        unknown = f"{row.unknown:>5} ? " if row.unknown else " " * _UNKNOWN
+        fold = fold_marker(folded=None if row.depth or not row.children else not row.is_open)
+        unknown = f"{row.unknown or '':>{_UNKNOWN}}"
         room = max(0, width - _LEAD - _FOLD - 2 * row.depth - _SEVERITY - _COUNT - _UNKNOWN)
-        name = fitted_end(row.title, room - 1) if row.depth else fitted(row.title, room - 1)
-        number = len(row.found) if row.depth else len(row.roots)
+        # The heading above says roots: a row within a section is one root, or one check of it.
+        number = "" if row.depth else len(row.roots)
+        times = f" ×{len(row.found)}" if row.depth and len(row.found) > 1 else ""
+        name = fitted_end(row.title, room - 1 - len(times)) if row.depth else fitted(row.title, room - 1)
         is_quiet = not row.found
         return [
             *lead,
             Span(f"{fold} " + "  " * row.depth, Role.DIM),
-            Span(f"{name} ", Role.DIM if is_quiet else Role.PLAIN),
+            Span(f"{name}{times} ", Role.DIM if is_quiet else Role.PLAIN),
             severity_span(row.severity, width=_SEVERITY) if row.found else Span(" " * _SEVERITY),
             Span(f"{number:>{_COUNT}}", Role.DIM if is_quiet else Role.STRONG),
             Span(unknown, Role.DIM),

@@ -96,6 +96,14 @@ class HealthRow(Struct, frozen=True):
 
 SPREAD_KEY = "spread"
 
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def bar_of(number: int, most: int, width: int) -> str:
+    """A bar in eighths of a column, `width` columns for `most`; never empty, since what is counted is there."""
+    eighths = max(1, round(8 * width * number / most))
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(width)
+
 
 def health_rows(
     health: Health,

@@ -134,7 +134,7 @@ class HealthScreen(RowActionsScreen):
             narrowed=self.narrowed,
         )
         self.left.show_rows(rows if self.health.review.roots else (), cursor_key=cursor_key)
-        self.facts.show_lines(bars.registry_lines(self.review, self.progress))
+        self.facts.show_lines((*bars.registry_lines(self.review, self.progress), *bars.note_lines(self.review)))
         self.refresh_notice()
         self.refresh_bars()
 

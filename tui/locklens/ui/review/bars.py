@@ -12,7 +12,7 @@ from locklens.text import counted
 from locklens.ui.review.rows import PENDING, STAGED
 from locklens.ui.review.sorting import Sort
 from locklens.ui.review.tree import Grouping
-from locklens.ui.shell.bars import Reading, fact_line, joined_parts, registry_lines
+from locklens.ui.shell.bars import Reading, fact_line, joined_parts, note_lines, registry_lines
 from locklens.ui.text.phrases import (
     configuration_read,
     registries_in_short,
@@ -47,13 +47,11 @@ def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarL
     so_far = [Piece(" so far", Role.DIM)] if is_asking else []
     counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), *so_far, Piece(" ")]
     name = Piece(" locklens  ", Role.STRONG)
-    short = (Piece(f" {changes}"), *_severity_counts(review), *so_far, Piece(" "))
+    short = (Piece(f"  {changes}"), *_severity_counts(review), *so_far, Piece(" "))
     return (
         BarLayout((name, Piece("review  ", Role.DIM), Piece(sides)), tuple(counts)),
-        BarLayout((Piece(" review  ", Role.DIM), Piece(sides)), tuple(counts)),
-        BarLayout((Piece(f" {sides}"),), tuple(counts)),
-        BarLayout((Piece(f" {sides}"),), short),
-        BarLayout((*short, Piece(sides))),
+        BarLayout((name, Piece(sides)), tuple(counts)),
+        BarLayout((name, Piece(sides)), short),
     )
 
 
@@ -144,4 +142,5 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
     ]
     cells = [(Span(f" {symbol:<2} ", Role.STRONG), Span(meaning.ljust(15), Role.DIM)) for symbol, meaning in signs]
     legend = [line(*(span for cell in cells[start : start + 3] for span in cell)) for start in range(0, len(cells), 3)]
-    return (*lines, *registry_lines(review, progress), line(), *legend)
+    # Notes come last: what the panel has no room for is then the longest text, which the status line counts.
+    return (*lines, *registry_lines(review, progress), line(), *legend, *note_lines(review))

@@ -12,8 +12,8 @@ from textual.message import Message
 from locklens.review.reports.lines import Role, Span
 from locklens.ui.review.rows import Mark, Row
 from locklens.ui.review.tree import Node, NodeKind
-from locklens.ui.widgets.row_list import RowList
-from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
+from locklens.ui.widgets.row_list import RowList, fold_marker
+from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, fitted_step, harmless, least_step
 
 if TYPE_CHECKING:
     from textual import events
@@ -24,17 +24,30 @@ _LEAD = 15
 _ROOM_BEFORE_EVIDENCE = 26
 """Columns of names and versions; with fewer, the count of hashes that are not verified is not shown."""
 
+_LEAST_NAME = 12
+_SHORT = 1
+"""The index of the text of `_tails` that the names leave room for."""
+_MOST_TAIL = 24
+_REASON_FROM = 24
+"""Columns that must be free before a row names its worst finding."""
+
+_NAME_TITLE, _TITLE = "provider", "unverified"
+
 _MARK_ROLES = {Mark.ALL: Role.GOOD, Mark.SOME: Role.GOOD, Mark.OPEN: Role.DIM, Mark.NONE_POSSIBLE: Role.DIM}
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Widths of the columns after the lead: `rest` takes the remaining room, `evidence` is the last column."""
+    """Widths of the columns after the lead; `evidence` is the last one.
+
+    Attributes:
+        tail: The widest roots and kind, which the names leave room for: a row's kind must not depend on other rows.
+    """
 
     name: int
     phrase: int
-    rest: int
     evidence: int = 0
+    tail: int = 0
 
     @classmethod
     def fitting(cls, rows: tuple[Row, ...], width: int) -> Columns:
@@ -44,10 +57,24 @@ class Columns:
         evidence = max((len(row.evidence.text) for row in rows), default=0)
         evidence = evidence if room - evidence >= _ROOM_BEFORE_EVIDENCE else 0
         room -= evidence + 1 if evidence else 0
-        phrase = min(max((len(row.phrase) for row in plain), default=0), max(room * 4 // 9, 10))
-        name = max((len(row.name) for row in plain), default=0)
-        name = max(min(name, room - phrase - 2), min(name, 12))
-        return cls(name, phrase, max(0, room - name - phrase - 2), evidence)
+        least = max((least_step(row.phrase) for row in plain), default=0)
+        phrase = min(max((cell_len(harmless(row.phrase)) for row in plain), default=0), max(room * 4 // 9, least, 10))
+        tail = min(max((cell_len(_tails(row)[0]) for row in plain), default=0), _MOST_TAIL)
+        name = max([len(_NAME_TITLE), *(cell_len(harmless(row.name)) for row in plain)])
+        kept = max((cell_len(_tails(row)[_SHORT]) for row in plain), default=0)
+        name = max(min(name, room - phrase - kept - 1), min(name, _LEAST_NAME))
+        return cls(name, max(0, min(phrase, room - name - 1)), evidence, tail)
+
+
+def _tails(row: Row) -> tuple[str, ...]:
+    """The texts after the versions, the longest first; the last one is never cut."""
+    kind = f" {harmless(row.summary)}" if row.summary else ""
+    where = f" {harmless(row.where)}" if row.where else ""
+    if row.node.kind is NodeKind.GROUP:
+        number = f" ×{len(row.node.children)}"
+        return f"{where}{kind}", f"{number}{kind}", number
+    *_, folder = row.where.rpartition("/")
+    return (f"{where}{kind}", kind, f" …/{harmless(folder)}", "") if where else (kind, kind, "")
 
 
 class ChangeList(RowList[Row]):
@@ -84,7 +111,7 @@ class ChangeList(RowList[Row]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._columns = Columns(0, 0, 0)
+        self._columns = Columns(0, 0)
 
     def tell_highlighted(self) -> None:
         """Post the highlighted row."""
@@ -98,12 +125,19 @@ class ChangeList(RowList[Row]):
         """Distribute the width among the columns."""
         self._columns = Columns.fitting(rows, width)
 
+    def titles(self, width: int) -> StyledPiece:
+        """Name the columns."""
+        columns = self._columns
+        title = _TITLE if columns.evidence else ""
+        names = f"{'':{_LEAD}}{fitted(_NAME_TITLE, columns.name)} {fitted('version', columns.phrase)} "
+        return [Span(f"{fitted(names, width - len(title))}{title}", Role.DIM)]
+
     def painted(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
         """Paint a section or an entry."""
         return self._section(row, width, cursor=cursor) if row.depth == 0 else self._entry(row, width, cursor=cursor)
 
     def _lead(self, row: Row, *, cursor: bool) -> list[Span]:
-        fold = {None: " ", True: "▸", False: "▾"}[row.folded]
+        fold = fold_marker(folded=row.folded)
         return [Span(">" if cursor else " ", Role.STRONG), Span(" " * min(row.depth, 1) + fold + " ", Role.DIM)]
 
     def _section(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
@@ -131,28 +165,25 @@ class ChangeList(RowList[Row]):
             spans.append(Span(fitted(f"  {row.node.title}  {row.summary}", room), Role.PLACE))
             return [*spans, *self._evidence(row)]
         done = row.mark is Mark.ALL
-        spans.append(Span(fitted_end(row.name, columns.name), Role.DIM if done else Role.STRONG))
-        return [*spans, *self._versions(row, Role.DIM if done else Role.PLAIN), *self._evidence(row)]
+        # A target that is longer than its column makes its row's name shorter, and no other row's.
+        room = width - _LEAD - 1 - (columns.evidence + 1 if columns.evidence else 0)
+        names = min(columns.name, max(0, room - least_step(row.phrase) - cell_len(_tails(row)[-1])))
+        spans.append(Span(fitted_end(row.name, names), Role.DIM if done else Role.STRONG))
+        return [*spans, *self._versions(row, Role.DIM if done else Role.PLAIN, room - names), *self._evidence(row)]
 
-    def _versions(self, row: Row, role: Role) -> StyledPiece:
-        """The versions, then roots and kind as far as there is room: names have priority, and versions may be long."""
-        columns = self._columns
-        room = columns.phrase + 1 + columns.rest
-        phrase = harmless(row.phrase)
-        left = room - min(cell_len(phrase), room) - 1
-        if row.node.kind is NodeKind.GROUP:
-            # A count is never cut: it is shortened, and the versions make room.
-            number = f" ×{len(row.node.children)}"
-            where = row.where if cell_len(row.where) <= left else number if cell_len(number) < room else ""
-        else:
-            where = fitted_end(row.where, min(left, cell_len(harmless(row.where)))) if left > 0 else ""
-        summary = f" {row.summary}" if where else row.summary
-        summary = summary if cell_len(where) + cell_len(harmless(summary)) <= left else ""
-        used = cell_len(where) + cell_len(harmless(summary))
-        gap = max(columns.phrase + 1, cell_len(phrase) + 1) if used <= columns.rest else room - used
-        lead = fitted(phrase, min(gap, room) if used else room)
-        end = room - cell_len(lead) - used
-        return [Span(" "), Span(lead, role), Span(where, Role.PLACE), Span(harmless(summary) + " " * end, Role.DIM)]
+    def _versions(self, row: Row, role: Role, room: int) -> StyledPiece:
+        """The versions, then roots and kind as far as there is room, then the worst finding on a wide screen."""
+        columns, phrase, tails = self._columns, harmless(row.phrase), _tails(row)
+        free = room - cell_len(phrase)
+        tail = next((text for text in tails if cell_len(text) <= free), tails[-1])
+        used = cell_len(tail)
+        start = max(columns.phrase, cell_len(phrase))
+        lead = fitted_step(phrase, start if start + used <= room else room - used)
+        reason_room = room - start - columns.tail - 2
+        if not row.reason or reason_room < _REASON_FROM or used > columns.tail or start > columns.phrase:
+            return [Span(" "), Span(lead, role), Span(fitted(tail, room - cell_len(lead)), Role.DIM)]
+        reason = Span(f"  {fitted(row.reason, reason_room)}", Role.DIM)
+        return [Span(" "), Span(lead, role), Span(fitted(tail, columns.tail), Role.DIM), reason]
 
     def _evidence(self, row: Row) -> StyledPiece:
         """The row's count of hashes that are not verified, right-aligned."""

@@ -38,7 +38,7 @@ def review_help() -> Iterator[Line]:
     }
     yield from help_section("UPPER-CASE KEYS", _DECIDING)
     yield from help_section("SIGNS", {**SIGN_MEANINGS, **others})
-    yield from help_section("HASHES VERIFIED, the last column", MEANINGS)
+    yield from help_section("HASHES NOT VERIFIED, the last column", MEANINGS)
     yield from help_section("PROOF OF A HASH", PROOFS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)
     yield from help_section("FILTER", REVIEW_GRAMMAR.meanings)

@@ -13,6 +13,7 @@ from locklens.review.model import Bump, Change, ChangeKind, Severity
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lines import Role, Span, severity_span
 from locklens.review.reports.words import kind_sign, phrase
+from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.tree import ConflictPair, Grouping, Node, NodeKind, RootChange
 from locklens.ui.text.evidence import unverified_of
@@ -51,6 +52,7 @@ class Row:
         tally: For sections: the count of reviewed changes and findings.
         evidence: The count of hashes that are not verified.
         standing: The sign of `Standing`.
+        reason: The rule and title of a change's worst finding that counts.
         state: The severity, five columns wide; with "…" while more may be found, "?" if that was never settled.
     """
 
@@ -67,6 +69,7 @@ class Row:
     evidence: Span = _NOTHING
     state: Span = _NOTHING
     standing: str = ""
+    reason: str = ""
 
     @property
     def key(self) -> str:
@@ -252,7 +255,15 @@ def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -
     if setting.grouping is Grouping.PROVIDER:
         name, where = where, ""
     texts = phrase(change), kind_in_short(change)
-    return Row(node, depth, folded, mark, name, kind_sign(change.kind), *texts, where, evidence=evidence)
+    sign, reason = kind_sign(change.kind), _worst_finding(node)
+    return Row(node, depth, folded, mark, name, sign, *texts, where, evidence=evidence, reason=reason)
+
+
+def _worst_finding(node: Node) -> str:
+    """The worst finding that counts on a node's changes; "" for none, or for one that has no title."""
+    counting = [one for subject in node.subjects for one in subject.change.findings if one.severity is node.severity]
+    finding = next((one for one in counting if one.accepted is None), None)
+    return f"{finding.rule} {RULES[finding.rule].title}" if finding is not None and finding.rule in RULES else ""
 
 
 def _root_name(node: Node) -> str:

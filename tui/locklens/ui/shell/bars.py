@@ -110,7 +110,7 @@ FACT_WIDTH = 28
 
 
 def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
-    """Each registry with its answer, and the notes that limit the whole review."""
+    """Each registry with its answer."""
     name = "registries"
     if progress.done is not None:
         yield fact_line(name, Span(progress.words, Role.INFO))
@@ -122,6 +122,10 @@ def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
         name = ""
     if name:
         yield fact_line(name, Span("none asked"))
+
+
+def note_lines(review: Review) -> Iterator[Line]:
+    """The notes that limit the whole review."""
     for note in review.notes:
         yield fact_line("note", Span(note, Role.WARN))
 

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from locklens.ui.shell.palette import Command
 
 _MESSAGE_SECONDS = 8.0
-_FACTS_FROM_HEIGHT = 28
+_FACTS_FROM_HEIGHT = 32
 _LEGEND_FROM_HEIGHT = 40
-_TWO_PANES_FROM_WIDTH = 100
+_TWO_PANES_FROM_WIDTH = 120
+"""On narrower terminals the list takes the screen: names and versions come before a second pane."""
 _WIDTHS = [(0, "-narrow"), (_TWO_PANES_FROM_WIDTH, "-wide")]
 _HEIGHTS = [(0, "-short"), (_FACTS_FROM_HEIGHT, "-tall"), (_LEGEND_FROM_HEIGHT, "-taller")]
 

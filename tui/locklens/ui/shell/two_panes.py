@@ -26,6 +26,7 @@ from locklens.ui.text.phrases import changed_on_disk
 from locklens.ui.views import REVIEW, VIEWS
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
+from locklens.ui.widgets.list_titles import ListTitles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -146,7 +147,9 @@ class TwoPaneScreen(LockLensScreen[int]):
         yield LineView(id="notice")
         with Horizontal(id="panes"):
             with Vertical(id="left"):
-                yield self.make_list()
+                rows = self.make_list()
+                yield ListTitles(rows)
+                yield rows
                 yield LineView(id="facts")
             yield LineView(id="detail")
         with Horizontal(id="filter-line"):

@@ -32,8 +32,8 @@ def signers_head(review: Review | None, signers: Collection[SignerUses]) -> tupl
     locks = counted(len(review.roots), "lock file")
     return (
         BarLayout((*name, Piece(f"  {releases} in {locks}")), tuple(counts)),
-        BarLayout((Piece(" signers", Role.DIM), Piece(f"  {releases}")), tuple(counts)),
-        BarLayout(tuple(counts)),
+        BarLayout((name[0], Piece(releases)), tuple(counts)),
+        BarLayout(name[:1], tuple(counts)),
     )
 
 

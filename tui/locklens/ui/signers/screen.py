@@ -100,7 +100,7 @@ class SignersScreen(RowActionsScreen):
             return
         rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.narrowed)
         self.left.show_rows(rows, cursor_key=cursor_key)
-        self.facts.show_lines(bars.registry_lines(self.review, self.progress))
+        self.facts.show_lines((*bars.registry_lines(self.review, self.progress), *bars.note_lines(self.review)))
         self.refresh_notice()
         self.refresh_bars()
 

@@ -13,10 +13,8 @@ from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import StyledPiece, fitted
 
 _TIER = 11
-_COUNT = 3
-_COUNT_IN_WORDS = 13
+_COUNT = len("providers")
 _STATE = 9
-_WORDS_FROM_WIDTH = 70
 
 
 class SignerList(RowList[SignerRow]):
@@ -46,21 +44,23 @@ class SignerList(RowList[SignerRow]):
     def lay_out(self, rows: tuple[SignerRow, ...], width: int) -> None:
         """Give the name the width that the other columns leave."""
         del rows
-        self._is_wordy = width >= _WORDS_FROM_WIDTH
-        count = _COUNT_IN_WORDS if self._is_wordy else _COUNT
-        self._room = max(0, width - 2 - _TIER - count - _STATE - 3)
+        self._room = max(0, width - 2 - _TIER - _COUNT - _STATE - 3)
+
+    def titles(self, width: int) -> StyledPiece:
+        """Name the columns."""
+        del width
+        return [Span(f"  {fitted('signer', self._room)} {'tier':<{_TIER}} {'providers':>{_COUNT}} state", Role.DIM)]
 
     def painted(self, row: SignerRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint name, tier, number of providers, and state."""
         del width
         signer, tier = row.signer, tier_span(row.signer.tier)
         number = len(signer.addresses)
-        words = f" {'provider' if number == 1 else 'providers':<9}" if self._is_wordy else ""
         known = Role.STRONG if signer.key is not None else Role.PLAIN
         return [
             Span("> " if cursor else "  ", Role.STRONG),
             Span(fitted(row.name, self._room), known),
             Span(f" {tier.text:<{_TIER}}", tier.role),
-            Span(f" {number:>{_COUNT}}{words} ", Role.PLAIN),
+            Span(f" {number:>{_COUNT}} ", Role.PLAIN),
             Span(row.state.text, row.state.role),
         ]

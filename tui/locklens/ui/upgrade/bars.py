@@ -34,8 +34,8 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     )
     return (
         BarLayout((*name, Piece(extent)), counts),
-        BarLayout((Piece(" upgrade", Role.DIM), Piece(extent)), counts),
-        BarLayout(counts),
+        BarLayout((name[0], Piece(extent.strip())), counts),
+        BarLayout(name[:1], counts),
     )
 
 

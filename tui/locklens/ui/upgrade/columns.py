@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from locklens.ui.upgrade.rows import UpgradeRow
 
 _VERSION_LEAST, _VERSION_MOST = 8, 12
-_NAME_LEAST, _NAME_MOST = 18, 34
+_NAME_LEAST, _NAME_MOST = 18, 44
+_NOTE_WANTED = 24
+"""Columns that the last column is given before the name gets more than it needs at least."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Column:
     """A column.
 
     Attributes:
-        title: Its title, on the section lines.
+        title: Its title, above the list.
         cell: Returns its cell of a row.
         meaning: Its sentence of help.
         width: Its width, in columns of the terminal, or the rule that returns it for the rows that are shown; None to
@@ -61,7 +63,8 @@ def _version_width(rows: Sequence[UpgradeRow]) -> int:
 
 
 def _target_width(rows: Sequence[UpgradeRow]) -> int:
-    return _longest(row.target.text for row in rows)
+    """The width of the longest target: the version that would be locked is never cut."""
+    return max(_VERSION_LEAST, max((len(row.target.text) for row in rows), default=0))
 
 
 def _longest(texts: Iterable[str]) -> int:
@@ -76,9 +79,10 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: Span(row.in_range, Role.DIM),
         "the newest version that satisfies the constraints: the selection of init -upgrade",
         _version_width,
-        from_width=96,
+        from_width=110,
     ),
-    Column("newest", lambda row: Span(row.newest, Role.DIM), "the newest release", _version_width),
+    # On narrower screens the last column names the newest version where something holds it back.
+    Column("newest", lambda row: Span(row.newest, Role.DIM), "the newest release", _version_width, from_width=90),
     Column(
         "age",
         lambda row: row.age,
@@ -93,7 +97,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: row.signer,
         "the signer of the target, compared with that of the locked version, as below",
         13,
-        from_width=92,
+        from_width=120,
     ),
     Column(
         "held back by",
@@ -124,13 +128,17 @@ class LaidOutColumns:
         shown = [(column, column.width_for(rows)) for column in table if width >= column.from_width]
         room = width - lead - sum(1 + needed for _, needed in shown)
         names = max((len(row.title) + 2 * (row.depth - 1) for row in rows), default=0)
-        name = max(_NAME_LEAST, min(names, _NAME_MOST, room * 2 // 3))
+        name = max(0, min(names, _NAME_MOST, max(_NAME_LEAST, room - _NOTE_WANTED), room))
         rest = max(0, room - name)
         return cls(name, tuple((column, rest if column.width is None else needed) for column, needed in shown))
 
     def painted(self, row: UpgradeRow) -> list[Span]:
-        """Return the cells of a row."""
-        return [column.painted(column.cell(row), width) for column, width in self.columns]
+        """Return the cells of a row; the last one begins where the cells before it are empty."""
+        cells = [(column, column.cell(row), width) for column, width in self.columns]
+        *others, (last, note, room) = cells
+        while note.text and others and not others[-1][1].text:
+            room += 1 + others.pop()[2]
+        return [*(column.painted(cell, width) for column, cell, width in others), last.painted(note, room)]
 
     def painted_titles(self) -> list[Span]:
         """Return the titles."""

@@ -12,18 +12,18 @@ from textual.message import Message
 from locklens.review.reports.lines import Role, Span
 from locklens.ui.upgrade.columns import COLUMNS, LaidOutColumns
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
-from locklens.ui.widgets.row_list import RowList
+from locklens.ui.widgets.row_list import RowList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end
 
 if TYPE_CHECKING:
     from textual import events
     from textual.binding import BindingType
 
-_LEAD, _MARK = 2, 4
+_LEAD, _MARK = 3, 4
 
 
 class UpgradeList(RowList[UpgradeRow]):
-    """The providers by section; section lines carry the column titles."""
+    """The providers by section."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("h", "fold", "Fold", show=False),
@@ -97,7 +97,7 @@ class UpgradeList(RowList[UpgradeRow]):
             self.cursor = ahead[0] if by > 0 else ahead[-1]
 
     def show_cursor(self) -> None:
-        """Scroll to the cursor, and to the section line just above it: it has the column titles."""
+        """Scroll to the cursor, and to the section line just above it."""
         above = self.rows[self.cursor - 1] if 0 < self.cursor < len(self.rows) else None
         more = 1 if above is not None and above.kind is RowKind.SECTION else 0
         self.scroll_to_region(Region(0, self.cursor - more, 1, 1 + more), animate=False, force=True)
@@ -121,11 +121,17 @@ class UpgradeList(RowList[UpgradeRow]):
         body = [row for row in rows if row.depth]
         self._columns = LaidOutColumns.fitting(COLUMNS, body, width, lead=_LEAD + _MARK)
 
+    def titles(self, width: int) -> StyledPiece:
+        """Name the columns."""
+        del width
+        room = _LEAD + _MARK + self._columns.name
+        return [Span(fitted(" " * (_LEAD + _MARK) + "provider", room), Role.DIM), *self._columns.painted_titles()]
+
     def painted(self, row: UpgradeRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint the mark, the name, and the columns."""
-        lead = Span("> " if cursor else "  ", Role.STRONG)
+        lead = Span(f"{'>' if cursor else ' '}{fold_marker(folded=row.is_folded)} ", Role.STRONG)
         if row.kind is RowKind.SECTION:
-            return [lead, *self._section(row)]
+            return [lead, Span(fitted(row.title, max(0, width - _LEAD)), Role.HEADING)]
         if row.kind is RowKind.REFUSED:
             room = max(0, width - _LEAD - _MARK - self._columns.name - 1)
             title = Span(fitted_end(row.title, self._columns.name))
@@ -137,8 +143,6 @@ class UpgradeList(RowList[UpgradeRow]):
                 Span(fitted(row.note.text, room), Role.WARN),
             ]
         indent = "  " * (row.depth - 1)
-        if row.is_folded is not None:
-            lead = Span("> " if cursor else "+ " if row.is_folded else "v ", Role.STRONG)
         name = fitted_end(row.title, self._columns.name - len(indent))
         return [
             lead,
@@ -146,9 +150,3 @@ class UpgradeList(RowList[UpgradeRow]):
             Span(name, Role.PLACE if row.depth > 1 else Role.PLAIN),
             *self._columns.painted(row),
         ]
-
-    def _section(self, row: UpgradeRow) -> list[Span]:
-        room = _MARK + self._columns.name
-        if len(row.title) > room:
-            return [Span(row.title, Role.HEADING)]
-        return [Span(fitted(row.title, room), Role.HEADING), *self._columns.painted_titles()]

@@ -32,8 +32,12 @@ class BarLayout(NamedTuple):
     right: tuple[Piece, ...] = ()
 
 
+_LEAST_NAMED = 8
+"""Columns that the last piece on the left keeps where it is cut."""
+
+
 class Bar(Widget):
-    """Shows the first of its layouts that fits; the last one is cut piece by piece."""
+    """Shows the first of its layouts that fits; of the last one the left side is cut, so that no count is."""
 
     @dataclass
     class Clicked(Message):
@@ -63,6 +67,11 @@ class Bar(Widget):
 
     def _cut(self, width: int) -> list[Piece]:
         kept: list[Piece] = []
+        for layout in self._layouts[-1:]:
+            named, counts = layout.left[-1:], sum(cell_len(harmless(piece.text)) for piece in layout.right)
+            room = width - counts - sum(cell_len(harmless(piece.text)) for piece in layout.left[:-1])
+            if layout.right and named and not named[0].action and room >= _LEAST_NAMED:
+                return [*layout.left[:-1], named[0]._replace(text=fitted(named[0].text, room)), *layout.right]
         for piece in (piece for layout in self._layouts[-1:] for side in (layout.left, layout.right) for piece in side):
             room = width - sum(cell_len(harmless(previous.text)) for previous in kept)
             if cell_len(harmless(piece.text)) <= room:

@@ -15,6 +15,7 @@ from locklens.ui.widgets.strips import StyledPiece, strip_of
 
 if TYPE_CHECKING:
     from textual import events
+    from textual.widget import Widget
 
 
 class Keyed(Protocol):
@@ -26,6 +27,11 @@ class Keyed(Protocol):
 
 
 RowT = TypeVar("RowT", bound=Keyed)
+
+
+def fold_marker(*, folded: bool | None) -> str:
+    """The marker of a row that folds; a space for one that does not."""
+    return {None: " ", True: "▸", False: "▾"}[folded]
 
 
 class RowList(ScrollView, Generic[RowT], can_focus=True):
@@ -49,10 +55,16 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self._rows: tuple[RowT, ...] = ()
         self._is_placed = False
         """True once the user moved the cursor; until then the cursor is at the top, on the worst row."""
+        self.titles_line: Widget | None = None
+        """The widget that shows `titles`."""
 
     @abstractmethod
     def painted(self, row: RowT, width: int, *, cursor: bool) -> StyledPiece:
         """The look of a row."""
+
+    @abstractmethod
+    def titles(self, width: int) -> StyledPiece:
+        """The titles of the columns, as wide as `lay_out` made them."""
 
     @abstractmethod
     def lay_out(self, rows: tuple[RowT, ...], width: int) -> None:
@@ -123,6 +135,8 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         width = self.scrollable_content_region.width
         self.lay_out(self._rows, width)
         self.virtual_size = Size(width, len(self._rows))
+        if self.titles_line is not None:
+            self.titles_line.refresh()
 
     def watch_cursor(self) -> None:
         """Scroll to the cursor and post the highlighted row."""

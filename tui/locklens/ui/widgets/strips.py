@@ -54,7 +54,10 @@ def fitted(text: str, width: int) -> str:
 
 
 def fitted_end(text: str, width: int) -> str:
-    """The escaped text, cut at its beginning: the last folders of a path are more specific than the first."""
+    """The escaped text, cut at its beginning, at a slash if one is near.
+
+    The last folders of a path are more specific than the first, and so is a provider's type than its namespace.
+    """
     shown = harmless(text)
     if cell_len(shown) <= width:
         return set_cell_size(shown, width)
@@ -63,7 +66,28 @@ def fitted_end(text: str, width: int) -> str:
     start = max(0, len(shown) - width + 1)
     while cell_len(shown[start:]) > width - 1:
         start += 1
-    return set_cell_size(_ELLIPSIS + shown[start:], width)
+    slash = shown.find("/", start, start + (len(shown) - start) // 2)
+    return set_cell_size(_ELLIPSIS + shown[max(start, slash) :], width)
+
+
+_ARROW = " -> "
+
+
+def least_step(text: str) -> int:
+    """The columns that the versions of a change take at least: the target is never cut, the old version may be."""
+    shown = harmless(text)
+    old, arrow, new = shown.rpartition(_ARROW)
+    return cell_len(shown) if not arrow else min(cell_len(old), 1) + cell_len(arrow + new)
+
+
+def fitted_step(text: str, width: int) -> str:
+    """The versions of a change, `5.1.0 -> 5.2.0`, in a number of columns; the old version is cut before the target."""
+    shown = harmless(text)
+    old, arrow, new = shown.rpartition(_ARROW)
+    room = width - cell_len(arrow + new)
+    if not arrow or cell_len(shown) <= width or room < 1:
+        return fitted(new if arrow and cell_len(shown) > width else shown, width)
+    return fitted(old, room) + arrow + new
 
 
 def wrapped(line: Line, width: int) -> list[StyledPiece]:
