@@ -101,9 +101,9 @@ class RootContext(Struct, frozen=True):
         tool_change: Set if the root changed to the other tool.
         converted: Its lock file and configuration files that git converts on checkout, by path.
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
+        unread: Configuration files with an error, by path.
         is_generation_noted: True if one note stands for all roots whose configuration another tool may generate.
         minorities: Of those providers, the lock files that differ from most others, if they are fewer than half.
-        unread: Configuration files with an error, by path.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of files of the change that the tools, run in the root, take for packages, and other spellings
             of the names of files that are read.
