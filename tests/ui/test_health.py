@@ -161,7 +161,7 @@ async def test_filter_sort_and_group(opening: Opening) -> None:
         await on.press("slash", *"backup", "enter")
         found = on.titles
         assert found[: found.index("VERSIONS OF EACH PROVIDER")] == [
-            "required platform missing", "infra/tools/backup", "no zh, from a mirror or cache", "infra/tools/backup",
+            "required platform missing", "infra/tools/backup", "only h1 hashes, none is signed", "infra/tools/backup",
         ]  # fmt: skip
         await on.press("escape", "b")
         assert "infra/stage/monitoring" in on.titles

@@ -353,7 +353,8 @@ def _with_other_roots(
     entries = BaseEntries(change for root in roots for change in root.changes)
     head = _locks(comparison, {pair.path: new for pair, _, new in pairs})
     base = _base_locks(comparison, {old.path: old for _, old, _ in pairs})
-    unchanged = {pair.new_lock for pair in comparison.roots if not pair.lock_changed}
+    kept = (pair.new_lock for pair in comparison.roots if not pair.lock_changed)
+    unchanged = {path for path in kept if path is not None}
     locked = LockedPackages(entries.enter(head, unchanged), entries.enter(base))
     known = [replace(root, changes=_with_elsewhere(root.changes, entries)) for root in roots]
     return [_with_rivals(root, locked) for root in known]

@@ -140,9 +140,13 @@ class BaseEntries:
         if change.kind is not ChangeKind.NEW_PROVIDER or change.new is None or change.address not in self._found:
             return None
         found, version = self._found[change.address], change.new.version
-        ordered = sorted(found, key=cmp_to_key(lambda one, other: one[0].version.compare(other[0].version)))
+        ordered = sorted(found, key=cmp_to_key(_by_version))
         hashes = {text for entry, _ in found if entry.version == version for text in entry.hashes}
         return LockedElsewhere(*ordered[0], *ordered[-1], frozenset(hashes))
+
+
+def _by_version(one: tuple[LockEntry, str], other: tuple[LockEntry, str]) -> int:
+    return one[0].version.compare(other[0].version)
 
 
 def _version_of(entry: LockEntry) -> _Version:
