@@ -200,7 +200,9 @@ def test_a_conflict_names_the_smallest_set_that_cannot_hold(tmp_path: Path) -> N
         "  CONSTRAINTS  >= 5.1.0, ~> 5.40, != 5.50.0, > 6.0.0\n"
         "  REGISTRY"
     ) in said(result)
-    assert said(result).endswith("  FINDINGS     BLOCK LK005  Locked version does not satisfy the configuration: init fails\n")
+    assert said(result).endswith(
+        "  FINDINGS     BLOCK LK005  Locked version does not satisfy the configuration: init fails\n"
+    )
     (root,) = document(result)["roots"]
     assert root["in_effect"] is None
     assert [[one["term"] for one in conflict] for conflict in root["conflicts"]] == [["~> 5.40", "> 6.0.0"]]

@@ -83,7 +83,7 @@ async def test_checks_with_counts_then_the_spread(opening: Opening) -> None:
     async with opening() as on:
         assert " 32 roots  24 providers  29 versions " in on.lines[0]
         assert "5 BLOCK  6 WARN  1 INFO" in on.lines[0]
-        row = next(line for line in on.lines if "same version, different zh sets" in line)
+        row = next(line for line in on.lines if "same version, different hashes" in line)
         assert row.split("│")[0].split()[-2:] == ["BLOCK", "2"]
         row = next(line for line in on.lines if "hashes contradict the release" in line)
         assert row.split("│")[0].split()[-2:] == ["0", "30"], "below roots and unknown"
@@ -94,10 +94,10 @@ async def test_checks_with_counts_then_the_spread(opening: Opening) -> None:
 
 async def test_enter_lists_the_roots_and_then_opens_the_detail(opening: Opening) -> None:
     async with opening() as on:
-        await on.go_to("same version, different zh sets")
+        await on.go_to("same version, different hashes")
         assert "locklens doctor -- infra/prod/search infra/stage/search" in on.said
         await on.press("enter")
-        at = on.titles.index("same version, different zh sets")
+        at = on.titles.index("same version, different hashes")
         assert on.titles[at + 1 : at + 3] == ["infra/prod/search", "infra/stage/search"]
         await on.press("j", "enter")
         assert on.health.detail.has_focus
@@ -169,7 +169,7 @@ async def test_filter_sort_and_group(opening: Opening) -> None:
         await on.press("b")
         assert "registry.terraform.io/corp/search-sync" in on.titles
         await on.press("b", "b", "s")
-        assert on.titles[0] == "same version, different zh sets"
+        assert on.titles[0] == "same version, different hashes"
         await on.press("s")
         checks = on.titles[: on.titles.index("VERSIONS OF EACH PROVIDER")]
         assert checks == sorted(checks)
