@@ -243,7 +243,7 @@ async def test_asking_again_while_asking_replaces_the_run(three: Review, running
         assert on.text.count("0 of 4") == 1, "what is known stays"
         source.serving[0].tell(RootsKnown(three.roots[1:2]))
         source.serving[1].tell(Progress("evidence", 2, 3))
-        await until(on, lambda: "2/3 changes settled" in on.text)
+        await until(on, lambda: "2 of 3 changes done" in on.text)
         assert on.text.count("0 of 4") == 1, "what the run before still says is not heard"
         source.serving[1].tell(RootsKnown(three.roots[1:2]))
         await until(on, lambda: on.text.count("0 of 4") == 2)
@@ -413,7 +413,7 @@ async def test_a_registry_that_answers_late(real: Callable[[DemoRegistry], LockL
             await until(on, lambda: "… of" in on.text)
             await on.go_to("hashicorp/google")
             key = on.current.key
-            await until(on, lambda: "changes settled" in on.text)
+            await until(on, lambda: "changes done" in on.text)
             await on.press("enter", "escape")
             await until(on, lambda: not on.screen.is_asking)
             assert on.current.key == key
