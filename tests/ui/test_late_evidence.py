@@ -264,7 +264,7 @@ async def test_asking_again_keeps_what_is_known_until_it_is_known_again(three: R
         source.serving[1].tell(
             RootsKnown((replace(drafted(three).roots[0], configuration=three.roots[0].configuration),))
         )
-        await until(on, lambda: "1/3 changes settled" in on.text)
+        await until(on, lambda: "1 of 3 changes done" in on.text)
         assert on.text.count("0 of 4") == 3
         source.serving[1].end.set()
         await on.settle()
@@ -279,7 +279,7 @@ async def test_a_file_that_changes_while_registries_are_asked_is_noticed(
     async with running(source, settled=False) as on:
         await until(on, lambda: on.text.count("… of 4") == 3)
         source.serving[0].tell(Progress("evidence", 1, 3))
-        await until(on, lambda: "1/3 changes settled" in on.text)
+        await until(on, lambda: "1 of 3 changes done" in on.text)
         file.write_text("22")
         await until(on, lambda: len(source.serving) == 2 and source.serving[0].cancelled)
         source.serving[1].end.set()

@@ -394,7 +394,7 @@ async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path)
         await on.press("R")
         await on.ready()
         assert "+ acme/demo  new 1.4.1" in on.plan
-        assert "then no provider differs from HEAD" in on.plan
+        assert "after this, no provider differs from HEAD" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
     assert git(top, "status", "--porcelain") == ""
@@ -504,7 +504,7 @@ async def test_a_clone_without_modules_is_planned_without_them(opening: Opening,
             await on.press("3")
             await until(on, lambda: isinstance(on.app.screen, HashesScreen) and not on.app.screen.is_asking)
             await until(on, lambda: "hashicorp/aws" in on.text)
-            await on.press("j", "j", "L")
+            await on.press("j", "l", "j", "L")
         else:
             on.want(Upgrade(where(top, "a"), ("aws",)))
         await until(on, on.has_preview)
