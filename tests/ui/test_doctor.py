@@ -260,7 +260,7 @@ def test_an_incident_of_the_demo_opens_here_and_its_fix_can_be_undone(
 
     async def drive(request: ReviewRequest, view: str) -> None:
         app = LockLensApp(LockLens(request), view, store_path=tmp_path / "store.sqlite3")
-        async with app.run_test(size=(110, 32)) as pilot:
+        async with app.run_test(size=(130, 32)) as pilot:
             on = DoctorDriver(app, pilot)
             await on.diagnosed()
             seen.append(on.titles[0])
