@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,9 +15,10 @@ from locklens import hcl
 from locklens.dialect import AddressError
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import StateReading
+from locklens.project.gojson import JsonObject, Number, read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -30,7 +31,13 @@ _PROVIDER = re.compile(
 )
 _LEGACY = re.compile(rf"(?:module\.{_STEP}\.)*provider\.{_STEP}(?:\.{_STEP})?\Z")
 _LINE = re.compile(rb'"provider"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
+_PLAIN = re.compile(r"[\w.\[\]-]*")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _LATEST = 4
+_STATE = frozenset(["version", "resources", "modules"])
+_RESOURCE = frozenset(["module", "mode", "type", "name", "provider", "instances"])
+_INSTANCE = frozenset(["provider"])
+_POINTER = frozenset(["backend", "type"])
 _NO_TRANSLATION = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION"
 
 
@@ -53,7 +60,7 @@ class TerraformState(Struct, frozen=True):
 
     Attributes:
         reading: What became of it.
-        path: Of the file in the tree, "" where none was read.
+        path: Of the file in the tree, whether it could be read or not; "" where there is none, or it is unknown which.
         uses: One for each provider, in the file's order.
     """
 
@@ -91,18 +98,19 @@ def read_state(
         where = f'the "{backend.type}" backend' if backend.kind == "backend" else "HCP Terraform or a similar service"
         return TerraformState(StateReading("remote", f"the state is in {where}"))
     disk = tree if worktree is None else worktree
+    path = ""
     try:
         path = _state_path(disk, root, backend, environ)
         data = tree.read(path)
         if data is None and disk is not tree:
             data = disk.read(path)
         if not data:
-            return TerraformState(StateReading("none", ""))
+            return TerraformState(StateReading("none", ""), path if data is not None else "")
         return TerraformState(StateReading("local", ""), path, _uses(data, dialect, environ, required))
     except _StateError as error:
-        return TerraformState(StateReading("unreadable", str(error)))
+        return TerraformState(StateReading("unreadable", str(error)), path)
     except ConfigurationError as error:
-        return TerraformState(StateReading("unreadable", f"the state cannot be read: {error}"))
+        return TerraformState(StateReading("unreadable", f"the state cannot be read: {error}"), path)
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:
@@ -138,11 +146,11 @@ def _pointed_backend(data: bytes | None) -> str:
     if not data:
         return ""
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise _StateError("Error loading state: the backend's pointer in the data folder is not JSON") from error
-    backend = document.get("backend") if isinstance(document, dict) else None
-    kind = backend.get("type") if isinstance(backend, dict) else ""
+        document = read_json(data)
+        backend = document.fields(_POINTER).get("backend") if isinstance(document, JsonObject) else None
+        kind = backend.fields(_POINTER).get("type") if isinstance(backend, JsonObject) else ""
+    except ValueError as error:
+        raise _StateError(f"Error loading state: the backend's pointer in the data folder: {error}") from error
     return kind if isinstance(kind, str) else ""
 
 
@@ -150,21 +158,22 @@ def _uses(
     data: bytes, dialect: Dialect, environ: Mapping[str, str], required: frozenset[ProviderAddress]
 ) -> tuple[StateUse, ...]:
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise _StateError("Error refreshing state: the file is not JSON") from error
-    version = document.get("version") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or isinstance(version, bool) or not isinstance(version, int):
+        document = read_json(data)
+    except ValueError as error:
+        raise _StateError(f"Error refreshing state: {error}") from error
+    state = _fields(document, _STATE, "the state")
+    version = state.get("version")
+    if not isinstance(version, Number) or not re.fullmatch("[0-9]{1,9}", version):
         raise _StateError("Error refreshing state: the file has no version")
-    if version > _LATEST or version < 1:
+    if not 1 <= int(version) <= _LATEST:
         raise _StateError(f"Error refreshing state: the format version {version} is not supported")
-    if version < _LATEST:
-        return _uses_of_old_state(document)
+    if int(version) < _LATEST:
+        return _uses_of_old_state(state)
     lines = _lines(data)
     first: dict[ProviderAddress, tuple[str, int]] = {}
     counts: dict[ProviderAddress, int] = {}
     translates = dialect.name == "opentofu" and environ.get(_NO_TRANSLATION) != "0"
-    for resource in _items(document, "resources"):
+    for resource in _items(state, "resources", _RESOURCE):
         mode = resource.get("mode")
         if mode not in ("managed", "data"):
             raise _StateError(f"Error refreshing state: a resource has the mode {mode!r}")
@@ -183,36 +192,44 @@ def _uses(
     )
 
 
-def _uses_of_old_state(document: Mapping[str, Any]) -> tuple[StateUse, ...]:
+def _uses_of_old_state(state: Mapping[str, object]) -> tuple[StateUse, ...]:
     """States before version 4 name providers as they were before 0.13, which the tools refuse."""
-    for module in _items(document, "modules"):
+    for module in _items(state, "modules", _STATE):
         if module.get("resources"):
             raise _StateError("Invalid legacy provider address: the state needs Terraform's 0.13 upgrade process")
     return ()
 
 
-def _subject(resource: Mapping[str, Any]) -> str:
+def _subject(resource: Mapping[str, object]) -> str:
     """The resource's address, of the parts that are texts."""
     kind = "data" if resource.get("mode") == "data" else ""
     parts = (resource.get("module"), kind, resource.get("type"), resource.get("name"))
     return ".".join(part for part in parts if isinstance(part, str) and part)
 
 
-def _items(document: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    found = document.get(name) or ()
-    if not isinstance(found, list | tuple) or not all(isinstance(item, dict) for item in found):
-        raise _StateError(f"Error refreshing state: {name} is not a list of objects")
-    yield from found
+def _fields(value: object, names: frozenset[str], what: str) -> dict[str, object]:
+    if not isinstance(value, JsonObject):
+        raise _StateError(f"Error refreshing state: {what} is not an object")
+    try:
+        return value.fields(names)
+    except ValueError as error:
+        raise _StateError(f"Error refreshing state: in {what} {error}") from error
 
 
-def _addresses(resource: Mapping[str, Any], dialect: Dialect) -> list[str]:
+def _items(fields: Mapping[str, object], name: str, names: frozenset[str]) -> list[dict[str, object]]:
+    found = fields.get(name, [])
+    if not isinstance(found, list):
+        raise _StateError(f"Error refreshing state: {name} is not a list")
+    return [_fields(item, names, f"an item of {name}") for item in found]
+
+
+def _addresses(resource: Mapping[str, object], dialect: Dialect) -> list[str]:
     """The provider addresses of a resource. OpenTofu lets instances name one, which then counts instead."""
-    own = resource.get("provider")
-    own_text = own if isinstance(own, str) else ""
+    own_text = _provider(resource)
     if dialect.name != "opentofu":
         return [own_text] if own_text else []
-    of_instances = [instance.get("provider") or "" for instance in _items(resource, "instances")]
-    named = [text for text in of_instances if isinstance(text, str) and text]
+    of_instances = [_provider(instance) for instance in _items(resource, "instances", _INSTANCE)]
+    named = [text for text in of_instances if text]
     if not named:
         if not own_text:
             raise _StateError("Provider field missing state")
@@ -224,11 +241,20 @@ def _addresses(resource: Mapping[str, Any], dialect: Dialect) -> list[str]:
     return named[:1]
 
 
+def _provider(fields: Mapping[str, object]) -> str:
+    text = fields.get("provider", "")
+    if not isinstance(text, str) or isinstance(text, Number):
+        raise _StateError("Error refreshing state: a provider is not a string")
+    return text
+
+
 def _address(text: str, dialect: Dialect, *, is_instance: bool) -> ProviderAddress | None:
     """Read `[module.NAME.]provider["SOURCE"][.alias]`; None for what Terraform drops without a word.
 
+    The tools take spaces, line ends and comments between the parts too, which neither of them writes.
+
     Raises:
-        _StateError: The tool stops here.
+        _StateError: The tool stops here, or it is unknown if it does.
     """
     if _LEGACY.match(text) and not is_instance:
         raise _StateError(f"Invalid legacy provider address: {text} needs Terraform's 0.13 upgrade process")
@@ -242,7 +268,8 @@ def _address(text: str, dialect: Dialect, *, is_instance: bool) -> ProviderAddre
             address = None
         if match["key"] and not (is_instance and match["alias"] and dialect.name == "opentofu"):
             address = None
-    if address is None and dialect.name == "opentofu":
+    is_spelled_otherwise = match is None and not _PLAIN.fullmatch(_QUOTED.sub("", text))
+    if address is None and (dialect.name == "opentofu" or is_spelled_otherwise):
         raise _StateError(f"Error refreshing state: invalid provider address {text!r}")
     if address is not None and dialect.is_legacy(address):
         raise _StateError(f"Invalid legacy provider address: {text} needs Terraform's 0.13 upgrade process")
