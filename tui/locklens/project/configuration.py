@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from locklens.project.merging import Hidden
 
 
+UNCOMPUTED = "Unable to compute static value"
+"""The reason why a module is missing whose source or version cannot be told, in OpenTofu's words."""
+
+
 class Contributor(StrEnum):
     """The kind of a requirement."""
 
@@ -116,10 +120,12 @@ class StateReading(Struct, frozen=True):
     Attributes:
         kind: "none" where there is none, "local" where it was read, else why it was not.
         detail: A sentence where it was not read, else "".
+        file: Its path, whether it was read or not; "" where there is none, or it is unknown which file it is.
     """
 
     kind: Literal["none", "local", "remote", "unreadable"]
     detail: str
+    file: str = ""
 
 
 class Configuration(Struct, frozen=True, dict=True):
@@ -135,6 +141,7 @@ class Configuration(Struct, frozen=True, dict=True):
         state: What became of the state.
         files: Path of every file that was read.
         remote_modules: Calls of modules outside of the repository, each place once.
+        value_files: Path of every file that gives variables values of which sources or the state's path are computed.
         generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for
             none.
     """
@@ -149,6 +156,7 @@ class Configuration(Struct, frozen=True, dict=True):
     files: tuple[str, ...]
     generator: str = ""
     remote_modules: tuple[RemoteModule, ...] = ()
+    value_files: tuple[str, ...] = ()
 
     @classmethod
     def absent(cls, root: str, dialect: Dialect, generator: str = "") -> Configuration:

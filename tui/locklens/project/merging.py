@@ -70,6 +70,7 @@ class Module(Struct, frozen=True):
         calls: Module calls.
         backend: Where the state is kept, None where nothing says so.
         findings: Problems.
+        value_files: Paths of the files that give its variables values, where something is computed of those.
     """
 
     folder: str
@@ -82,6 +83,7 @@ class Module(Struct, frozen=True):
     calls: tuple[Placed[ModuleCall], ...]
     backend: Placed[Backend] | None
     findings: tuple[MergeNote, ...]
+    value_files: tuple[str, ...] = ()
 
 
 class _Spot(Protocol):

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.project.configuration import ConfigurationProblem, MissingModule, RemoteModule
+from locklens.project.configuration import UNCOMPUTED, ConfigurationProblem, MissingModule, RemoteModule
 from locklens.project.manifest import ManifestError, ModuleRecord, read_manifest
 from locklens.project.module_sources import ModuleSource, ModuleSourceError, is_exact_call, parse_module_source
 from locklens.project.module_versions import admits, check_constraint
 from locklens.project.state import data_folder
-from locklens.project.static_values import with_known_sources
+from locklens.project.static_values import with_known_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +86,7 @@ class ModuleTree:
         self.missing: list[MissingModule] = []
         self.problems: list[ConfigurationProblem] = []
         self.files: list[str] = []
+        self.value_files: list[str] = []
         self.remote: dict[tuple[str, int], RemoteModule] = {}
         """Calls in the reviewed tree of modules that are not in it, by place."""
         self._tree = tree
@@ -115,8 +116,9 @@ class ModuleTree:
         if module is None:
             module = self._reader.read(place.tree, place.folder, self._dialect)
             environ = None if self._modules else self._environ  # The root module is the first.
-            module = self._modules[known] = with_known_sources(module, place.tree, self._dialect, environ)
+            module = self._modules[known] = with_known_values(module, place.tree, self._dialect, environ)
             self.files.extend(module.files)
+            self.value_files.extend(module.value_files)
         return module
 
     def _add(self, key: str, module: Module, *, is_first: bool) -> None:
@@ -164,8 +166,7 @@ class ModuleTree:
         """Return where a call leads; None, with a problem or a missing module, where that cannot be told."""
         is_terraform = self._dialect.name == "terraform"
         if (call.source_fault or call.version_fault) and not is_terraform:
-            reason = "Unable to compute static value"
-            self.missing.append(MissingModule(key, call.shown or "(computed)", file, call.line, reason))
+            self.missing.append(MissingModule(key, call.shown or "(computed)", file, call.line, UNCOMPUTED))
             return None
         if call.source_fault or call.source is None:
             detail = "The source must be a constant." if call.source_fault else 'The argument "source" is required.'

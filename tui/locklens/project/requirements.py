@@ -92,9 +92,12 @@ def read_configuration(
         missing_modules=tuple(modules.missing),
         problems=tuple(problems),
         state=state.reading,
-        files=tuple(dict.fromkeys([*modules.files, *tests.files, *([state.path] if state.path else [])])),
+        files=tuple(
+            dict.fromkeys([*modules.files, *tests.files, *([state.reading.file] if state.reading.file else [])])
+        ),
         generator=generator,
         remote_modules=tuple(modules.remote.values()),
+        value_files=tuple(dict.fromkeys(modules.value_files)),
     )
 
 
@@ -158,7 +161,7 @@ def _of_state(state: TerraformState) -> Iterable[Requirement]:
             address=use.address,
             constraint="",
             constraints=Constraints(),
-            file=state.path,
+            file=state.reading.file,
             line=use.line,
             module="",
             contributor=Contributor.STATE,

@@ -14,7 +14,12 @@ from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.moved_roots import moved_roots
 from locklens.project.package_places import brought_packages, packages_by_folder
-from locklens.project.touched_roots import called_modules, paths_through_links, with_changed_configuration
+from locklens.project.touched_roots import (
+    called_modules,
+    changed_states,
+    paths_through_links,
+    with_changed_configuration,
+)
 from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_bytes, normalise
 from locklens.text import listing
 
@@ -59,6 +64,7 @@ class RootPair(Struct, frozen=True):
             spellings of the names of files that are read: paths of the head side, in the order of their bytes.
         has_packages: True if the head side tracks such files, whether the change concerns them or not.
         unlocked: Set for a root without a lock file on either side, of which a configuration file changed.
+        states: Files that the change adds or modifies and that may be a state, of whichever root.
     """
 
     path: str
@@ -71,6 +77,7 @@ class RootPair(Struct, frozen=True):
     vendored: tuple[str, ...] = ()
     has_packages: bool = False
     unlocked: RootEvidence | None = None
+    states: tuple[str, ...] = ()
 
 
 def find_roots(
@@ -144,7 +151,8 @@ def find_roots(
         }
 
     touched |= paths_through_links(touched, base_tree, head_tree)
-    configured = with_changed_configuration(head_tree, touched, set(folders))
+    states = changed_states(head_tree, touched)
+    configured = with_changed_configuration(head_tree, touched, set(folders), states)
     left = {folder for folder in folders if folder in gone}
     modules = called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
     # The review of the roots reads these anyway.
@@ -168,6 +176,7 @@ def find_roots(
                 brought.get(folder, ()),
                 folder in there,
                 evidence,
+                tuple(sorted(states)) if folder in configured else (),
             )
         )
     return tuple(pairs)

@@ -60,17 +60,23 @@ class TerraformState(Struct, frozen=True):
 
     Attributes:
         reading: What became of it.
-        path: Of the file in the tree, whether it could be read or not; "" where there is none, or it is unknown which.
         uses: One for each provider, in the file's order.
     """
 
     reading: StateReading
-    path: str = ""
     uses: tuple[StateUse, ...] = ()
 
 
 class _StateError(ValueError):
-    """The real tool would stop at this state; str() is its phrase."""
+    """The real tool would stop at this state, or it is unknown what it reads of it; str() is the phrase.
+
+    Attributes:
+        path: The file that would be the state otherwise, "" for an unknown one.
+    """
+
+    def __init__(self, phrase: str, path: str = "") -> None:
+        super().__init__(phrase)
+        self.path = path
 
 
 def read_state(
@@ -105,12 +111,12 @@ def read_state(
         if data is None and disk is not tree:
             data = disk.read(path)
         if not data:
-            return TerraformState(StateReading("none", ""), path if data is not None else "")
-        return TerraformState(StateReading("local", ""), path, _uses(data, dialect, environ, required))
+            return TerraformState(StateReading("none", "", path if data is not None else ""))
+        return TerraformState(StateReading("local", "", path), _uses(data, dialect, environ, required))
     except _StateError as error:
-        return TerraformState(StateReading("unreadable", str(error)), path)
+        return TerraformState(StateReading("unreadable", str(error), path or error.path))
     except ConfigurationError as error:
-        return TerraformState(StateReading("unreadable", f"the state cannot be read: {error}"), path)
+        return TerraformState(StateReading("unreadable", f"the state cannot be read: {error}", path))
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:
@@ -120,11 +126,14 @@ def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | 
 
 def _state_path(worktree: Tree, root: str, backend: Backend | None, environ: Mapping[str, str]) -> str:
     data = data_folder(worktree, root, environ)
+    default = worktree.join(root, "terraform.tfstate") or ""
     if data is None:
-        raise _StateError("TF_DATA_DIR is outside of the repository, so it is unknown which state is used")
+        words = "TF_DATA_DIR is outside of the repository, so it is unknown which state is used"
+        raise _StateError(words, default if backend is None else "")
     pointer = _pointed_backend(worktree.read(f"{data}/terraform.tfstate"))
     if pointer and backend is None:
-        raise _StateError(f'Backend configuration changed: the folder was initialised with the "{pointer}" backend')
+        words = f'Backend configuration changed: the folder was initialised with the "{pointer}" backend'
+        raise _StateError(words, default)
     workspace = (
         environ.get("TF_WORKSPACE") or (worktree.read(f"{data}/environment") or b"").decode("utf-8", "replace").strip()
     )

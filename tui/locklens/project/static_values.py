@@ -1,25 +1,29 @@
-"""The sources and versions of module calls where variables or locals are in them, as far as declared values tell.
+"""The sources and versions of module calls, and the path of a local state, where variables or locals are in them.
 
-Both tools evaluate them before anything is fetched: OpenTofu (StaticEvaluator), Terraform from 1.15 on, and only with
-variables that are `const`. Here a value is known where it is a constant, or a template of such; no function is called.
-What may be otherwise when the tool runs stays unknown.
+They are known as far as declared values tell. Both tools evaluate sources before anything is fetched: OpenTofu
+(StaticEvaluator), Terraform from 1.15 on, and only with variables that are `const`; backends OpenTofu alone. Here a
+value is known where it is a constant, or a template of such; no function is called. What may be otherwise when the tool
+runs stays unknown.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens import hcl
 from locklens.errors import ConfigurationError
+from locklens.project.declared import Note
 from locklens.project.files import is_json, is_override
+from locklens.project.merging import MergeNote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.dialect import Dialect
-    from locklens.project.declared import ModuleCall
+    from locklens.project.declared import Backend, ModuleCall
     from locklens.project.merging import Module
     from locklens.project.tree import Tree
 
@@ -31,12 +35,35 @@ _ROUNDS = 5
 
 _NO_VALUES: dict[tuple[str | int, ...], str] = {}
 _VARIABLE = frozenset(["default", "const", "sensitive", "ephemeral"])
-_CALLS = hcl.Wanted(blocks={"module": hcl.Wanted(frozenset(["source", "version"]))})
+_USERS = hcl.Wanted(
+    blocks={
+        "module": hcl.Wanted(frozenset(["source", "version"])),
+        "terraform": hcl.Wanted(blocks={"backend": hcl.Wanted(frozenset(["path", "workspace_dir"]))}),
+    }
+)
 _VALUES = hcl.Wanted(blocks={"variable": hcl.Wanted(_VARIABLE), "locals": hcl.Wanted(None)})
 
 
-def with_known_sources(module: Module, tree: Tree, dialect: Dialect, environ: Mapping[str, str] | None) -> Module:
-    """Return a module whose calls have the sources and versions that can be told.
+class _Given(Struct, frozen=True):
+    """The values that files and the environment give variables.
+
+    Attributes:
+        values: The later ones count; None for one that cannot be told. None instead of all where the command line or
+            a file may give any.
+        files: Paths of the files.
+        findings: What keeps a file from being read.
+    """
+
+    values: Mapping[str, str | None] | None
+    files: tuple[str, ...] = ()
+    findings: tuple[MergeNote, ...] = ()
+
+
+def with_known_values(module: Module, tree: Tree, dialect: Dialect, environ: Mapping[str, str] | None) -> Module:
+    """Return a module with the sources, versions and path of the state that can be told.
+
+    Of a root module where something is computed, the files of values are read, and what is wrong with them is among
+    the findings.
 
     Args:
         module: As it was read.
@@ -46,25 +73,48 @@ def with_known_sources(module: Module, tree: Tree, dialect: Dialect, environ: Ma
             values that the call gives them.
     """
     computed = [one for one in module.calls if COMPUTED in (one.item.source_fault, one.item.version_fault)]
-    if not computed or any(is_override(path.rpartition("/")[2], dialect) for path in module.files):
+    backend = module.backend if environ is not None and dialect.name == "opentofu" else None
+    if backend is not None and not backend.item.is_computed:
+        backend = None
+    if not computed and backend is None:
+        return module
+    given = _given(module, tree, environ) if environ is not None else _Given(None)
+    # For Terraform, whatever stays computed is an error already.
+    findings = given.findings if dialect.name == "opentofu" else ()
+    module = replace(module, value_files=given.files, findings=(*module.findings, *findings))
+    if any(is_override(path.rpartition("/")[2], dialect) for path in module.files):
         return module
     try:
         texts = {path: tree.read(path) for path in module.files if not is_json(path)}
     except ConfigurationError:
         return module  # What is wrong with the file is known from reading it before.
     files = {path: data for path, data in texts.items() if data is not None}
-    known = _known(files.values(), _given(module, tree, environ), dialect)
+    known = _known(files.values(), given.values, dialect)
     if not known:
         return module
     calls = []
     for one in module.calls:
         data = files.get(one.file) if one in computed else None
         calls.append(one if data is None else replace(one, item=_evaluated(one.item, data, known)))
-    return replace(module, calls=tuple(calls))
+    if backend is not None and backend.file in files:
+        backend = replace(backend, item=_evaluated_backend(backend.item, files[backend.file], known))
+    return replace(module, calls=tuple(calls), backend=backend or module.backend)
+
+
+def _evaluated_backend(backend: Backend, data: bytes, known: Mapping[tuple[str | int, ...], str]) -> Backend:
+    body = hcl.parse(data, json=False, wanted=_USERS, known=known).body
+    for settings in body.blocks("terraform") if body is not None else ():
+        for block in settings.body.blocks("backend", labels=1):
+            if (block.place.line, block.place.column) == (backend.line, backend.column):
+                found = [block.body.attributes.get(name) for name in ("path", "workspace_dir")]
+                path, folder = map(_text, found)
+                is_known = all(each is None or isinstance(each.value, hcl.Literal) for each in found)
+                return replace(backend, path=path, workspace_folder=folder, is_computed=not is_known)
+    return backend
 
 
 def _evaluated(call: ModuleCall, data: bytes, known: Mapping[tuple[str | int, ...], str]) -> ModuleCall:
-    body, text = hcl.parse(data, json=False, wanted=_CALLS, known=known).body, hcl.decode(data)
+    body, text = hcl.parse(data, json=False, wanted=_USERS, known=known).body, hcl.decode(data)
     for block in body.blocks("module", labels=1) if body is not None else ():
         if (block.place.line, block.place.column) != (call.line, call.column):
             continue
@@ -127,31 +177,32 @@ def _text(attribute: hcl.Attribute | None) -> str | None:
     return value.text if isinstance(value, hcl.Literal) else None
 
 
-def _given(module: Module, tree: Tree, environ: Mapping[str, str] | None) -> Mapping[str, str | None] | None:
-    """Return the values that files give variables, of which the later ones count.
+def _given(module: Module, tree: Tree, environ: Mapping[str, str]) -> _Given:
+    """Return what gives variables their values.
 
-    Returns:
-        None instead of a value that cannot be told, and of all where the command line or a file may give any. What the
-        environment gives is not told: it may be a secret, and is the tool's own where that runs.
+    What the environment gives is not told: it may be a secret, and is the tool's own where that runs.
     """
-    if environ is None or any("-var" in text for name, text in environ.items() if name.startswith("TF_CLI_ARGS")):
-        return None
     found: dict[str, str | None] = {
         name.removeprefix("TF_VAR_"): None for name in environ if name.startswith("TF_VAR_")
     }
     try:
-        for path in _value_files(module.folder, tree):
-            data = tree.read(path) or b""
-            parsed = hcl.parse(data, json=is_json(path), wanted=hcl.Wanted(None))
-            if parsed.body is None:
-                return None
-            found |= {name: _given_text(each, path) for name, each in parsed.body.attributes.items()}
-            # An argument that is broken has no value, and which one it is remains open.
-            if parsed.problems:
-                return None
+        paths = _value_files(module.folder, tree)
     except ConfigurationError:
-        return None
-    return found
+        return _Given(None)  # Reading the module reports the reason.
+    findings: list[MergeNote] = []
+    for path in paths:
+        try:
+            data = tree.read(path)
+        except ConfigurationError as error:
+            findings.append(MergeNote(path, Note(0, 0, "Failed to read file", str(error))))
+            continue
+        parsed = hcl.parse(data or b"", json=is_json(path), wanted=hcl.Wanted(None))
+        findings += (MergeNote(path, Note(at.line, at.column, at.summary, at.detail)) for at in parsed.problems)
+        if parsed.body is not None:
+            found |= {name: _given_text(each, path) for name, each in parsed.body.attributes.items()}
+    has_any = any("-var" in text for name, text in environ.items() if name.startswith("TF_CLI_ARGS"))
+    # An argument that is broken has no value, and which one it is remains open.
+    return _Given(None if findings or has_any else found, tuple(paths), tuple(findings))
 
 
 def _given_text(attribute: hcl.Attribute, path: str) -> str | None:

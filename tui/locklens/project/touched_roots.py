@@ -10,7 +10,7 @@ from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.tree import EntryKind, folder_of, is_at_or_below, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
     from locklens.project.tree import Tree
 
@@ -21,8 +21,11 @@ _VALUES = frozenset({"terraform.tfvars", "terraform.tfvars.json"})
 _STATE = ".tfstate"
 
 _STATE_DOCUMENT = re.compile(rb"\s*\{")
-_RESOURCES = re.compile(rb"resources|\\u", re.IGNORECASE)
-"""What stands in each state that requires something; an escape of JSON can stand for any letter."""
+_RESOURCES = re.compile(rb"resources|\\u|\xc5\xbf", re.IGNORECASE)
+"""What stands in each state that requires something; an escape of JSON can stand for any letter, and U+017F for s."""
+
+_STORED_ELSEWHERE = (b"version https://git-lfs.github.com/", b"\0GITCRYPT\0")
+"""What git has of a file that common filters replace on checkout, by another one of any content."""
 
 _MAX_LOOKED_INTO = 2000
 """Changed files that are no configuration and are looked into; of more, each may be a state."""
@@ -44,13 +47,20 @@ def is_module_file(path: str) -> bool:
     return path.endswith(_MODULE_SUFFIXES)
 
 
-def _is_values(path: str) -> bool:
+def is_named_state(path: str) -> bool:
+    """True if a path has the name that a state has unless a backend names it otherwise, or one like it."""
+    return _STATE in path.rpartition("/")[2]
+
+
+def is_values(path: str) -> bool:
     """True if a path has the name of a file that gives a root's variables their values: they may choose modules."""
     name = path.rpartition("/")[2]
     return name in _VALUES or name.endswith((".auto.tfvars", ".auto.tfvars.json"))
 
 
-def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> set[str]:
+def with_changed_configuration(
+    head_tree: Tree, touched: Iterable[str], roots: set[str], states: Collection[str] = ()
+) -> set[str]:
     """Return the roots of which a file changed that says what they require.
 
     That is a configuration file in the folder itself or in a local module, a file of values, and a local state.
@@ -59,18 +69,17 @@ def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: s
         head_tree: The new side.
         touched: Paths of the files that differ.
         roots: The folders that are looked at.
+        states: Those of the files that may be a state.
     """
     found: set[str] = set()
     modules: set[str] = set()
-    others: list[str] = []
     for path in touched:
         folder = folder_of(path)
         if not is_configuration(path):
-            if _STATE in path.rpartition("/")[2]:
+            if is_named_state(path):
                 found.update(above for above in _upwards(folder) if above in roots)
-            elif _is_values(path) and folder in roots:
+            elif is_values(path) and folder in roots:
                 found.add(folder)
-            others.append(path)
             continue
         if path.endswith(_TEST_SUFFIXES):
             owner: str | None = next((above for above in _upwards(folder) if above in roots), None)
@@ -81,12 +90,17 @@ def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: s
             found.add(owner)
     if modules:
         found |= _callers(head_tree, modules, roots - found)
-    states = _states(head_tree, others)
     return found | _keepers(head_tree, states, roots - found) if states else found
 
 
-def _states(tree: Tree, paths: Sequence[str]) -> set[str]:
-    """Return the files that may be a state, whatever their name is: a backend block can name any file."""
+def changed_states(tree: Tree, touched: Iterable[str]) -> set[str]:
+    """Return the changed files that may be a state, whatever their name is: a backend block can name any file.
+
+    Args:
+        tree: The new side.
+        touched: Paths of the files that differ.
+    """
+    paths = [path for path in touched if not is_configuration(path)]
     if len(paths) > _MAX_LOOKED_INTO:
         return set(paths)
     prefetch_listed(tree, paths)
@@ -98,10 +112,14 @@ def _may_be_state(tree: Tree, path: str) -> bool:
         data = tree.read(path) or b""
     except ConfigurationError:
         return True
+    if data and is_named_state(path):
+        return True
+    if data.startswith(_STORED_ELSEWHERE):
+        return True
     return _STATE_DOCUMENT.match(data) is not None and _RESOURCES.search(data) is not None
 
 
-def _keepers(tree: Tree, states: set[str], roots: set[str]) -> set[str]:
+def _keepers(tree: Tree, states: Collection[str], roots: set[str]) -> set[str]:
     """Return the roots whose local backend names one of some files as the state, or a folder of theirs, or any."""
     from locklens.dialect import DIALECTS
     from locklens.project.modules import ModuleReader

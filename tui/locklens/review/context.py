@@ -50,16 +50,16 @@ class Unreviewed(Struct, frozen=True):
 
 
 class Unread(Struct, frozen=True):
-    """An error in a configuration file: what the file requires is not known.
+    """A file whose requirements are not known: a configuration, values of variables, or a state.
 
     Attributes:
-        summary: The error, in few words.
+        fault: What is unknown, and why, in few words.
         line: From 1; None for the whole file.
-        is_new: True if the old side does not have the error.
+        is_new: True if the old side does not have the fault.
         content: Stands for the content of the file.
     """
 
-    summary: str
+    fault: str
     line: int | None
     is_new: bool
     content: str = ""
@@ -99,9 +99,9 @@ class RootContext(Struct, frozen=True):
     Attributes:
         policy: The policy that applies.
         tool_change: Set if the root changed to the other tool.
-        converted: Its lock file and configuration files that git converts on checkout, by path.
+        converted: Its lock file, configuration, values and state that git converts on checkout, by path.
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
-        unread: Configuration files with an error, by path.
+        unread: Files of the configuration and states whose requirements are not known, by path.
         is_generation_noted: True if one note stands for all roots whose configuration another tool may generate.
         minorities: Of those providers, the lock files that differ from most others, if they are fewer than half.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.

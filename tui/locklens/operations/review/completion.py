@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -62,7 +63,8 @@ def complete_review(
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    completion = _Completion(review, on_event, cancel)
+    states = {pair.path: pair.states for pair in comparison.roots}
+    completion = _Completion(review, states, on_event, cancel)
     read = _configuration_reader(comparison, comparison.head.tree, request.test_directory)
     read_before = _configuration_reader(comparison, comparison.base.tree, request.test_directory)
     if request.asking is None or all(change.new is None for root in review.roots for change in root.changes):
@@ -103,10 +105,13 @@ class _Completion:
     def __init__(
         self,
         review: Review,
+        states: Mapping[str, Sequence[str]],
         on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event | None,
     ) -> None:
         self._review = review
+        self._states = states
+        """Changed files that may be a state, by root."""
         self._on_event = on_event
         self._cancel = cancel
         self._roots = {root.lock_file: root for root in review.roots}
@@ -132,17 +137,19 @@ class _Completion:
             if self._cancel is not None and self._cancel.is_set():
                 raise RunCancelledError("the review was cancelled")
             configuration, name = read(draft), draft.lock_file
-            converted = converted_of(comparison.head.tree, comparison.converted, configuration.files)
+            read_files = (*configuration.files, *configuration.value_files)
+            converted = converted_of(comparison.head.tree, comparison.converted, read_files)
             context = replace(draft.context, converted={**draft.context.converted, **converted})
-            if any(problem.is_error for problem in configuration.problems):
+            if not configuration.complete:
                 from locklens.operations.review.unreviewed import unread_files, unreviewed_files
 
                 refused = unreviewed_files(comparison, configuration)
                 context = replace(context, unreviewed={**context.unreviewed, **refused})
                 if not context.is_survey:
                     folder = draft.path if draft.renamed_from is None else draft.renamed_from
-                    before = read_before(replace(draft, path=folder))
-                    unread = unread_files(comparison.head.tree, configuration, before, folder, context.unreviewed)
+                    before = partial(read_before, replace(draft, path=folder))
+                    states, known = self._states.get(draft.path, ()), context.unreviewed
+                    unread = unread_files(comparison, configuration, before, folder, states, known)
                     context = replace(context, unread=unread)
             if context.unlocked is not None:
                 unlocked = replace(context.unlocked, required_before=read_before(draft).required())

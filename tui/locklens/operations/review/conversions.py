@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.project.gittree import ListedTree
 from locklens.project.roots import LOCK_FILE
 from locklens.project.sparsetree import SparseWorkTree
-from locklens.project.touched_roots import is_configuration
+from locklens.project.touched_roots import is_configuration, is_named_state, is_values
 from locklens.review.context import Conversion
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
-    """Return the converted lock files and configurations of the new side, by path.
+    """Return the converted lock files, configurations, files of values and states of the new side, by path.
 
     Of those on disk, only the ones whose attribute is new: the tools read what is on disk, and so it is judged, but
     other checkouts have other bytes than those of the base had.
@@ -37,7 +37,7 @@ def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
 
 
 def _is_judged(path: str) -> bool:
-    return path.rpartition("/")[2] == LOCK_FILE or is_configuration(path)
+    return path.rpartition("/")[2] == LOCK_FILE or is_configuration(path) or is_values(path) or is_named_state(path)
 
 
 def converted_of(tree: Tree, converted: Mapping[str, Conversion], paths: Iterable[str]) -> dict[str, Conversion]:

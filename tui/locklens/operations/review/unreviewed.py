@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.identity import identity_of
+from locklens.project.configuration import UNCOMPUTED
 from locklens.project.gittree import ListedTree
 from locklens.project.package_places import links_of
 from locklens.project.roots import LOCK_FILE, RootPair
+from locklens.project.sparsetree import SparseWorkTree
 from locklens.project.touched_roots import may_reach
 from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
 from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.context import Unread, Unreviewed
+from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from locklens.operations.comparison import Comparison
     from locklens.project.configuration import Configuration
@@ -117,31 +121,74 @@ def unreviewed_files(comparison: Comparison, configuration: Configuration) -> di
 
 
 def unread_files(
-    tree: Tree, configuration: Configuration, before: Configuration, folder_before: str, known: Container[str]
+    comparison: Comparison,
+    configuration: Configuration,
+    read_before: Callable[[], Configuration],
+    folder_before: str,
+    states: Sequence[str],
+    known: Container[str],
 ) -> dict[str, Unread]:
-    """Return a configuration's files with an error, by path; fetched modules are those of this machine, and left out.
+    """Return the files of a root whose requirements are not known, by path.
+
+    Fetched modules and a state that git ignores are those of this machine, and left out.
 
     Args:
-        tree: The new side.
+        comparison: The sides.
         configuration: That of the new side.
-        before: That of the old side.
+        read_before: Reads that of the old side, where it is needed.
         folder_before: The root's folder there.
+        states: Changed files that may be the state, where it is unknown which file is.
         known: Paths that are reported as not read for another reason.
     """
-    old = {(_below(folder_before, one.file), one.summary) for one in before.problems if one.is_error}
+    faults = [one for one in _faults(configuration, comparison.head.tree) if one.file not in known]
+    faults = [one for one in faults if _FETCHED not in f"/{one.file}"]
+    before = _faults(read_before(), comparison.base.tree) if faults else ()
+    old = {(_below(folder_before, one.file), one.words) for one in before}
     found: dict[str, Unread] = {}
-    for one in configuration.problems:
-        if not one.is_error or one.file in known or _FETCHED in f"/{one.file}":
-            continue
-        is_new = (_below(configuration.root, one.file), one.summary) not in old
+    for one in faults:
+        is_new = (_below(configuration.root, one.file), one.words) not in old
         if one.file not in found or (is_new and not found[one.file].is_new):
-            found[one.file] = Unread(one.summary[:_MAX_SUMMARY], one.line, is_new)
+            found[one.file] = Unread(one.words, one.line, is_new)
+    state = configuration.state
+    if state.kind == "unreadable" and not state.file and states:
+        others = f", or {counted(len(states) - 1, 'other changed file')}," if len(states) > 1 else ""
+        words = f"it is unknown whether this{others} is the state ({state.detail[:_MAX_SUMMARY]})"
+        found.setdefault(states[0], Unread(words, None, is_new=True))
     if not found:
         return found
     from locklens.project.content_ids import content_ids
 
-    contents = content_ids(tree, found)
+    contents = content_ids(comparison.head.tree, found)
     return {path: replace(one, content=identity_of(path, contents[path])) for path, one in found.items()}
+
+
+class _Fault(Struct, frozen=True):
+    file: str
+    line: int | None
+    words: str
+
+
+def _faults(configuration: Configuration, tree: Tree) -> Iterator[_Fault]:
+    """Yield what keeps requirements of a side from being known."""
+    for problem in configuration.problems:
+        if problem.is_error:
+            summary = problem.summary[:_MAX_SUMMARY]
+            yield _Fault(problem.file, problem.line, f"the configuration has an error ({summary})")
+    for module in configuration.missing_modules:
+        if module.reason == UNCOMPUTED:
+            words = f'it cannot be told from where module "{module.call[:_MAX_SUMMARY]}" is ({module.reason})'
+            yield _Fault(module.file, module.line, words)
+    state = configuration.state
+    if state.kind == "unreadable" and state.file and _has_file(tree, state.file):
+        yield _Fault(state.file, None, f"the state is not read ({state.detail[:_MAX_SUMMARY]})")
+
+
+def _has_file(tree: Tree, path: str) -> bool:
+    """True if a file, or what a link to it leads to, is of a side and not ignored by git."""
+    if not isinstance(tree, ListedTree | SparseWorkTree):
+        return False
+    place = tree.resolve(path) or path
+    return place in (tree.files if isinstance(tree, ListedTree) else tree.paths())
 
 
 def _below(folder: str, path: str) -> str:

@@ -22,8 +22,7 @@ def _unreviewed(root: RootReview) -> Iterator[Verdict]:
 def _unread(root: RootReview) -> Iterator[Verdict]:
     for path, one in root.context.unread.items():
         severity = None if one.is_new else Severity.WARN
-        message = f"the configuration has an error ({one.summary}): what it requires is unknown"
-        yield Verdict(message, one.line, path, severity, content=one.content)
+        yield Verdict(f"{one.fault}: what it requires is unknown", one.line, path, severity, content=one.content)
 
 
 CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK035": _unreviewed, "LK041": _unread}
