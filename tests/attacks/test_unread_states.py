@@ -120,6 +120,32 @@ def test_a_pointer_of_this_machine_hides_no_state(tmp_path: Path) -> None:
     assert (status, "LK041 BLOCK" in out) == (1, True), out
 
 
+@pytest.mark.parametrize(("name", "is_told"), [("r.json", True), ("s.json", False)])
+@pytest.mark.parametrize("path", ["/home/runner/work/r/r.json", "../../../r/r.json"])
+def test_a_path_out_of_the_repository_may_lead_back(tmp_path: Path, path: str, name: str, *, is_told: bool) -> None:
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    with_a_root(folder, f'\n    path = "{path}"\n  ')
+    commit(folder, {name: STATE, f"{ROOT}/more.tf": "#\n"})
+    status, out, _ = locklens(folder, *REVIEW, "main")
+    assert (status, "LK041 BLOCK" in out) == (int(is_told), is_told), out
+
+
+@pytest.mark.parametrize(
+    ("name", "selected"), [("terraform.tfstate.d/prod/terraform.tfstate", ""), ("terraform.tfstate", "prod")]
+)
+def test_a_state_of_a_workspace_that_is_not_selected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, selected: str
+) -> None:
+    monkeypatch.setenv("TF_WORKSPACE", selected)
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    for text, rule in ((STATE, "LK006"), (UNREAD["levels"], "LK041")):
+        put(folder, f"{ROOT}/{name}", text)
+        for side in ((), ("--head", "pr")):
+            status, out, _ = locklens(folder, *REVIEW, "main", *side)
+            assert (status, f"{rule} BLOCK" in out, f"{ROOT}/{name}" in out) == (1, True, True), out
+
+
 # OpenTofu
 
 TOFU = OLD.replace('"terraform init"', '"tofu init"').replace("registry.terraform.io", "registry.opentofu.org")

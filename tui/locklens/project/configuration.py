@@ -121,11 +121,14 @@ class StateReading(Struct, frozen=True):
         kind: "none" where there is none, "local" where it was read, else why it was not.
         detail: A sentence where it was not read, else "".
         file: Its path, whether it was read or not; "" where there is none, or it is unknown which file it is.
+        outside: Its path as it is named, where that leads out of the tree; it may lead back by the name of the folder
+            that the tree is in.
     """
 
     kind: Literal["none", "local", "remote", "unreadable"]
     detail: str
     file: str = ""
+    outside: str = ""
 
 
 class Configuration(Struct, frozen=True, dict=True):
@@ -157,6 +160,7 @@ class Configuration(Struct, frozen=True, dict=True):
     generator: str = ""
     remote_modules: tuple[RemoteModule, ...] = ()
     value_files: tuple[str, ...] = ()
+    other_states: tuple[StateReading, ...] = ()
 
     @classmethod
     def absent(cls, root: str, dialect: Dialect, generator: str = "") -> Configuration:
@@ -176,7 +180,7 @@ class Configuration(Struct, frozen=True, dict=True):
         if self.undeclared_reason or self.missing_modules:
             return False
         has_error = any(problem.is_error for problem in self.problems)
-        return not has_error and self.state.kind in ("none", "local")
+        return not has_error and all(one.kind in ("none", "local") for one in (self.state, *self.other_states))
 
     def of(self, address: ProviderAddress) -> tuple[Requirement, ...]:
         """Return all that requires a provider."""

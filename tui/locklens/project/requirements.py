@@ -25,12 +25,12 @@ from locklens.project.files import generator_among
 from locklens.project.merging import Hidden, MergeNote
 from locklens.project.modules import ModuleReader
 from locklens.project.moduletree import ModuleTree
-from locklens.project.state import TerraformState, read_state
+from locklens.project.state import TerraformState, read_other_states, read_state
 from locklens.project.testfiles import DEFAULT_FOLDER, Tests, read_tests
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.dialect import Dialect
     from locklens.project.moduletree import CalledModule
@@ -53,6 +53,7 @@ def read_configuration(
     test_directory: str = DEFAULT_FOLDER,
     module_reader: ModuleReader | None = None,
     for_locking: bool = False,
+    changed_states: Sequence[str] = (),
 ) -> Configuration:
     """Read a root module's configuration. What is broken is a problem, and the rest still counts.
 
@@ -66,6 +67,7 @@ def read_configuration(
         test_directory: Relative to the root module.
         module_reader: Shared between roots and sides, so that equal files are read once.
         for_locking: True if it is for `providers lock`, which looks neither at test files nor at the state.
+        changed_states: Files that may be a state; those of other workspaces than the selected one are read as well.
     """
     modules = ModuleTree(tree, worktree, root, dialect=dialect, environ=environ, reader=module_reader or ModuleReader())
     root_module = modules.read_root()
@@ -81,20 +83,24 @@ def read_configuration(
     problems += [*modules.problems, *tests.problems, *_builtin_problems(requirements, dialect)]
     required_addresses = frozenset(one.address for one in requirements)
     backend = root_module.backend.item if root_module.backend is not None else None
-    state = TerraformState(StateReading("none", ""))
+    state, others = TerraformState(StateReading("none", "")), list[TerraformState]()
     if not for_locking:
         state = read_state(tree, worktree, root, backend, dialect=dialect, environ=environ, required=required_addresses)
+        paths = [path for path in changed_states if path != state.reading.file]
+        others = read_other_states(
+            tree, root, backend, paths, dialect=dialect, environ=environ, required=required_addresses
+        )
+    states = [one.reading.file for one in (state, *others) if one.reading.file]
     return Configuration(
         root=root,
         dialect=dialect,
         has_files=True,
-        requirements=(*requirements, *_of_state(state)),
+        requirements=(*requirements, *(use for one in (state, *others) for use in _of_state(one))),
         missing_modules=tuple(modules.missing),
         problems=tuple(problems),
         state=state.reading,
-        files=tuple(
-            dict.fromkeys([*modules.files, *tests.files, *([state.reading.file] if state.reading.file else [])])
-        ),
+        other_states=tuple(one.reading for one in others),
+        files=tuple(dict.fromkeys([*modules.files, *tests.files, *states])),
         generator=generator,
         remote_modules=tuple(modules.remote.values()),
         value_files=tuple(dict.fromkeys(modules.value_files)),

@@ -16,9 +16,10 @@ from locklens.dialect import AddressError
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import StateReading
 from locklens.project.gojson import JsonObject, Number, read_json
+from locklens.project.tree import folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -72,11 +73,13 @@ class _StateError(ValueError):
 
     Attributes:
         path: The file that would be the state otherwise, "" for an unknown one.
+        outside: Its path as it is named, where that leads out of the tree.
     """
 
-    def __init__(self, phrase: str, path: str = "") -> None:
+    def __init__(self, phrase: str, path: str = "", outside: str = "") -> None:
         super().__init__(phrase)
         self.path = path
+        self.outside = outside
 
 
 def read_state(
@@ -114,9 +117,47 @@ def read_state(
             return TerraformState(StateReading("none", "", path if data is not None else ""))
         return TerraformState(StateReading("local", "", path), _uses(data, dialect, environ, required))
     except _StateError as error:
-        return TerraformState(StateReading("unreadable", str(error), path or error.path))
+        return TerraformState(StateReading("unreadable", str(error), path or error.path, error.outside))
     except ConfigurationError as error:
         return TerraformState(StateReading("unreadable", f"the state cannot be read: {error}", path))
+
+
+def read_other_states(
+    tree: Tree,
+    root: str,
+    backend: Backend | None,
+    paths: Iterable[str],
+    *,
+    dialect: Dialect,
+    environ: Mapping[str, str],
+    required: frozenset[ProviderAddress],
+) -> list[TerraformState]:
+    """Read the states among some files that are those of the root in any of its workspaces.
+
+    Args:
+        tree: The side under review.
+        root: The root module's folder.
+        backend: What the configuration says, None for nothing.
+        paths: The files.
+        dialect: The tool.
+        environ: OpenTofu's switch for addresses in the state is looked at.
+        required: What the configuration itself requires, which OpenTofu leaves untranslated.
+    """
+    if backend is not None and (backend.type != "local" or backend.is_computed):
+        return []
+    default = tree.join(root, (backend.path if backend else None) or "terraform.tfstate")
+    folder = tree.join(root, (backend.workspace_folder if backend else None) or "terraform.tfstate.d")
+    found = []
+    for path in paths:
+        above, _, name = path.rpartition("/")
+        if path == default or (name == "terraform.tfstate" and folder_of(above) == folder):
+            try:
+                data = tree.read(path)
+                uses = _uses(data, dialect, environ, required) if data else ()
+                found.append(TerraformState(StateReading("local", "", path), uses))
+            except (_StateError, ConfigurationError) as error:
+                found.append(TerraformState(StateReading("unreadable", str(error), path)))
+    return found
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:
@@ -146,7 +187,7 @@ def _state_path(worktree: Tree, root: str, backend: Backend | None, environ: Map
         relative = f"{folder}/{workspace}/terraform.tfstate"
     path = worktree.join(root, relative)
     if path is None:
-        raise _StateError(f"the state {relative} is outside of the repository")
+        raise _StateError(f"the state {relative} is outside of the repository", outside=relative)
     return path
 
 

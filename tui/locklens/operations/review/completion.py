@@ -14,6 +14,7 @@ from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
+from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files, generator_among
 from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview, Severity
@@ -63,8 +64,7 @@ def complete_review(
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    states = {pair.path: pair.states for pair in comparison.roots}
-    completion = _Completion(review, states, on_event, cancel)
+    completion = _Completion(review, _changed_states(comparison), on_event, cancel)
     read = _configuration_reader(comparison, comparison.head.tree, request.test_directory)
     read_before = _configuration_reader(comparison, comparison.base.tree, request.test_directory)
     if request.asking is None or all(change.new is None for root in review.roots for change in root.changes):
@@ -111,7 +111,7 @@ class _Completion:
     ) -> None:
         self._review = review
         self._states = states
-        """Changed files that may be a state, by root."""
+        """Changed files that may be a state, by lock file."""
         self._on_event = on_event
         self._cancel = cancel
         self._roots = {root.lock_file: root for root in review.roots}
@@ -148,7 +148,7 @@ class _Completion:
                 if not context.is_survey:
                     folder = draft.path if draft.renamed_from is None else draft.renamed_from
                     before = partial(read_before, replace(draft, path=folder))
-                    states, known = self._states.get(draft.path, ()), context.unreviewed
+                    states, known = self._states.get(name, ()), context.unreviewed
                     unread = unread_files(comparison, configuration, before, folder, states, known)
                     context = replace(context, unread=unread)
             if context.unlocked is not None:
@@ -237,6 +237,7 @@ def _configuration_reader(
 ) -> Callable[[RootReview], Configuration]:
     """Return a reader of roots' configurations in one side's tree; the first root that has one imports the parser."""
     modules = {pair.path for pair in comparison.roots if pair.is_module}
+    states = _changed_states(comparison)
     shared: ModuleReader | None = None
 
     def read(root: RootReview) -> Configuration:
@@ -258,9 +259,15 @@ def _configuration_reader(
             environ=os.environ,
             test_directory=test_directory,
             module_reader=shared,
+            changed_states=states.get(root.lock_file, ()),
         )
 
     return read
+
+
+def _changed_states(comparison: Comparison) -> dict[str, Sequence[str]]:
+    """Return the changed files that may be a state, by the lock file of each root."""
+    return {lock_path(pair.path): pair.states for pair in comparison.roots if pair.states}
 
 
 def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:

@@ -150,6 +150,8 @@ def unread_files(
         if one.file not in found or (is_new and not found[one.file].is_new):
             found[one.file] = Unread(one.words, one.line, is_new)
     state = configuration.state
+    last = state.outside.rpartition("/")[2]
+    states = [path for path in states if not last or path.rpartition("/")[2] == last]
     if state.kind == "unreadable" and not state.file and states:
         others = f", or {counted(len(states) - 1, 'other changed file')}," if len(states) > 1 else ""
         words = f"it is unknown whether this{others} is the state ({state.detail[:_MAX_SUMMARY]})"
@@ -178,9 +180,9 @@ def _faults(configuration: Configuration, tree: Tree) -> Iterator[_Fault]:
         if module.reason == UNCOMPUTED:
             words = f'it cannot be told from where module "{module.call[:_MAX_SUMMARY]}" is ({module.reason})'
             yield _Fault(module.file, module.line, words)
-    state = configuration.state
-    if state.kind == "unreadable" and state.file and _has_file(tree, state.file):
-        yield _Fault(state.file, None, f"the state is not read ({state.detail[:_MAX_SUMMARY]})")
+    for state in (configuration.state, *configuration.other_states):
+        if state.kind == "unreadable" and state.file and _has_file(tree, state.file):
+            yield _Fault(state.file, None, f"the state is not read ({state.detail[:_MAX_SUMMARY]})")
 
 
 def _has_file(tree: Tree, path: str) -> bool:
