@@ -235,3 +235,28 @@ def test_values_and_states_that_a_checkout_would_change_block(tmp_path: Path, at
     for side in ((), ("--head", "pr")):
         status, out, _ = locklens(folder, *REVIEW, "main", *side)
         assert (status, "LK031 BLOCK" in out, name in out) == (1, True, True), out
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["new attribute", "known attribute"])
+@pytest.mark.parametrize("text", ['{"version": 4}\n', "+AHsAIg-version+ACI: 4+AH0-\n"])
+def test_any_file_that_a_backend_names_is_judged_as_checked_out(tmp_path: Path, text: str, *, is_there: bool) -> None:
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    attributes = {".gitattributes": "*.json working-tree-encoding=UTF-7\n"}
+    with_a_root(folder, '\n    path = "../../data/prod.json"\n  ')
+    git(folder, "checkout", "-q", "main")
+    commit(folder, {"data/prod.json": "{}\n" if is_there else text, **(attributes if is_there else {})})
+    git(folder, "checkout", "-q", "pr")
+    git(folder, "merge", "-q", "main")
+    commit(folder, {"data/prod.json": text} if is_there else attributes)
+    status, out, _ = locklens(folder, *REVIEW, "main", "--head", "pr", "--fail-on", "warn")
+    assert (status, "LK031" in out or "LK041 BLOCK" in out) == (1, True), out
+
+
+def test_an_encrypted_state_blocks(tmp_path: Path) -> None:
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    with_a_root(folder, '\n    path = "prod.json"\n  ')
+    put(folder, f"{ROOT}/prod.json", '{"serial": 1, "meta": {}, "encrypted_data": "eA==", "encryption_version": "v0"}')
+    status, out, _ = locklens(folder, *REVIEW, "main")
+    assert (status, "LK041 BLOCK" in out) == (1, True), out

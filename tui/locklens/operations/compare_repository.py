@@ -88,6 +88,7 @@ def open_git(
             (*changes, *anew),
             submodules=submodules,
             unlocked=unlocked,
+            converted=converted,
             only=only,
         )
         unreviewed = {}

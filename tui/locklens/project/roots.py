@@ -24,7 +24,7 @@ from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_byte
 from locklens.text import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from locklens.project.git import Repository
@@ -88,6 +88,7 @@ def find_roots(
     *,
     submodules: Sequence[SubmoduleChange] = (),
     unlocked: Mapping[str, RootEvidence] = {},
+    converted: Collection[str] = (),
     only: Sequence[str] = (),
 ) -> tuple[RootPair, ...]:
     """Return the roots of both sides, changed or not, in the order of their paths' bytes.
@@ -102,6 +103,7 @@ def find_roots(
         changes: What differs between them, as `Repository.changed` says.
         submodules: The submodules that differ.
         unlocked: Roots without a lock file of which a configuration file changed, by folder.
+        converted: Files of the head side that git checks out with other bytes.
         only: Folders, relative to the top, to which the answer is restricted. Packages below them are among it: the
             tools may be run there too.
 
@@ -151,7 +153,7 @@ def find_roots(
         }
 
     touched |= paths_through_links(touched, base_tree, head_tree)
-    states = changed_states(head_tree, touched)
+    states = changed_states(head_tree, touched, converted)
     configured = with_changed_configuration(head_tree, touched, set(folders), states)
     left = {folder for folder in folders if folder in gone}
     modules = called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()

@@ -21,11 +21,9 @@ _VALUES = frozenset({"terraform.tfvars", "terraform.tfvars.json"})
 _STATE = ".tfstate"
 
 _STATE_DOCUMENT = re.compile(rb"\s*\{")
-_RESOURCES = re.compile(rb"resources|\\u|\xc5\xbf", re.IGNORECASE)
-"""What stands in each state that requires something; an escape of JSON can stand for any letter, and U+017F for s."""
-
-_STORED_ELSEWHERE = (b"version https://git-lfs.github.com/", b"\0GITCRYPT\0")
-"""What git has of a file that common filters replace on checkout, by another one of any content."""
+_RESOURCES = re.compile(rb"resources|encrypted_data|\\u|\xc5\xbf", re.IGNORECASE)
+"""What stands in each state that requires something, or that OpenTofu encrypted; an escape of JSON can stand for any
+letter, and U+017F for s."""
 
 _MAX_LOOKED_INTO = 2000
 """Changed files that are no configuration and are looked into; of more, each may be a state."""
@@ -93,18 +91,19 @@ def with_changed_configuration(
     return found | _keepers(head_tree, states, roots - found) if states else found
 
 
-def changed_states(tree: Tree, touched: Iterable[str]) -> set[str]:
+def changed_states(tree: Tree, touched: Iterable[str], converted: Collection[str] = ()) -> set[str]:
     """Return the changed files that may be a state, whatever their name is: a backend block can name any file.
 
     Args:
         tree: The new side.
         touched: Paths of the files that differ.
+        converted: Files that git checks out with other bytes than are looked into here.
     """
     paths = [path for path in touched if not is_configuration(path)]
     if len(paths) > _MAX_LOOKED_INTO:
         return set(paths)
     prefetch_listed(tree, paths)
-    return {path for path in paths if _may_be_state(tree, path)}
+    return {path for path in paths if path in converted or _may_be_state(tree, path)}
 
 
 def _may_be_state(tree: Tree, path: str) -> bool:
@@ -113,8 +112,6 @@ def _may_be_state(tree: Tree, path: str) -> bool:
     except ConfigurationError:
         return True
     if data and is_named_state(path):
-        return True
-    if data.startswith(_STORED_ELSEWHERE):
         return True
     return _STATE_DOCUMENT.match(data) is not None and _RESOURCES.search(data) is not None
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.project.gittree import ListedTree
-from locklens.project.roots import LOCK_FILE
 from locklens.project.sparsetree import SparseWorkTree
-from locklens.project.touched_roots import is_configuration, is_named_state, is_values
 from locklens.review.context import Conversion
 
 if TYPE_CHECKING:
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
-    """Return the converted lock files, configurations, files of values and states of the new side, by path.
+    """Return the converted files of the new side, by path: a backend can name any of them as the state.
 
     Of those on disk, only the ones whose attribute is new: the tools read what is on disk, and so it is judged, but
     other checkouts have other bytes than those of the base had.
@@ -27,17 +25,12 @@ def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
     """
     if not isinstance(head, ListedTree | SparseWorkTree):
         return {}
-    named = filter(_is_judged, head.paths())
-    attributes = head.converted(place for place in map(head.resolve, named) if place is not None)
+    attributes = head.converted(place for place in map(head.resolve, head.paths()) if place is not None)
     before = base.converted(attributes) if attributes and isinstance(base, ListedTree) else {}
     found = {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in attributes.items()}
     if isinstance(head, SparseWorkTree):
         return {path: one for path, one in found.items() if one.is_new or not head.is_on_disk(path)}
     return found
-
-
-def _is_judged(path: str) -> bool:
-    return path.rpartition("/")[2] == LOCK_FILE or is_configuration(path) or is_values(path) or is_named_state(path)
 
 
 def converted_of(tree: Tree, converted: Mapping[str, Conversion], paths: Iterable[str]) -> dict[str, Conversion]:
