@@ -438,14 +438,14 @@ _ALL = (
         CHECKOUT,
         BLOCK,
         "Checked out with different bytes: the tools read another file",
-        "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file or a "
-        "configuration file on checkout. It is a warning if the old side has the same attribute; of files on disk, "
+        "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file, a "
+        "configuration file, a file of values or a state on checkout. It is a warning if the old side has the same attribute; of files on disk, "
         "which are judged as they are, only a new attribute is a finding. Or the change adds or modifies a file that "
         "some disks take for .terraform.lock.hcl or .gitattributes, such as .Terraform.lock.hcl.",
         "The review judges the committed bytes, or those on disk here, and the tools read what a checkout has on disk: "
         "its hashes may differ.",
         "Run `git check-attr working-tree-encoding filter ident FILE`, and review the work tree after a checkout.",
-        "Remove the attribute from lock files and configuration files, and the file with the other spelling.",
+        "Remove the attribute from what the tools read, and the file with the other spelling.",
     ),
     Rule(
         "LK032",
@@ -571,11 +571,14 @@ _ALL = (
         UNREVIEWED,
         BLOCK,
         "Configuration cannot be read: what it requires is unknown",
-        "A configuration file has an error, or is larger or nested deeper than locklens reads. It is a warning if the "
-        "old side has the same error in the same file. Modules that are not fetched are no such error.",
+        "A configuration file, or a file of values that it needs, has an error, or is larger or nested deeper than "
+        "locklens reads; a local state of any workspace is not read, or a changed file may be the state; or, for "
+        "OpenTofu, the source of a module cannot be computed. It is a warning if the old side has the same error in "
+        "the same file. Modules that are not fetched are no such error.",
         "The tools may read what locklens does not: the file can hide a requirement that the next `init` installs.",
         "Run `terraform validate`, or `terraform providers` and compare with the lock file.",
-        "Correct the file at the named line, or divide it into smaller ones.",
+        "Correct the file at the named line, or divide it into smaller ones; take a state out of the repository; write "
+        "the module's source as a constant.",
     ),
 )
 
