@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from locklens.project.gojson import JsonObject, Number, read_json
+from locklens.project.gojson import JsonObject, read_json
 
 
 def fields(text: str | bytes, *names: str) -> dict[str, object]:
@@ -44,12 +44,12 @@ def test_a_field_that_stands_twice_is_an_error(text: str) -> None:
 
 
 def test_names_that_are_no_fields_may_stand_twice() -> None:
-    assert fields('{"a": {"x": 1, "x": 2}, "b": 1, "B": 2}', "a")["a"] == (("x", "1"), ("x", "2"))
+    assert fields('{"a": {"x": 1, "x": 2}, "b": 1, "B": 2}', "a")["a"] == (("x", 1), ("x", 2))
 
 
 def test_numbers_of_any_length_and_bad_bytes_are_read() -> None:
-    digits = "1" * 6000
-    assert read_json(digits.encode()) == Number(digits)
+    assert read_json(b"1" * 6000) == float("inf")
+    assert read_json(b"[4, -1, 4.0, 1e999]") == [4, -1, 4.0, float("inf")]
     assert read_json(b'"a\xffb"') == "a\ufffdb"
 
 

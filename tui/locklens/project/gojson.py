@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
 
-class Number(str):
-    """A number as it stands in the file."""
-
-    __slots__ = ()
+_EXACT_DIGITS = 18
+"""Of more digits a number is a float: no field that is read here has as many, and Python refuses thousands of them."""
 
 
 class JsonObject(tuple[tuple[str, object], ...]):
@@ -39,7 +37,7 @@ class JsonObject(tuple[tuple[str, object], ...]):
 
 
 def read_json(data: bytes) -> object:
-    """Return the value of a document: a JsonObject, list, str, Number, bool or None.
+    """Return the value of a document: a JsonObject, list, str, int, float, bool or None.
 
     Raises:
         ValueError: It is no JSON, or is nested deeper than is read here; the tools read up to 10,000 levels.
@@ -49,8 +47,7 @@ def read_json(data: bytes) -> object:
         return json.loads(
             data.decode("utf-8", "replace"),
             object_pairs_hook=_object,
-            parse_int=Number,
-            parse_float=Number,
+            parse_int=_number,
             parse_constant=_no_constant,
         )
     except json.JSONDecodeError as error:
@@ -61,6 +58,10 @@ def read_json(data: bytes) -> object:
 
 def _object(members: Iterable[tuple[str, object]]) -> JsonObject:
     return JsonObject(members)
+
+
+def _number(text: str) -> int | float:
+    return int(text) if len(text) <= _EXACT_DIGITS else float(text)
 
 
 def _no_constant(name: str) -> Never:

@@ -15,7 +15,7 @@ from locklens import hcl
 from locklens.dialect import AddressError
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import StateReading
-from locklens.project.gojson import JsonObject, Number, read_json
+from locklens.project.gojson import JsonObject, read_json
 from locklens.project.tree import folder_of
 
 if TYPE_CHECKING:
@@ -213,11 +213,11 @@ def _uses(
         raise _StateError(f"Error refreshing state: {error}") from error
     state = _fields(document, _STATE, "the state")
     version = state.get("version")
-    if not isinstance(version, Number) or not re.fullmatch("[0-9]{1,9}", version):
+    if isinstance(version, bool) or not isinstance(version, int):
         raise _StateError("Error refreshing state: the file has no version")
-    if not 1 <= int(version) <= _LATEST:
+    if not 1 <= version <= _LATEST:
         raise _StateError(f"Error refreshing state: the format version {version} is not supported")
-    if int(version) < _LATEST:
+    if version < _LATEST:
         return _uses_of_old_state(state)
     lines = _lines(data)
     first: dict[ProviderAddress, tuple[str, int]] = {}
@@ -293,7 +293,7 @@ def _addresses(resource: Mapping[str, object], dialect: Dialect) -> list[str]:
 
 def _provider(fields: Mapping[str, object]) -> str:
     text = fields.get("provider", "")
-    if not isinstance(text, str) or isinstance(text, Number):
+    if not isinstance(text, str):
         raise _StateError("Error refreshing state: a provider is not a string")
     return text
 

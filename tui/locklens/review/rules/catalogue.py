@@ -439,9 +439,10 @@ _ALL = (
         BLOCK,
         "Checked out with different bytes: the tools read another file",
         "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file, a "
-        "configuration file, a file of values or a state on checkout. It is a warning if the old side has the same attribute; of files on disk, "
-        "which are judged as they are, only a new attribute is a finding. Or the change adds or modifies a file that "
-        "some disks take for .terraform.lock.hcl or .gitattributes, such as .Terraform.lock.hcl.",
+        "configuration file, a file of values or a state on checkout. It is a warning if the old side has the same "
+        "attribute; of files on disk, which are judged as they are, only a new attribute is a finding. Or the change "
+        "adds or modifies a file that some disks take for .terraform.lock.hcl or .gitattributes, such as "
+        ".Terraform.lock.hcl.",
         "The review judges the committed bytes, or those on disk here, and the tools read what a checkout has on disk: "
         "its hashes may differ.",
         "Run `git check-attr working-tree-encoding filter ident FILE`, and review the work tree after a checkout.",
