@@ -214,7 +214,7 @@ def test_real_conflicts(style: str) -> None:
             assert b"<<<<<<<" not in side
             assert parse(side, "").conflict is None
         read = MergeSides(*((case / f"{name}.lock.hcl").read_bytes() for name in ("base", "ours", "theirs")))
-        merged, _ = merge_sides(read, prefer=Preference.NEWEST)
+        merged, _ = merge_sides(read, prefer=lambda _: Preference.NEWEST)
         assert merged.conflicts or parse(merged.data, "").is_valid, case.name
 
 

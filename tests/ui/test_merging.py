@@ -132,3 +132,59 @@ async def test_a_side_may_be_taken(opening: Opening, merging: Merging, key: str,
         assert f"--prefer {side}" in on.plan
         await on.press("enter")
         await until(on, lambda: merging.lock.read_bytes() == result.encode())
+
+
+SECOND_OURS = block("a", "1.1.0", *hashes("c", "C")) + "\n" + block("b", "2.0.0", *hashes("e", "E"))
+SECOND_THEIRS = block("a", "1.2.0", *hashes("d", "D")) + "\n" + block("b", "1.5.0", *hashes("f", "F"))
+
+
+def is_asking(on: PreviewDriver, words: str) -> bool:
+    return isinstance(on.app.screen, ClashesDialog) and words in on.text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
+async def test_each_provider_has_a_side_of_its_own(opening: Opening, merging: Merging, size: tuple[int, int]) -> None:
+    async with opening(BASE, SECOND_OURS, SECOND_THEIRS, size=size) as on:
+        await on.press("M")
+        await until(on, lambda: is_asking(on, "Merge conflict in 2 providers  0 of 2 settled"))
+        await on.press("o")
+        await until(on, lambda: is_asking(on, "1 of 2 settled"))
+        assert " x 1.1.0" in on.text
+        assert " x 1.2.0" not in on.text
+        await on.press("k", "t")
+        assert " x 1.2.0" in on.text, "a side can be selected again while another entry is open"
+        await on.press("k", "o", "t")
+        await until(on, on.has_preview)
+        await on.ready()
+        assert size[0] == 80 or "with the selected sides" in on.lines[0]
+        for words in ("acme/a in infra ours, acme/b in infra theirs", "1.5.0, as in theirs"):
+            assert words in " ".join(on.plan.split())
+        await on.press("enter")
+        expected = NEWER.split("\n\n")[0] + "\n\n" + SECOND_THEIRS.split("\n\n")[1]
+        await until(on, lambda: merging.lock.read_bytes() == expected.encode())
+
+
+@pytest.mark.parametrize(("key", "side"), [("O", "ours"), ("T", "theirs"), ("N", "newest")])
+async def test_upper_case_settles_every_provider(opening: Opening, key: str, side: str) -> None:
+    async with opening(BASE, SECOND_OURS, SECOND_THEIRS) as on:
+        await on.press("M")
+        await until(on, lambda: is_asking(on, "for all"))
+        await on.press(key)
+        await until(on, on.has_preview)
+        await on.ready()
+        assert f"--prefer {side}" in on.plan
+
+
+async def test_the_newer_version_is_refused_for_the_entry_that_it_does_not_settle(opening: Opening) -> None:
+    removed = block("a", "1.2.0", *hashes("d", "D"))
+    async with opening(BASE, SECOND_OURS, removed) as on:
+        await on.press("M")
+        await until(on, lambda: is_asking(on, "Merge conflict in 2 providers"))
+        await on.press("N")
+        assert is_asking(on, "select a side for each")
+        await on.press("n", "n")
+        assert is_asking(on, "acme/b: one side removed the provider")
+        await on.press("t")
+        await until(on, on.has_preview)
+        await on.ready()
+        assert "removed, as in theirs" in on.plan

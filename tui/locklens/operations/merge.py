@@ -17,6 +17,7 @@ from locklens.storage.files import read_bounded, write_atomically
 from locklens.versions import Constraints, ConstraintSyntaxError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -88,7 +89,7 @@ def merge_files(
     sides = MergeSides(*(read_bounded(path, MAX_LOCK_FILE_BYTES) for path in (base, ours, theirs)))
     labels = labels or Labels()
     try:
-        merged, settled = merge_sides(sides, prefer=prefer, labels=labels)
+        merged, settled = merge_sides(sides, prefer=lambda _: prefer, labels=labels)
     except ConfigurationError as error:
         return _merged_lines(base, ours, theirs, labels, reason=error.message)
     if merged.data != sides.ours:
@@ -107,7 +108,7 @@ class MergeSides(Struct, frozen=True):
 def merge_sides(
     sides: MergeSides,
     *,
-    prefer: Preference | None = None,
+    prefer: Callable[[ProviderAddress], Preference | None],
     labels: Labels | None = None,
     dialect: Dialect | None = None,
 ) -> tuple[Merged, tuple[SettledEntry, ...]]:
@@ -115,7 +116,7 @@ def merge_sides(
 
     Args:
         sides: The files.
-        prefer: What settles conflicts; None leaves them open.
+        prefer: Returns what settles the conflict of a provider; None leaves it open.
         labels: For the markers of conflicts that are left open.
         dialect: The tool whose rules hold for addresses; None to read it from the headers.
 
@@ -128,10 +129,11 @@ def merge_sides(
     settled: list[SettledEntry] = []
 
     def settle(conflict: MergeConflict) -> MergeSide | None:
-        side = _preferred(conflict, prefer)
-        if side is not None and prefer is not None:
+        preference = prefer(conflict.address)
+        side = _preferred(conflict, preference)
+        if side is not None and preference is not None:
             entry = conflict.ours if side is MergeSide.OURS else conflict.theirs
-            settled.append(SettledEntry(conflict.address, entry, prefer))
+            settled.append(SettledEntry(conflict.address, entry, preference))
         return side
 
     writers = (parse(data, "").writer for data in (sides.ours, sides.theirs))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
 from locklens.lockfile.model import differing
@@ -17,9 +19,10 @@ from locklens.operations.plan.scoped import ScopedPlanBuilder
 from locklens.operations.write.operation import listed_roots, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
     from locklens.lockfile.merge import MergeConflict
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.root_modules import Root
@@ -69,17 +72,25 @@ class ResolveConflicts(Struct, frozen=True):
     Attributes:
         where: The roots.
         prefer: What settles entries that clash; None leaves them open.
+        selected: What settles the entry of one provider instead, by root and the root's name of the provider.
     """
 
     needs_registry: ClassVar[Literal[False]] = False
 
     where: Scope
     prefer: Preference | None = None
+    selected: Mapping[tuple[str, str], Preference] = {}
 
     @property
     def title(self) -> str:
         """A short title."""
-        return f"Merge the lock file of {listed_roots(self.where.roots)}{_TITLES[self.prefer]}"
+        how = ", with the selected sides" if self.selected else _TITLES[self.prefer]
+        return f"Merge the lock file of {listed_roots(self.where.roots)}{how}"
+
+    def settled_by(self, selected: Mapping[tuple[str, str], Preference]) -> ResolveConflicts:
+        """Return the same merge with what was selected for each entry that clashes."""
+        kinds = set(selected.values())
+        return replace(self, prefer=kinds.pop()) if len(kinds) == 1 else replace(self, selected=selected)
 
     def clashes(self) -> tuple[Clash, ...]:
         """Return the entries that clash; those of roots that cannot be merged at all are left out.
@@ -93,7 +104,7 @@ class ResolveConflicts(Struct, frozen=True):
         failures: list[ConfigurationError] = []
         for root in draft.roots:
             try:
-                found += _Conflicted.read(root, draft.top).clashes(prefer=self.prefer)
+                found += _Conflicted.read(root, draft.top).clashes(partial(self._preference, root))
             except ConfigurationError as error:
                 failures.append(error)  # The plan of the others reports it.
         if failures and len(failures) == len(draft.roots):
@@ -116,13 +127,23 @@ class ResolveConflicts(Struct, frozen=True):
             with draft.attempt(root.path):
                 self._plan_root(draft, root)
         words = ["--prefer", self.prefer.value] if self.prefer is not None else []
-        return draft.plan(command_line("merge", self.where, words))
+        return draft.plan(command_line("merge", self.where, words) + self._comment)
+
+    @property
+    def _comment(self) -> str:
+        """The selected sides as a comment of the shell, for the command takes one side for all providers."""
+        named = (f"{name} in {root or '.'} {preference}" for (root, name), preference in self.selected.items())
+        return f"  # selected on the screen: {', '.join(named)}" if self.selected else ""
+
+    def _preference(self, root: Root, address: ProviderAddress) -> Preference | None:
+        return self.selected.get((root.path, root.name_of(address)), self.prefer)
 
     def _plan_root(self, draft: ScopedPlanBuilder, root: Root) -> None:
         conflicted = _Conflicted.read(root, draft.top)
-        merged, settled = merge_sides(conflicted.sides, prefer=self.prefer, dialect=root.tool)
+        prefer = partial(self._preference, root)
+        merged, settled = merge_sides(conflicted.sides, prefer=prefer, dialect=root.tool)
         if merged.conflicts:
-            for clash in conflicted.clashes(prefer=self.prefer):
+            for clash in conflicted.clashes(prefer):
                 newest = "--prefer newest selects the newer version, " if clash.newest else ""
                 hint = f"{newest}--prefer ours or theirs the entry of that side"
                 draft.fail(root.path, ConfigurationError(clash.words, hint=hint), address=clash.name)
@@ -183,8 +204,11 @@ class _Conflicted(Struct, frozen=True):
         words, hint = f"{problem.summary}: {problem.detail}", "resolve the conflict by hand"
         raise ConfigurationError(words, path=root.lock.path, line=problem.line, hint=hint)
 
-    def clashes(self, *, prefer: Preference | None) -> tuple[Clash, ...]:
+    def clashes(self, prefer: Callable[[ProviderAddress], Preference | None]) -> tuple[Clash, ...]:
         """Return the entries that clash.
+
+        Args:
+            prefer: Returns what settles the entry of a provider; None leaves it open.
 
         Raises:
             ConfigurationError: The tools would refuse one of the sides.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from msgspec.structs import replace
 from textual import on, work
 
 from locklens.errors import LockLensError
@@ -41,11 +40,11 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
-    from locklens.operations.merge import Preference
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.resolve import ResolveConflicts
     from locklens.review.model import Finding, Review
     from locklens.review.reports.lines import Line
+    from locklens.ui.dialogs.clashes import SelectedSides
     from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.review.actions import Where
@@ -293,9 +292,9 @@ class ReviewScreen(RowActionsScreen):
             return
         elif event.clashes:
 
-            def preview(prefer: Preference | None) -> None:
-                if prefer is not None:
-                    self.preview(replace(event.operation, prefer=prefer))
+            def preview(selected: SelectedSides | None) -> None:
+                if selected:
+                    self.preview(event.operation.settled_by(selected))
 
             self.app.push_screen(ClashesDialog(event.clashes), preview)
         else:

@@ -192,6 +192,12 @@ class LineView(ScrollView, can_focus=True):
         self.cursor = target
         self._show_cursor()
 
+    def go_to(self, copied: str) -> None:
+        """Move the cursor to the line with a copied text, if there is one."""
+        self.cursor = next((stop for stop in self._stops() if self._lines[stop].copied == copied), self.cursor)
+        if self._first_row:
+            self._show_cursor()
+
     def action_edge(self, end: int) -> None:
         """Go to the first or the last line."""
         stops = self._stops()
