@@ -36,6 +36,7 @@ class MemorySource:
         self._releases = {Version.parse(one.version): one for one in releases}
         self._cached = {Version.parse(text): one for text, one in (cached or {}).items()}
         self.calls: Counter[str] = Counter()
+        self.files_at = "memory:"
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         self.calls["fresh versions" if is_fresh else "versions"] += 1
@@ -58,7 +59,7 @@ class MemorySource:
             platform,
             protocols=(),
             filename=file_name(release.provider, release.version, f"{platform}.zip"),
-            download_url="memory:",
+            download_url=self.files_at,
             shasum=zh.removeprefix("zh:"),
             shasums_url="memory:",
             signature_url="memory:",

@@ -27,6 +27,14 @@ def facts(opened: Opened, source: Source | NotAsked, request: ReleaseId = V142) 
     return found
 
 
+def test_the_page_of_the_release_is_where_its_package_is(opened: Opened) -> None:
+    source = MemorySource(released())
+    assert facts(opened, source).source == ""
+    source.files_at = "https://github.com/acme/terraform-provider-demo/releases/download/v1.4.2/demo.zip"
+    found = facts(opened, source)
+    assert found.source == "https://github.com/acme/terraform-provider-demo/releases/tag/v1.4.2"
+
+
 def test_a_signed_release(opened: Opened) -> None:
     source = MemorySource(released())
     found = facts(opened, source)

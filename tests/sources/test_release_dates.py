@@ -122,6 +122,28 @@ def test_an_answer_is_remembered(server: Server) -> None:
 # What is believed
 
 
+@pytest.mark.parametrize(
+    ("source", "repository"),
+    [
+        ("https://github.com/hashicorp/terraform-provider-aws", "https://github.com/hashicorp/terraform-provider-aws"),
+        ("http://github.com/a/b", ""),
+        ("https://user:secret@github.com/a/b", ""),
+        ("https://github.com/a/b?token=x", ""),
+        ("https://github.com/a/b\x1b[31m", ""),
+        ("https://gith\u0443b.com/a/b", ""),
+        ("javascript:alert(1)", ""),
+        ("https://127.0.0.1/a", ""),
+        ("https://github.com/" + "a" * 300, ""),
+        (7, ""),
+        (None, ""),
+    ],
+)
+def test_the_source_is_a_page_or_unknown(source: object, repository: str) -> None:
+    found = answered({**api(_1_0_0="2026-01-02T03:04:05Z"), "data": {"attributes": {"source": source}}})
+    assert found.repository == repository
+    assert found.moments, "the dates count whatever the source is"
+
+
 def test_what_has_no_date_is_unknown() -> None:
     found = answered(api(_1_0_0="2026-01-02T03:04:05Z", _2_0_0=None))
     assert set(found.moments) == {ONE}

@@ -58,6 +58,9 @@ def test_the_age_and_the_page_of_a_release(samples: Samples) -> None:
     text = shown(samples, replace(change, evidence=Evidence(released="2026-11-20", days=1)))
     assert "RELEASED     2026-11-20  1 day ago, reported by the registry" in text
     assert "PAGE         https://registry.terraform.io/providers/hashicorp/aws/5.2.0" in text
+    source = "https://github.com/hashicorp/terraform-provider-aws"
+    assert f"SOURCE       {source}" in shown(samples, replace(change, evidence=Evidence(source=source)))
+    assert "SOURCE" not in text
     unknown = shown(samples, replace(change, address=samples.address("acme/demo", host="corp.example")))
     assert "PAGE" not in unknown
     assert "RELEASED" not in unknown

@@ -262,7 +262,9 @@ class DemoRegistry:
             {"type": "provider-versions", "id": str(place), "attributes": {"version": name, "published-at": date}}
             for place, (name, date) in enumerate(dates.items())
         ]
-        data = {"type": "providers", "attributes": {"full-name": f"{asked.namespace}/{asked.type}"}}
+        source = f"https://git.example.com/{asked.namespace}/terraform-provider-{asked.type}"
+        attributes = {"full-name": f"{asked.namespace}/{asked.type}", "source": source}
+        data = {"type": "providers", "attributes": attributes}
         return ServedAnswer.of_json({"data": data, "included": items} if has_versions else {"data": data})
 
     def _download(self, release: Published, asked: RequestedPath) -> ServedAnswer:

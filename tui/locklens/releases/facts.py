@@ -89,6 +89,7 @@ class ReleaseFacts(Struct, frozen=True):
         released: The release date that the registry claims; None where it is unknown or was not requested.
         days: Since then.
         foreign: What is signed instead of this release, in a clause; then `vouchers` is empty. "" for nothing.
+        source: The page of the release, or else of the provider's source, as the registry's answers name it; unsigned.
     """
 
     id: ReleaseId
@@ -102,6 +103,7 @@ class ReleaseFacts(Struct, frozen=True):
     released: datetime | None = None
     days: int | None = None
     foreign: str = ""
+    source: str = ""
 
     @property
     def today(self) -> Checksums | None:

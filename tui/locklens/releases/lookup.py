@@ -12,6 +12,7 @@ from locklens.hashes import is_of_zip
 from locklens.releases.facts import Listing, ListingId, LookupFailure, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.sources.asked import NotAsked
 from locklens.sources.release_dates import ReleaseDates, days_old
+from locklens.sources.urls import release_page
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.vouching import vouchers
 
@@ -104,7 +105,8 @@ class ReleaseLookup:
         judged = self._session.authenticator(DIALECTS[request.tool]).judge(metadata, signed)
         heard = metadata.packages if self._session.may_report(request.address.host) else ()
         reported = {str(one.platform): frozenset(one.hashes) for one in heard}
-        released = source.release_dates(request.address).of(request.version) if self._asks_ages else None
+        dates = source.release_dates(request.address) if self._asks_ages else ReleaseDates()
+        released = dates.of(request.version)
         zhs = ((text, one.size) for one in metadata.packages for text in one.hashes if is_of_zip(text))
         return ReleaseFacts(
             request,
@@ -117,6 +119,7 @@ class ReleaseLookup:
             released=released,
             days=days_old(released, datetime.now(UTC)),
             foreign=judged.foreign,
+            source=release_page(metadata.download_url) or dates.repository,
         )
 
 

@@ -185,6 +185,7 @@ def _evidence(case: Case) -> Evidence:
         case.new.days,
         case.unverified,
         _mirrors(case),
+        case.new.source,
     )
 
 

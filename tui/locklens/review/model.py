@@ -164,6 +164,7 @@ class Evidence(Struct, frozen=True):
         unverified: The reason why package hashes of the new version are unverified; None if they are not, or if
             another rule blocks for the same reason.
         mirrors: The mirrors of the CLI configuration that alone have some of the locked hashes.
+        source: The page of the release, or else of the provider's source, as the registry's answers name it; unsigned.
     """
 
     as_of: str | None = None
@@ -178,6 +179,7 @@ class Evidence(Struct, frozen=True):
     days: int | None = None
     unverified: Unverified | None = None
     mirrors: tuple[str, ...] = ()
+    source: str = ""
 
 
 class Accepted(Struct, frozen=True):

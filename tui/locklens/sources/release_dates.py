@@ -1,4 +1,4 @@
-"""When versions were released. No part of the registry protocol: only the two public registries have it, each its own.
+"""When versions were released, and where their source is. No part of the registry protocol: only the two public registries have it, each its own.
 
 A date that is absent, or an answer of another shape, makes an age unknown and never an error: no command should fail
 because a registry lacks a date. The dates are unsigned, as the registry claims them.
@@ -17,6 +17,7 @@ from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.sources import documents
 from locklens.sources.documents import ShapeError
 from locklens.sources.metadata import MAX_VERSIONS
+from locklens.sources.urls import MAX_PAGE, as_page
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
@@ -45,10 +46,12 @@ class ReleaseDates(Struct, frozen=True):
     Attributes:
         moments: In UTC, by version; those without a date are left out.
         as_of: When the registry said so, ISO 8601 in UTC; "" without an answer.
+        repository: The URL of the provider's source; "" where it is not known. OpenTofu's registry has none here.
     """
 
     moments: Mapping[Version, datetime] = MappingProxyType({})
     as_of: str = ""
+    repository: str = ""
 
     def of(self, version: Version) -> datetime | None:
         """When a version was released, None where that is not known."""
@@ -85,10 +88,19 @@ def read_dates(answer: Response) -> ReleaseDates:
     try:
         with documents.opened(answer.body) as fields:
             pairs = list(_pairs(fields))
+            repository = _repository(fields)
     except ShapeError:
         return ReleaseDates()
     found = {version: moment for text, date in pairs if (version := _version(text)) and (moment := _moment(date))}
-    return ReleaseDates(MappingProxyType(found), answer.as_of if found else "")
+    return ReleaseDates(MappingProxyType(found), answer.as_of if found else "", repository)
+
+
+def _repository(fields: Fields) -> str:
+    """The page of the source in Terraform's document; "" for none, or what is no page."""
+    try:
+        return as_page(fields.object("data").object("attributes").text("source", MAX_PAGE))
+    except ShapeError:
+        return ""
 
 
 def _pairs(fields: Fields) -> Iterator[tuple[str, str]]:

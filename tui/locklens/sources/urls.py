@@ -22,6 +22,12 @@ _KEPT = 1024
 """URLs whose parts are kept: each is looked at several times, and taking one to pieces costs as much as sending it."""
 
 _DEFAULT_PORTS = {"https": 443, "http": 80}
+MAX_PAGE = 300
+"""Characters of an address for a browser."""
+
+_PAGE = re.compile(r"https://(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[A-Za-z0-9._~+%-]+)*/?")
+_GITHUB_PACKAGE = re.compile(r"(https://github\.com/[^/?#]+/[^/?#]+)/releases/download/([^/?#]+)/[^/?#]+")
+
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 
 
@@ -51,6 +57,17 @@ def resolve(base: str, reference: str) -> str:
     if not parts.hostname or port == 0 or (given.scheme and not given.netloc):
         raise ValueError("it has no host")
     return parts._replace(fragment="").geturl()
+
+
+def as_page(url: str) -> str:
+    """Return an address that a user may open in a browser; "" for one that is longer, odd, or not public and https."""
+    return url if len(url) <= MAX_PAGE and _PAGE.fullmatch(url) else ""
+
+
+def release_page(package_url: str) -> str:
+    """Return the page of the release that a package on GitHub belongs to; "" for a package elsewhere."""
+    found = _GITHUB_PACKAGE.fullmatch(package_url)
+    return as_page(f"{found[1]}/releases/tag/{found[2]}") if found is not None else ""
 
 
 def has_userinfo(url: str) -> bool:

@@ -170,11 +170,12 @@ def release_lines(
         moment = f"{choice.released:%Y-%m-%d %H:%M} UTC"
         ago = f"  {age_in_words(choice.days or 0)}"
         yield labelled("RELEASED", moment, Span(ago, Role.DIM), copied=moment)
-    yield from page_lines(offer.address, str(choice.version))
+    new, old = selection.facts(offer, choice.version), selection.facts(offer, offer.locked)
+    source = new.source if new is not None else ""
+    yield from page_lines(offer.address, str(choice.version), source or offer.repository)
     yield from _platform_lines(offer, choice, selection, is_asking=is_asking)
     protocols = ", ".join(choice.listed.protocols) or "protocol unknown"
     yield labelled("PROTOCOL", protocols)
-    new, old = selection.facts(offer, choice.version), selection.facts(offer, offer.locked)
     if new is None:
         state = "lookup in progress" if is_asking else "not looked up yet"
         yield labelled("SIGNER", Span(state, Role.DIM))

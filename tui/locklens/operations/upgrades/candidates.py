@@ -94,6 +94,7 @@ class UpgradeCandidates(Struct, frozen=True):
         problem: Reason why the versions are unknown; "" if they are known.
         hint: The next step after a problem.
         as_of: Time of the registry's answer, ISO 8601 in UTC.
+        repository: The URL of the provider's source, as the registry reports it; "" if it is unknown.
     """
 
     root: str
@@ -114,6 +115,7 @@ class UpgradeCandidates(Struct, frozen=True):
     problem: str = ""
     hint: str = ""
     as_of: str = ""
+    repository: str = ""
 
     @property
     def locked(self) -> Version | None:
@@ -200,7 +202,7 @@ def candidates_of(
     Args:
         offer: The candidates before the lookup.
         offered: The versions that the registry lists.
-        dates: Their release dates.
+        dates: Their release dates, and the source.
         now: The time, for their ages.
         as_of: Time of the registry's answer.
     """
@@ -223,6 +225,7 @@ def candidates_of(
         is_asked=True,
         was_contacted=True,
         as_of=as_of,
+        repository=dates.repository,
     )
 
 

@@ -13,6 +13,7 @@ from locklens.review.reports import words
 from locklens.review.reports.findings import distinct_changes, fails_at, names_of_roots, reported_findings
 from locklens.review.reports.markdown_text import Budget, code, fitting_lines, prose
 from locklens.review.rules.catalogue import RULES
+from locklens.sources.urls import MAX_PAGE
 from locklens.text import counted, page
 from locklens.trust.model import Tier
 
@@ -226,6 +227,8 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
         yield f"  - moved from {code(str(one.change.moved_from))}"
     if one.change.new_signer is not None:
         yield f"  - {_signer(one.change.new_signer)}"
+    if one.change.evidence is not None and one.change.evidence.source:
+        yield f"  - source: {code(one.change.evidence.source, MAX_PAGE)}"
     for requirement in one.change.required_by[:_REQUIREMENTS_NAMED]:
         place = code(f"{requirement.file}:{requirement.line}")
         yield f"  - required by {place}, {code(requirement.constraint or 'any version')}"

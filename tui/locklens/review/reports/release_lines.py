@@ -44,7 +44,8 @@ def released_lines(change: Change) -> Iterator[Line]:
         yield line(label, evidence.released, age, hanging=_LABEL, copied=evidence.released)
 
 
-def page_lines(address: ProviderAddress, version: str) -> Iterator[Line]:
-    """Yield the address of a release's page, if it is known."""
-    if url := page_of_release(address, version):
-        yield line(Span("PAGE".ljust(_LABEL), Role.HEADING), url, hanging=_LABEL, copied=url)
+def page_lines(address: ProviderAddress, version: str, source: str) -> Iterator[Line]:
+    """Yield the addresses of a release's page and of its source, as far as they are known."""
+    for label, url in (("PAGE", page_of_release(address, version)), ("SOURCE", source)):
+        if url:
+            yield line(Span(label.ljust(_LABEL), Role.HEADING), url, hanging=_LABEL, copied=url)

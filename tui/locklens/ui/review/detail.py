@@ -164,7 +164,8 @@ def _entry_lines(*changes: Change) -> Iterator[Line]:
     first = changes[0]
     yield from released_lines(first)
     if first.new is not None:
-        yield from page_lines(first.address, str(first.new.version))
+        source = first.evidence.source if first.evidence is not None else ""
+        yield from page_lines(first.address, str(first.new.version), source)
 
 
 def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
