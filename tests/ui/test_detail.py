@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.policy import Acceptance
 from locklens.review.model import Change, ChangeKind, Evidence, HashFact, HostState, LockStatus, Proof, Review, Severity
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.detail import detail_lines
@@ -111,6 +112,18 @@ def test_a_group_lists_its_roots(samples: Samples) -> None:
     assert "The same change in 2 roots" in text
     assert "BLOCK b  LK005" in text
     assert "in 1 of 2" in text
+
+
+def test_a_pending_acceptance_stands_below_its_finding(samples: Samples) -> None:
+    bad, good = samples.change(findings=(samples.finding("LK005", Severity.BLOCK),)), samples.change()
+    one = Acceptance("LK005", str(bad.address), bad.id, "checked with the vendor", "ann", line=7)
+    review = replace(samples.review(samples.root("a", [good]), samples.root("b", [bad])), pending=(one,))
+    text = texts(detail_lines(first_node(review), review))
+    assert "accepted: checked with the vendor (ann)" in text
+    assert "locklens.toml:7: counts once it is committed on the base" in text
+    assert "accepted" not in texts(
+        detail_lines(first_node(review), replace(review, pending=(replace(one, rule="LK004"),)))
+    )
 
 
 def test_both_sides_of_a_conflict(samples: Samples) -> None:

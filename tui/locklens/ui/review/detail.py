@@ -21,7 +21,7 @@ from locklens.ui.text.clipboard import change_copied, finding_copied
 from locklens.ui.text.phrases import what_happened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from locklens.review.model import Change, Finding, Review
 
@@ -75,6 +75,7 @@ def _change_lines(subject: RootChange, review: Review, *, in_full: bool, is_aski
         yield from heading("FINDINGS")
         for finding in sorted(change.findings, key=_worst_first):
             yield from finding_lines(finding, in_full=in_full)
+            yield from _pending_lines(finding, [subject], review)
     yield Line()
     yield from _entry_lines(change)
     yield from _signer_lines(change, review, is_asking=is_asking)
@@ -99,6 +100,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
         for finding in sorted(by_rule.values(), key=_worst_first):
             hits = sum(finding.rule in {hit.rule for hit in subject.change.findings} for subject in node.subjects)
             yield from finding_lines(finding, in_full=in_full, hit=f"in {hits} of {len(node.subjects)}")
+            yield from _pending_lines(finding, node.subjects, review)
     yield Line()
     yield from _entry_lines(*(subject.change for subject in node.subjects))
     yield from _signer_lines(change, review, is_asking=is_asking)
@@ -140,6 +142,21 @@ def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator
             yield line("       ", Span(label.ljust(9), Role.DIM), text, hanging=16)
     elif rule is not None:
         yield line("       ", Span(f"-> {rule.remedy}", Role.DIM), hanging=10)
+
+
+def _pending_lines(finding: Finding, subjects: Sequence[RootChange], review: Review) -> Iterator[Line]:
+    """An acceptance of a finding that only the new side's policy has, with its place."""
+    pending = {one.key: one for one in review.pending}
+    keys = [(finding.rule, str(subject.change.address), subject.change.id) for subject in subjects]
+    found = [pending[key] for key in keys if key in pending]
+    if not found:
+        return
+    first, partly = found[0], f" in {len(found)} of {len(subjects)}" if len(found) < len(subjects) else ""
+    details = ", ".join(filter(None, (first.by, f"until {first.until}" if first.until is not None else "")))
+    place = FilePlace(POLICY_FILE, first.line)
+    words = f"accepted{partly}: {first.reason}{f' ({details})' if details else ''}"
+    yield line(Span(f"       {words}", Role.WARN), hanging=7, copied=first.reason, place=place)
+    yield line("       ", Span(f"{place}: counts once it is committed on the base", Role.DIM), hanging=7)
 
 
 def _worst_first(finding: Finding) -> tuple[int, str]:
