@@ -207,6 +207,38 @@ async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
         assert "asking" not in on.status
 
 
+@pytest.mark.parametrize("key", ["j", "G", ""])
+async def test_the_cursor_goes_to_no_other_provider_while_rows_settle(opening: Opening, key: str) -> None:
+    gate = threading.Event()
+    waiting = tuple(replace(one, is_asked=False) for one in (CURRENT, HELD, READY, YOUNG))
+
+    def offering(on_known: Callable[[CandidateTable], None], cancel: threading.Event) -> CandidateTable:
+        on_known(CandidateTable(waiting))
+        gate.wait(LIMIT)
+        return CandidateTable((CURRENT, HELD, READY, YOUNG, *TWICE))
+
+    async with opening(offering=offering, settled=False) as on:
+        await until(on, lambda: "ASKING  4" in on.rows)
+        await on.press(*filter(None, [key]))
+        before = on.title
+        gate.set()
+        await on.settle()
+        assert on.title == (before if key else "acme/ready")
+        assert key or before == "ASKING  4"
+
+
+async def test_the_cursor_stays_on_its_provider_in_another_grouping(opening: Opening) -> None:
+    async with opening() as on:
+        for title in ("acme/twice", "acme/current"):
+            await on.choose(title)
+            for _ in range(2):
+                await on.press("b")
+                assert on.title == title
+        await on.choose("acme/twice")
+        await on.press("l", "j", "j", "slash", *"root:b", "enter")
+        assert on.title == "acme/twice"
+
+
 async def test_nothing_to_upgrade_and_what_failed(opening: Opening) -> None:
     async with opening(CandidateTable()) as on:
         assert "No provider is locked or required here." in on.text

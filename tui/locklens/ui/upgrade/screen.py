@@ -41,7 +41,7 @@ from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, upgrade_rows
 from locklens.ui.upgrade.upgrade_list import UpgradeList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -210,13 +210,29 @@ class UpgradeScreen(RowActionsScreen):
         if self.review is None or not self.is_open:
             return
         rows = upgrade_rows(self.selection, by=self.by, narrowed=self.narrowed, unfolded=self._unfolded)
-        if cursor_key is None and not self.left.is_placed:
-            cursor_key = next((row.key for row in rows if row.depth), None)
-        self.left.show_rows(rows, cursor_key=cursor_key)
+        self.left.show_rows(rows, cursor_key=cursor_key or self._cursor_key(rows))
         self.refresh_notice()
         self.refresh_bars()
         if self._wanted is not None and self.has_offers:
             self.show_provider(*self._wanted)
+
+    def _cursor_key(self, rows: Sequence[UpgradeRow]) -> str | None:
+        """The row for the cursor: the highlighted row, or else one of its provider, the same root first.
+
+        Until the user moves it, the cursor is on the first title, and once all is known on the first provider, so that
+        it does not go from one provider to another while registries answer.
+        """
+        before = self.row
+        if before is None or not self.left.is_placed:
+            first = next((row for row in rows if row.depth), None) if self.has_offers else next(iter(rows), None)
+            return first.key if first is not None else None
+        if not before.is_of_provider or any(row.key == before.key for row in rows):
+            return None
+        address, roots = before.offers[0].address, {offer.root for offer in before.offers}
+        alike = [row for row in rows if row.is_of_provider and row.offers[0].address == address]
+        same = (row for row in alike if roots & {offer.root for offer in row.offers})
+        found = next(same, next(iter(alike), None))
+        return found.key if found is not None else None
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
         """Highlight a provider of a root, once it is listed."""
@@ -321,7 +337,8 @@ class UpgradeScreen(RowActionsScreen):
             self.look_up_soon()
 
     def _take(self, chosen: Chosen, *, cursor_key: str | None = None) -> None:
-        """Show another selection, and what is said of it."""
+        """Show another selection, and what is said of it; the cursor then stays on its row."""
+        self.left.place()
         self.selection = chosen.selection
         self.refresh_list(cursor_key=cursor_key)
         if chosen.words:
