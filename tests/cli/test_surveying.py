@@ -125,7 +125,7 @@ def test_majors_are_eligible_where_the_user_takes_them_in(upgrade: Run, top: Pat
     assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo"}
     assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
     status, out, err = upgrade("--safe", "--root", "a", "--include-major")
-    assert (status, out) == (0, "a: acme/demo 1.0.0 becomes 2.0.0\nwrote a/.terraform.lock.hcl\n"), err
+    assert (status, out) == (0, "a: acme/demo 1.0.0 -> 2.0.0\nwrote a/.terraform.lock.hcl\n"), err
 
 
 def test_the_cooldown_counts_without_a_version(upgrade: Run, top: Path) -> None:
@@ -133,7 +133,7 @@ def test_the_cooldown_counts_without_a_version(upgrade: Run, top: Path) -> None:
     assert (status, out) == (0, "nothing was changed\n")
     assert "a: acme/other: kept at 1.0.0; held back: 1.1.0 by cooldown 7 d (2 d old)\n" in err
     status, out, err = upgrade("other", "--root", "a", "--ignore-cooldown")
-    assert (status, out) == (0, "a: acme/other 1.0.0 becomes 1.1.0\nwrote a/.terraform.lock.hcl\n")
+    assert (status, out) == (0, "a: acme/other 1.0.0 -> 1.1.0\nwrote a/.terraform.lock.hcl\n")
     assert err.startswith("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n")
 
 
@@ -157,7 +157,7 @@ def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     assert status == 0, err
     assert locked(top) == {"demo": "1.0.0", "other": "1.0.0", "pinned": "1.0.0"}
     status, out, err = upgrade("--safe", "--root", "a")
-    assert (status, out) == (0, "a: acme/demo 1.0.0 becomes 1.1.0\nwrote a/.terraform.lock.hcl\n"), err
+    assert (status, out) == (0, "a: acme/demo 1.0.0 -> 1.1.0\nwrote a/.terraform.lock.hcl\n"), err
     assert locked(top) == {"demo": "1.1.0", "other": "1.0.0", "pinned": "1.0.0"}
     assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
 

@@ -98,7 +98,7 @@ def test_upgrade_with_its_constraint(run: Run, top: Path) -> None:
     status, out, err = run("upgrade", "demo", "-edit-constraints", "-root=a")
     assert status == 0, err
     assert out == (
-        "a: acme/demo 1.4.1 becomes 1.5.0; a/main.tf:5 1.4.1 becomes 1.5.0\nwrote a/main.tf\nwrote a/.terraform.lock.hcl\n"
+        "a: acme/demo 1.4.1 -> 1.5.0; constraint in a/main.tf:5 set to 1.5.0\nwrote a/main.tf\nwrote a/.terraform.lock.hcl\n"
     )
     assert (top / "a/main.tf").read_text() == requiring(demo="1.5.0", random="~> 3.6")
     after = (top / "a" / LOCK).read_bytes()
@@ -110,7 +110,7 @@ def test_upgrade_with_its_constraint(run: Run, top: Path) -> None:
 
 def test_upgrade_of_all(run: Run, top: Path) -> None:
     status, out, err = run("-C", "a", "upgrade")
-    assert (status, out) == (0, "a: hashicorp/random 3.6.2 becomes 3.7.2\nwrote a/.terraform.lock.hcl\n")
+    assert (status, out) == (0, "a: hashicorp/random 3.6.2 -> 3.7.2\nwrote a/.terraform.lock.hcl\n")
     assert f"- Obtained hashicorp/random checksums for {this_platform()}\n" in err
     assert "now tracked" not in err
     assert "a: acme/demo: kept at 1.4.1; held back: 1.5.0 by " in err
@@ -236,7 +236,7 @@ def test_a_preview_is_a_diff_that_does_what_the_command_does(run: Run, top: Path
     status, out, err = run(*words, "--dry-run")
     assert status == 0
     assert git(top, "status", "--short") == ""
-    assert "a: acme/demo 1.4.1 would become 1.5.0; a/main.tf:5 1.4.1 would become 1.5.0\n" in err
+    assert "a: acme/demo 1.4.1 would become 1.5.0; constraint in a/main.tf:5 would be set to 1.5.0\n" in err
     assert err.endswith("\ndry run: nothing was written\n")
     assert not (Path(os.environ["XDG_DATA_HOME"]) / "locklens" / "writes").exists()
     (tmp_path / "diff").write_text(out)

@@ -132,7 +132,7 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"]), request(top, environ))
     (change,) = found.review.changes
     assert "LK002" in {one.rule for one in change.findings}
-    assert {str(one.accepted) for one in change.findings} == {"already in HEAD"}
+    assert {str(one.accepted) for one in change.findings} == {"HEAD has it already"}
     assert change.severity is None
     assert found.left == 0
 

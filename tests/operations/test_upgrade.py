@@ -179,7 +179,7 @@ def test_only_the_chosen_provider_moves(top: Path) -> None:
     )
     (top / LOCK).write_bytes(data)
     plan = planned(top, Shelf(OFFERED), "aws")
-    assert plan.proposal.words == (".: hashicorp/aws 5.1.0 becomes 5.2.0",)
+    assert plan.proposal.words == (".: hashicorp/aws 5.1.0 -> 5.2.0",)
     apply(plan.proposal)
     assert (top / LOCK).read_bytes() == data.replace(b"5.1.0", b"5.2.0")
     assert (top / "main.tf").read_text() == TWO["main.tf"]
@@ -365,7 +365,7 @@ def test_an_exact_pin_moves_with_the_lock(top: Path) -> None:
     lay(top, {"main.tf": requiring(aws="= 5.1.0"), LOCK: [entry("aws", "5.1.0", "5.1.0")]})
     plan = planned(top, Shelf(OFFERED), edits_constraints=True)
     assert [file.path for file in plan.proposal.files] == ["main.tf", LOCK]
-    assert plan.proposal.words == (".: hashicorp/aws 5.1.0 becomes 6.0.0; main.tf:3 = 5.1.0 becomes = 6.0.0",)
+    assert plan.proposal.words == (".: hashicorp/aws 5.1.0 -> 6.0.0; constraint in main.tf:3 set to = 6.0.0",)
     assert plan.proposal.command == "locklens upgrade --edit-constraints"
     apply(plan.proposal)
     assert (top / "main.tf").read_text() == requiring(aws="= 6.0.0")
@@ -542,7 +542,7 @@ def test_an_entry_of_terraforms_registry_becomes_one_of_opentofus(top: Path, pro
     shelf = Shelf(OFFERED)
     plan = of_opentofu(top, shelf, *providers)
     hosts = "registry.opentofu.org instead of registry.terraform.io"
-    assert plan.proposal.words == (f".: hashicorp/aws 5.1.0 becomes 5.2.0 and is locked from {hosts}",)
+    assert plan.proposal.words == (f".: hashicorp/aws 5.1.0 -> 5.2.0 and is locked from {hosts}",)
     (change,) = plan.changes
     assert (change.kind, change.moved_from, change.old and change.old.address) == (
         "move",

@@ -82,7 +82,7 @@ def test_hashes_that_were_added_under_one_version_are_unexplained() -> None:
     change = real_change("0001", "aws")
     (finding,) = change.findings
     assert (finding.rule, finding.severity) == ("LK027", Severity.WARN)
-    assert finding.message == "1 h1 is not proven: the registry was not asked"
+    assert finding.message == "1 h1 is not verified yet: the registry was not asked"
     assert change.new is not None
     assert finding.line == change.new.line_of(change.added[0].hash)
 

@@ -231,7 +231,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "+     6 hashes of 5.86.1  5 zh and 1 h1" in on.shown
         assert "AS REVIEWED  a" in on.shown
         assert "LK027" in on.shown
-        assert "accepted: already in HEAD" in on.shown
+        assert "not counted: HEAD has it already" in on.shown
         assert contents(top) == before
         await on.press("enter")
         await until(on, lambda: not on.has_preview())
@@ -261,7 +261,7 @@ async def test_what_is_highlighted_is_what_the_right_pane_is_about(opening: Open
         assert f"b/{LOCK}  to be changed" in on.shown
         await on.to_plan_line("- hashicorp/random")
         assert "The same change in 2 roots: one decision, one mark." in on.shown
-        assert "VERSION      3.6.2 -> -" in on.shown
+        assert "VERSION      3.6.2  removed" in on.shown
         await on.to_plan_line(f"b/{LOCK}")
         assert f"b/{LOCK}  to be changed" in on.shown
         assert f"a/{LOCK}" not in on.shown
@@ -430,7 +430,7 @@ async def test_between_two_revisions_nothing_can_be_written(
         await on.go_to("hashicorp/aws")
         for key, what in (("R", "restore"), ("P", "prune"), ("F", "format"), ("L", "lock"), ("U", "upgrade")):
             await on.press(key)
-            assert f"{what}: two revisions are compared, and only the work tree can be written" in on.status
+            assert f"{what}: read-only while two revisions are compared: B goes back to the work tree" in on.status
 
 
 async def test_upgrade_goes_to_the_provider_there(opening: Opening) -> None:

@@ -81,13 +81,13 @@ async def test_other_views_show_the_new_side_read_only(
             assert not {"U", "L", "S", "R", "P", "F", "Z"} & set(footer)
         await shown(on, "2")
         assert version in on.text
-        assert f"{reason}, and only the work tree can be written" in on.text
+        assert f"read-only while {reason}: B goes back to the work tree" in on.text
         for key in ("a", "space", "U"):
             await on.press(key)
-            assert f"upgrade: {reason}" in on.text
+            assert f"upgrade: read-only while {reason}" in on.text
         await shown(on, "3")
         await on.press("j", "L")
-        assert f"lock: {reason}" in on.text
+        assert f"lock: read-only while {reason}" in on.text
         await on.press("ctrl+p")
         await until(on, lambda: isinstance(on.app.screen, CommandPalette) and "Export as" in on.text)
         assert "Lock missing" not in on.text

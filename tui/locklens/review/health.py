@@ -48,7 +48,7 @@ CHECKS = (
     Check("no-zh", "only h1 hashes, none is signed", ("LK020",), "lock"),
     Check("malformed", "malformed or unknown hash", ("LK017",), "lock"),
     Check("orphan", "orphan, nothing requires it", ("LK007",), "prune"),
-    Check("signer", "unsigned, other or expired key", ("LK010", "LK011", "LK012"), "keys"),
+    Check("signer", "unsigned, unexpected or expired key", ("LK010", "LK011", "LK012"), "keys"),
     Check("signer-not-pinned", "signer not pinned", ("LK039",), "keys"),
     Check("other-host", "registry of the other tool", ("LK015", "LK040"), "upgrade", names_providers=True),
     Check("not-canonical", "formatting differs", ("LK018",), "format"),

@@ -190,12 +190,14 @@ class Accepted(Struct, frozen=True):
         by: Who accepted it; "" for none.
         on: The date, ISO 8601; "" for none.
         until: The last day on which it holds, in the same form; "" for no end.
+        is_committed: True for a finding of a plan that a commit has already, which nobody needed to accept.
     """
 
     reason: str
     by: str = ""
     on: str = ""
     until: str = ""
+    is_committed: bool = False
 
     def __str__(self) -> str:
         """The reason, with who accepted it and until when."""

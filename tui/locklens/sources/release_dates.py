@@ -1,4 +1,6 @@
-"""When versions were released, and where their source is. No part of the registry protocol: only the two public registries have it, each its own.
+"""When versions were released, and where their source is: nothing that the registry protocol has.
+
+Only the two public registries tell, each in its own way.
 
 A date that is absent, or an answer of another shape, makes an age unknown and never an error: no command should fail
 because a registry lacks a date. The dates are unsigned, as the registry claims them.

@@ -187,7 +187,8 @@ def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
         change: A change of a plan.
         is_dry_run: True for a change that is not going to be written, which needs the conditional.
     """
-    is_, becomes, gets = ("would be", "would become", "would get") if is_dry_run else ("is", "becomes", "gets")
+    is_, gets = ("would be", "would get") if is_dry_run else ("is", "gets")
+    to, set_to = ("would become", "would be set to") if is_dry_run else ("->", "set to")
     lead = f"{change.root or '.'}: {change.name}"
     old = str(change.old.version) if change.old else ""
     if change.new is None:
@@ -195,12 +196,12 @@ def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
     new = str(change.new.version)
     if change.old is None:
         return f"{lead} {new} {is_} added"
-    edits = "".join(f"; {edit.file}:{edit.line} {edit.old} {becomes} {edit.new}" for edit in change.edits)
+    edits = "".join(f"; constraint in {edit.file}:{edit.line} {set_to} {edit.new}" for edit in change.edits)
     if change.moved_from is not None:
         hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
-        return f"{lead} {old}{f' {becomes} {new} and' if old != new else ''} {is_} locked from {hosts}{edits}"
+        return f"{lead} {old}{f' {to} {new} and' if old != new else ''} {is_} locked from {hosts}{edits}"
     if old != new:
-        return f"{lead} {old} {becomes} {new}{edits}"
+        return f"{lead} {old} {to} {new}{edits}"
     if change.platforms:
         return f"{lead} {old} {gets} hashes for {', '.join(map(str, change.platforms))}"
     return f"{lead} {old} {gets} another entry{edits}"

@@ -85,7 +85,7 @@ def review_plan(
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         if against:
-            review = _accepted(review, committed, f"already in {against}")
+            review = _accepted(review, committed, f"{against} has it already")
         review = _of_the_result(review, committed, is_undo=bool(plan.proposal.undoes))
         return PlanReview(review, _untouched(review, plan), against, _left(review, committed) if against else 0)
     finally:
@@ -201,7 +201,7 @@ def _as(change: Change, reason: str) -> tuple[Finding, ...]:
     return tuple(
         finding
         if RULES[finding.rule].subject is RuleSubject.CONFIGURATION
-        else replace(finding, accepted=Accepted(reason))
+        else replace(finding, accepted=Accepted(reason, is_committed=True))
         for finding in change.findings
     )
 

@@ -273,13 +273,15 @@ def signer_span(selection: UpgradeSelection, offer: UpgradeCandidates, choice: C
     tier = new.signer.tier.value
     match signer_change(old, new):
         case SignerChange.SAME:
-            return Span(f"{tier} =", Role.PLAIN if new.signer.keys else Role.WARN)
+            if not new.signer.keys:
+                return Span(f"{tier}, as before", Role.WARN)
+            return Span(f"{tier}, same key")
         case SignerChange.OTHER:
             return Span("NEW KEY", Role.WARN)
         case SignerChange.LOST:
             return Span("NOT SIGNED", Role.WARN)
         case SignerChange.GAINED:
-            return Span(f"{tier} +", Role.GOOD)
+            return Span(f"{tier}, now signed", Role.GOOD)
         case _:
             return Span(tier, Role.DIM)
 

@@ -166,11 +166,11 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     folders = case.folders
     if not folders.unproven:
         return
-    message = f"{_are(len(folders.unproven), 'h1')} not proven"
+    message = f"{_are(len(folders.unproven), 'h1')} not verified yet"
     if folders.to_hash:
         sizes = [case.new.sizes[zh] for zh in folders.to_hash if zh in case.new.sizes]
         size = f", {size_words(sum(sizes))}" if len(sizes) == len(folders.to_hash) else ""
-        message += f": verifying needs up to {counted(len(folders.to_hash), 'package download')}{size}"
+        message += f": verifying downloads up to {counted(len(folders.to_hash), 'package')}{size}"
     else:
         message += f": {_why_unknown(case)}"
     is_added = not folders.unproven.isdisjoint(fact.hash for fact in case.change.added)

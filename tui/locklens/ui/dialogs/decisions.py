@@ -63,7 +63,11 @@ def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks
     each = "it" if len(fingerprints) == 1 else "them"
     facts.append(line(Span(f"Compare {each} with what the publisher shows elsewhere than on the registry.", Role.DIM)))
     whose = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
-    digits = Field("digits", f"last {_DIGITS} digits {whose}", partial(digits_problem, fingerprints=fingerprints))
+    digits = Field(
+        "digits",
+        f"last {_DIGITS} digits {whose}, once you have compared all 40",
+        partial(digits_problem, fingerprints=fingerprints),
+    )
     fields = (
         digits,
         _reason(is_needed=True),

@@ -39,9 +39,9 @@ def writable(review: Review | None, top: Path | None) -> Path:
         raise LockLensError("nothing loaded yet")
     match review.head.kind:
         case "git":
-            raise LockLensError("two revisions are compared, and only the work tree can be written")
+            raise LockLensError("read-only while two revisions are compared: B goes back to the work tree")
         case "index":
-            raise LockLensError("git's index is reviewed, and only the work tree can be written")
+            raise LockLensError("read-only while git's index is reviewed: B goes back to the work tree")
     if top is None or review.head.kind == "empty":
         raise LockLensError("this review is not of files on disk")
     return top

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Change, Finding, Review
 
 _LABEL = 13
+_ABSENT = "-"
 
 
 def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking: bool = False) -> tuple[Line, ...]:
@@ -136,7 +137,8 @@ def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator
     if finding.file:
         yield line("       ", Span(str(place) if place else finding.file, Role.PLACE), hanging=7)
     if finding.accepted is not None:
-        yield line(Span(f"       accepted: {finding.accepted}", Role.GOOD), hanging=7)
+        word = "not counted" if finding.accepted.is_committed else "accepted"
+        yield line(Span(f"       {word}: {finding.accepted}", Role.GOOD), hanging=7)
     if in_full and rule is not None:
         for label, text in (("means", rule.meaning), ("matters", rule.why), ("check", rule.check), ("do", rule.remedy)):
             yield line("       ", Span(label.ljust(9), Role.DIM), text, hanging=16)
@@ -169,13 +171,16 @@ def _labelled(label: str, *spans: Span | str) -> Line:
 
 def _entry_lines(*changes: Change) -> Iterator[Line]:
     """Versions and constraints of the same change in one or more roots; where roots differ, those of each kind."""
-    versions = [tuple(str(side.version) if side else "-" for side in (one.old, one.new)) for one in changes]
+    versions = [tuple(str(side.version) if side else _ABSENT for side in (one.old, one.new)) for one in changes]
     for label, values in (("VERSION", versions), ("CONSTRAINTS", list(map(constraints_of, changes)))):
         for number, ((before, after), roots) in enumerate(Counter(values).most_common()):
             where = Span(f"  in {counted(roots, 'root')}" if roots < len(changes) else "", Role.DIM)
             name = "" if number else label
             if before == after:
                 yield _labelled(name, after, Span("  unchanged", Role.DIM), where)
+            elif _ABSENT in (before, after):
+                shown = Span(f"new: {after}", Role.ADDED) if before == _ABSENT else Span(before, Role.REMOVED)
+                yield _labelled(name, shown, "  removed" if after == _ABSENT else "", where)
             else:
                 yield _labelled(name, Span(before, Role.REMOVED), " -> ", Span(after, Role.ADDED), where)
     first = changes[0]

@@ -343,7 +343,7 @@ class ReviewScreen(RowActionsScreen):
         node = self.node
         subject = node.subjects[0] if node is not None and node.change is not None else None
         if self.review is not None and self.review.head.kind == "git":
-            self.say("upgrade: two revisions are compared, and only the work tree can be written")
+            self.say("upgrade: read-only while two revisions are compared: B goes back to the work tree")
         elif subject is None or subject.change.new is None:
             self.post_message(ViewWanted(views.UPGRADE, self.top))
         else:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from locklens.ui.upgrade.rows import UpgradeRow
 
 _VERSION_LEAST, _VERSION_MOST = 8, 12
+_SIGNER_LEAST = 10
 _NAME_LEAST, _NAME_MOST = 18, 44
 _NOTE_WANTED = 24
 """Columns that the last column is given before the name gets more than it needs at least."""
@@ -67,6 +68,10 @@ def _target_width(rows: Sequence[UpgradeRow]) -> int:
     return max(_VERSION_LEAST, max((len(row.target.text) for row in rows), default=0))
 
 
+def _signer_width(rows: Sequence[UpgradeRow]) -> int:
+    return max(_SIGNER_LEAST, max((len(row.signer.text) for row in rows), default=0))
+
+
 def _longest(texts: Iterable[str]) -> int:
     return max(_VERSION_LEAST, min(_VERSION_MOST, max(map(len, texts), default=0)))
 
@@ -96,7 +101,7 @@ COLUMNS: tuple[Column, ...] = (
         "signer",
         lambda row: row.signer,
         "the signer of the target, compared with that of the locked version, as below",
-        13,
+        _signer_width,
         from_width=120,
     ),
     Column(

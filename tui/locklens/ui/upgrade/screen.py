@@ -140,8 +140,9 @@ class UpgradeScreen(RowActionsScreen):
         if self.progress.words:
             return self.progress.words
         if self.candidates.is_reading:
-            waiting = sum(not offer.is_asked for offer in self.selection.offers.providers)
-            return f"asking registries, {counted(waiting, 'provider')} to go" if waiting else "asking registries again"
+            offers = self.selection.offers.providers
+            waiting = sum(not offer.is_asked for offer in offers)
+            return _asked_words(waiting, len(offers)) if waiting else "checking registries again"
         return "looking up signers" if self.candidates.is_looking_up else ""
 
     def use(self, source: LockLens) -> None:
@@ -418,3 +419,8 @@ class UpgradeScreen(RowActionsScreen):
             return
         first, *others = row.offers
         self.show_why(first.root, first.address, others=[offer.root for offer in others])
+
+
+def _asked_words(waiting: int, number: int) -> str:
+    """How far the lookup has come, as the other screens say it."""
+    return f"checking registries: {number - waiting} of {counted(number, 'provider')} done"
