@@ -12,7 +12,7 @@ from locklens.hashes import is_of_zip
 from locklens.releases.facts import Listing, ListingId, LookupFailure, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.sources.asked import NotAsked
 from locklens.sources.release_dates import ReleaseDates, days_old
-from locklens.sources.urls import release_page
+from locklens.sources.urls import github_release
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.vouching import vouchers
 
@@ -119,7 +119,7 @@ class ReleaseLookup:
             released=released,
             days=days_old(released, datetime.now(UTC)),
             foreign=judged.foreign,
-            source=release_page(metadata.download_url) or dates.repository,
+            source=github_release(metadata.download_url) or dates.repository,
         )
 
 

@@ -64,7 +64,7 @@ def as_page(url: str) -> str:
     return url if len(url) <= MAX_PAGE and _PAGE.fullmatch(url) else ""
 
 
-def release_page(package_url: str) -> str:
+def github_release(package_url: str) -> str:
     """Return the page of the release that a package on GitHub belongs to; "" for a package elsewhere."""
     found = _GITHUB_PACKAGE.fullmatch(package_url)
     return as_page(f"{found[1]}/releases/tag/{found[2]}") if found is not None else ""
