@@ -209,6 +209,38 @@ def test_a_state_in_a_place_that_is_computed(tmp_path: Path, path: str, rule: st
     assert (status, f"{rule} BLOCK" in out) == (1, True), out
 
 
+def test_a_template_of_json_is_computed(tmp_path: Path) -> None:
+    folder = copy_of(with_a_tofu_root, tmp_path / "clone")
+    backend = {"variable": {"p": {"default": "b"}}, "terraform": {"backend": {"local": {"path": "${var.p}.json"}}}}
+    bare = MAIN.format("").replace('  backend "local" {}\n', "")
+    commit(folder, {f"{ROOT}/main.tf": bare, f"{ROOT}/b.tf.json": json.dumps(backend), f"{ROOT}/b.json": STATE})
+    status, out, _ = locklens(folder, *REVIEW, "main")
+    assert (status, "LK041 BLOCK" in out, f"{ROOT}/b.json" in out) == (1, True, True), out
+
+
+def test_a_place_that_is_computed_from_now_on_blocks(tmp_path: Path) -> None:
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    with_a_root(folder, '\n    path = "a.json"\n  ')
+    git(folder, "checkout", "-q", "main")
+    commit(folder, {f"{ROOT}/b.json": STATE})
+    git(folder, "checkout", "-q", "pr")
+    git(folder, "merge", "-q", "main")
+    commit(folder, {f"{ROOT}/main.tf": MAIN.format('\n    path = true ? "b.json" : "a.json"\n  ')})
+    status, out, _ = locklens(folder, *REVIEW, "main")
+    assert (status, "LK041 BLOCK" in out, f"{ROOT}/main.tf" in out) == (1, True, True), out
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"), [("../../../clone/mod/b", True), ("../../../clone/x", False), ("../../../../mod/b", False)]
+)
+def test_a_module_out_of_the_repository_may_lead_back(tmp_path: Path, source: str, *, is_told: bool) -> None:
+    folder = copy_of(with_a_tofu_root, tmp_path / "clone")
+    commit(folder, {f"{ROOT}/y.tf": f'module "y" {{\n  source = "{source}"\n}}\n'})
+    status, out, _ = locklens(folder, *REVIEW, "main")
+    assert (status, "LK041 BLOCK" in out) == (int(is_told), is_told), out
+
+
 def test_a_computed_place_alone_is_no_finding(tmp_path: Path) -> None:
     folder = tmp_path / "clone"
     folder.mkdir()

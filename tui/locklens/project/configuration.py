@@ -21,6 +21,10 @@ UNCOMPUTED = "Unable to compute static value"
 """The reason why a module is missing whose source or version cannot be told, in OpenTofu's words."""
 
 
+LEADS_BACK = "Unreadable module directory: it leads out of the repository, and perhaps back into it"
+"""The reason why a module is missing whose source goes by the name of the folder that the repository is in."""
+
+
 class Contributor(StrEnum):
     """The kind of a requirement."""
 
@@ -123,12 +127,14 @@ class StateReading(Struct, frozen=True):
         file: Its path, whether it was read or not; "" where there is none, or it is unknown which file it is.
         outside: Its path as it is named, where that leads out of the tree; it may lead back by the name of the folder
             that the tree is in.
+        backend: File and line of the backend whose path cannot be told; None for any other.
     """
 
     kind: Literal["none", "local", "remote", "unreadable"]
     detail: str
     file: str = ""
     outside: str = ""
+    backend: tuple[str, int] | None = None
 
 
 class Configuration(Struct, frozen=True, dict=True):

@@ -174,10 +174,15 @@ class _Reader(Struct):
             value = arguments[name].value if name in arguments else None
             text = value.text if isinstance(value, hcl.Literal) else None
             is_computed |= value is not None and not isinstance(value, hcl.Literal)
+            is_computed |= self._is_template(text)
             values.append(text)
         kind = block.labels[0] if block.labels else ""
         path, folder = values
         self.backends.append(Backend(block.type, kind, path, folder, is_computed, block.place.line, block.place.column))
+
+    def _is_template(self, text: str | None) -> bool:
+        """True if a text of JSON is a template, which OpenTofu evaluates; Terraform takes it as it stands."""
+        return self.is_json and self.dialect.name == "opentofu" and text is not None and ("${" in text or "%{" in text)
 
     def _read_provider(self, block: hcl.Block) -> None:
         name = block.labels[0]
@@ -287,7 +292,7 @@ class _Reader(Struct):
             is_call = isinstance(value, hcl.Dynamic) and value.is_call
             return None, "Function calls not allowed" if is_call else "Variables not allowed", value.place
         text = value.text
-        if self.is_json and self.dialect.name == "opentofu" and text is not None and "${" in text:
+        if self._is_template(text):
             return None, "Variables not allowed", value.place  # OpenTofu evaluates it, also in the JSON syntax
         return text, "Unsuitable value type" if text is None and name == "source" else "", value.place
 

@@ -6,12 +6,14 @@ only if their list says that what lies there is what is called; a fetched module
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.project.configuration import UNCOMPUTED, ConfigurationProblem, MissingModule, RemoteModule
+from locklens.project.configuration import LEADS_BACK, UNCOMPUTED, ConfigurationProblem, MissingModule, RemoteModule
+from locklens.project.files import configuration_files
 from locklens.project.manifest import ManifestError, ModuleRecord, read_manifest
 from locklens.project.module_sources import ModuleSource, ModuleSourceError, is_exact_call, parse_module_source
 from locklens.project.module_versions import admits, check_constraint
@@ -189,8 +191,21 @@ class ModuleTree:
         """Return the folder of a local module, or why there is none."""
         folder = place.tree.join(place.folder, source.text)
         if folder is None:
+            if self._may_lead_back(place, source.text):
+                return LEADS_BACK
             return "Unreadable module directory: it is outside of the repository"
         return _Place(place.tree, folder) if place.tree.has_folder(folder) else "Unreadable module directory"
+
+    def _may_lead_back(self, place: _Place, source: str) -> bool:
+        """True if a path out of a tree leads to a module of the tree, if the folders above the tree have some names."""
+        steps = posixpath.normpath(posixpath.join(place.folder, source)).split("/")
+        above = steps.count("..")
+        if len(steps) < 2 * above:
+            return False
+        try:
+            return bool(configuration_files(place.tree.list("/".join(steps[2 * above :])), self._dialect))
+        except ConfigurationError:
+            return True
 
     def _fetched(self, call: ModuleCall, source: ModuleSource, key: str) -> _Place | str:
         """Return the folder of a fetched module, or why it cannot be used."""

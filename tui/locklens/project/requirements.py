@@ -86,6 +86,9 @@ def read_configuration(
     state, others = TerraformState(StateReading("none", "")), list[TerraformState]()
     if not for_locking:
         state = read_state(tree, worktree, root, backend, dialect=dialect, environ=environ, required=required_addresses)
+        if root_module.backend is not None and root_module.backend.item.is_computed and not state.reading.file:
+            place = root_module.backend.file, root_module.backend.item.line
+            state = replace(state, reading=replace(state.reading, backend=place))
         paths = [path for path in changed_states if path != state.reading.file]
         others = read_other_states(
             tree, root, backend, paths, dialect=dialect, environ=environ, required=required_addresses

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.identity import identity_of
-from locklens.project.configuration import UNCOMPUTED
+from locklens.project.configuration import LEADS_BACK, UNCOMPUTED
 from locklens.project.gittree import ListedTree
 from locklens.project.package_places import links_of
 from locklens.project.roots import LOCK_FILE, RootPair
@@ -147,6 +147,8 @@ def unread_files(
     found: dict[str, Unread] = {}
     for one in faults:
         is_new = (_below(configuration.root, one.file), one.words) not in old
+        if not is_new and one.is_told_by_others:
+            continue
         if one.file not in found or (is_new and not found[one.file].is_new):
             found[one.file] = Unread(one.words, one.line, is_new)
     state = configuration.state
@@ -165,9 +167,12 @@ def unread_files(
 
 
 class _Fault(Struct, frozen=True):
+    """Why requirements are unknown; `is_told_by_others` if it is no finding by itself where the old side has it."""
+
     file: str
     line: int | None
     words: str
+    is_told_by_others: bool = False
 
 
 def _faults(configuration: Configuration, tree: Tree) -> Iterator[_Fault]:
@@ -180,6 +185,12 @@ def _faults(configuration: Configuration, tree: Tree) -> Iterator[_Fault]:
         if module.reason == UNCOMPUTED:
             words = f'it cannot be told from where module "{module.call[:_MAX_SUMMARY]}" is ({module.reason})'
             yield _Fault(module.file, module.line, words)
+        elif module.reason == LEADS_BACK:
+            words = f'module "{module.call[:_MAX_SUMMARY]}" is not read ({module.reason})'
+            yield _Fault(module.file, module.line, words)
+    if configuration.state.backend is not None:
+        words = f"it is unknown which file is the state ({configuration.state.detail[:_MAX_SUMMARY]})"
+        yield _Fault(*configuration.state.backend, words, is_told_by_others=True)
     for state in (configuration.state, *configuration.other_states):
         if state.kind == "unreadable" and state.file and _has_file(tree, state.file):
             yield _Fault(state.file, None, f"the state is not read ({state.detail[:_MAX_SUMMARY]})")
