@@ -574,7 +574,8 @@ _ALL = (
         "Configuration cannot be read: what it requires is unknown",
         "A configuration file, or a file of values that it needs, has an error, or is larger or nested deeper than "
         "locklens reads; a local state of any workspace is not read, or a changed file may be the state; or, for "
-        "OpenTofu, the source of a module cannot be computed. It is a warning if the old side has the same error in "
+        "OpenTofu, the source of a module or the path of the state cannot be computed; or a local module leads out of "
+        "the repository and perhaps back. It is a warning if the old side has the same error in "
         "the same file. Modules that are not fetched are no such error.",
         "The tools may read what locklens does not: the file can hide a requirement that the next `init` installs.",
         "Run `terraform validate`, or `terraform providers` and compare with the lock file.",
