@@ -58,20 +58,26 @@ def put(folder: Path, path: str, text: str) -> None:
     commit(folder, {})
 
 
-@pytest.mark.parametrize("tool", ["terraform", "tofu"])
-@pytest.mark.parametrize("text", [*READ.values(), *UNREAD.values()], ids=[*READ, *UNREAD])
-def test_the_tools_take_what_such_a_state_names(tmp_path: Path, tool: str, text: str) -> None:
+def initialised(tool: str, folder: Path, scratch: Path) -> str:
+    """What a tool says when it initialises a folder without any package in reach."""
     program = shutil.which(tool)
     if program is None:
         pytest.skip(f"there is no {tool}")
+    settings = scratch / "cli.tfrc"
+    settings.write_text(f'provider_installation {{\n  filesystem_mirror {{\n    path = "{scratch}"\n  }}\n}}\n')
+    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(settings), "CHECKPOINT_DISABLE": "1"}
+    words = (program, "init", "-input=false", "-no-color")
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("tool", ["terraform", "tofu"])
+@pytest.mark.parametrize("text", [*READ.values(), *UNREAD.values()], ids=[*READ, *UNREAD])
+def test_the_tools_take_what_such_a_state_names(tmp_path: Path, tool: str, text: str) -> None:
     write(tmp_path, {"main.tf": "terraform {}\n"})
     (tmp_path / "terraform.tfstate").write_bytes(text.encode("utf-8", "surrogateescape"))
-    mirror = f'provider_installation {{\n  filesystem_mirror {{\n    path = "{tmp_path}"\n  }}\n}}\n'
-    write(tmp_path, {"cli.tfrc": mirror})
-    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(tmp_path / "cli.tfrc"), "CHECKPOINT_DISABLE": "1"}
-    words = (program, "init", "-input=false", "-no-color")
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert "Finding latest version of cloudflare/cloudflare" in done.stdout, done.stdout + done.stderr
+    said = initialised(tool, tmp_path, tmp_path)
+    assert "Finding latest version of cloudflare/cloudflare" in said, said
 
 
 @pytest.mark.parametrize("text", READ.values(), ids=list(READ))
@@ -167,6 +173,14 @@ VALUES = {
     "terraform.tfvars.json": json.dumps({"m": "b", "x": 1}).replace("1", "[" * 3000 + "]" * 3000),
     "a.auto.tfvars.json": json.dumps({"m": "b", "x": 1}).replace("1", "[" * 3000 + "]" * 3000),
 }
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_opentofu_takes_the_module_that_such_values_choose(tmp_path: Path, name: str) -> None:
+    root = {"main.tf": "terraform {}\n", "x.tofu": CALL.replace("../../", "./"), name: VALUES[name]}
+    write(tmp_path, {**root, "mod/a/main.tf": "#\n", "mod/b/main.tf": OTHER})
+    said = initialised("tofu", tmp_path, tmp_path)
+    assert "Finding latest version of cloudflare/cloudflare" in said, said
 
 
 @pytest.mark.parametrize("name", VALUES)
