@@ -331,10 +331,18 @@ CALLS = {
     },
     "behind a link": {"infra/call.tf": 'module "x" {\n  source = "./linked"\n}\n'},
     "a module of a submodule": {"infra/call.tf": 'module "x" {\n  source = "../other/m"\n}\n'},
+    "a state": {"infra/back.tf": 'terraform {\n  backend "local" {\n    path = "../sub/x"\n  }\n}\n'},
+    "states of workspaces": {"infra/back.tf": 'terraform {\n  backend "local" {\n    workspace_dir = ".."\n  }\n}\n'},
+    "a state somewhere": {
+        "infra/back.tofu": 'variable "p" {}\nterraform {\n  backend "local" {\n    path = var.p\n  }\n}\n'
+    },
+    "a state elsewhere": {"infra/back.tf": 'terraform {\n  backend "local" {\n    path = "../m/x"\n  }\n}\n'},
     "a link to a file": {},
     "a file that cannot be read": {},
     "nothing": {"infra/call.tf": 'module "x" {\n  source = "../modules/net"\n}\n'},
 }
+
+UNREACHED = {"nothing", "a state elsewhere"}
 
 
 @pytest.mark.parametrize("called", CALLS)
@@ -360,7 +368,7 @@ def test_a_submodule_that_a_named_root_may_reach_is_told_with_it(
     monkeypatch.chdir(top / "infra")
     for head in (("--head", "pr"), ("--staged",)):
         found = Reviewed(capsys, *head, "--", ".")
-        assert found.severities.get("sub") == (None if called == "nothing" else {"LK035": "warn"}), head
+        assert found.severities.get("sub") == (None if called in UNREACHED else {"LK035": "warn"}), head
     assert Reviewed(capsys, "--head", "pr").severities["sub"] == {"LK035": "warn"}
 
 
@@ -544,3 +552,37 @@ async def test_the_screen_has_a_row_for_them(top: Path, tmp_path: Path) -> None:
         said = "\n".join(line.text for line in on.detail.lines)
         assert "LK036" in said
         assert "new/.terraform.lock.hcl  no lock file" in said
+
+
+UNUSUAL = {
+    "a state": {"never/terraform.tfstate": "evil"},
+    "a state that the backend names": {"named/notes.md": "evil"},
+    "a state of a workspace": {"never/terraform.tfstate.d/x/terraform.tfstate": "evil"},
+    "values": {"values/a.auto.tfvars": 'm = "b"\n'},
+    "a test": {"never/x.tftest.hcl": 'run "x" {\n  module {\n    source = "../values/b"\n  }\n}\n'},
+}
+
+
+@pytest.mark.parametrize("change", UNUSUAL)
+def test_what_else_decides_what_a_root_without_a_lock_file_requires_makes_it_a_row(
+    top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    put(top, "named/main.tf", REQUIRES + BACKEND.replace("{}", '{\n    path = "notes.md"\n  }'))
+    put(top, "values/main.tofu", 'variable "m" {\n  default = "a"\n}\nmodule "x" {\n  source = "./${var.m}"\n}\n')
+    put(top, "values/back.tofu", REQUIRES + BACKEND)
+    put(top, "values/a/main.tf", "# nothing\n")
+    put(top, "values/b/main.tf", 'resource "evil_thing" "x" {}\n')
+    commit(top)
+    rebase(top)
+    evil = {"mode": "managed", "type": "evil_x", "name": "y", "provider": 'provider["evil.example/x/evil"]'}
+    state = json.dumps({"version": 4, "serial": 1, "lineage": "x", "resources": [{**evil, "instances": []}]})
+    for path, text in UNUSUAL[change].items():
+        put(top, path, state if text == "evil" else text)
+    if "workspace" in change:
+        monkeypatch.setenv("TF_WORKSPACE", "x")
+    commit(top)
+    for head in (("--head", "pr"), ("--staged",), ()):
+        found = Reviewed(capsys, *head, "--fail-on", "warn")
+        root = next(iter(UNUSUAL[change])).partition("/")[0]
+        assert (found.status, found.severities) == (1, {root: {"LK037": "warn"}}), head
+        assert "evil" in found.findings[root]["LK037"]["message"]

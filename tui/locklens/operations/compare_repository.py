@@ -11,7 +11,7 @@ from locklens.operations.compare_files import open_files
 from locklens.operations.comparison import Base, Comparison, Side, within
 from locklens.operations.review.conversions import conversions
 from locklens.project.roots import LOCK_FILE, find_roots, lock_paths
-from locklens.project.touched_roots import is_module_file
+from locklens.project.touched_roots import may_decide
 from locklens.project.tree import EmptyTree, WorkTree
 from locklens.review.model import PolicySide
 
@@ -77,7 +77,7 @@ def open_git(
         )
         all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
         unlocked: Mapping[str, RootEvidence] = {}
-        if any(change.new is not None and is_module_file(change.new) for change in changes):
+        if may_decide(new.tree, (path for each in changes for path in (each.old, each.new) if path is not None)):
             from locklens.operations.review.unlocked import unlocked_roots
 
             unlocked = unlocked_roots(repository, old.tree, new.tree, changes, (*all_locks, *base_locks))

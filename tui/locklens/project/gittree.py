@@ -23,14 +23,14 @@ from locklens.project.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from locklens.project.git import Repository
     from locklens.project.gitoutput import TreeFile
     from locklens.project.tree import Tree
 
 
-class _LeadsOutError(Exception):
+class LeadsOutError(Exception):
     """A link leads out of the tree."""
 
 
@@ -108,10 +108,7 @@ class ListedTree(ABC):
         Raises:
             RepositoryError: Git failed, or a file that is needed is missing from this clone.
         """
-        found = self._repository.converted(self.files, dict.fromkeys(paths))
-        keywords = (path for path, attribute in found.items() if attribute == "ident")
-        without = {path for path in keywords if b"$Id" not in (self.read(path) or b"")}
-        return {path: attribute for path, attribute in found.items() if path not in without}
+        return without_idle_keywords(self, self._repository.converted(self.files, dict.fromkeys(paths)))
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
         """Return a folder's entries; () where there is no such folder.
@@ -177,7 +174,7 @@ class ListedTree(ABC):
         if clean not in self._behind:
             try:
                 self._behind[clean] = self._followed(clean)
-            except _LeadsOutError:
+            except LeadsOutError:
                 self._behind[clean] = None
                 self._escaping.add(clean)
         return self._behind[clean]
@@ -194,11 +191,11 @@ class ListedTree(ABC):
             part = todo.pop()
             if part == "..":
                 if not done:
-                    raise _LeadsOutError
+                    raise LeadsOutError
                 done.pop()
                 continue
             if links and part.lower() == ".git":
-                raise _LeadsOutError
+                raise LeadsOutError
             place = f"{done[-1]}/{part}" if done else part
             file = files.get(place)
             if file is not None and file.is_link:
@@ -207,7 +204,7 @@ class ListedTree(ABC):
                 if links > MAX_LINKS:
                     return None
                 if target is None:
-                    raise _LeadsOutError
+                    raise LeadsOutError
                 todo.extend(target)
             elif file is not None:
                 # A trailing slash or dot is not held against a file, as `_target` leaves them out.
@@ -262,6 +259,13 @@ def contents_of(repository: Repository, path: str, object_id: str) -> bytes | No
         raise ConfigurationError(f"not read: {error}", path=path) from error
 
 
+def without_idle_keywords(tree: Tree, converted: Mapping[str, str]) -> dict[str, str]:
+    """Return the files that git converts on checkout, without those whose `ident` finds no keyword to replace."""
+    keywords = (path for path, attribute in converted.items() if attribute == "ident")
+    idle = {path for path in keywords if b"$Id" not in (tree.read(path) or b"")}
+    return {path: attribute for path, attribute in converted.items() if path not in idle}
+
+
 def link_target(data: bytes) -> tuple[str, ...] | None:
     """Return the parts of what a link says, the last first; None where that leads out of any tree."""
     if len(data) > MAX_LINK_BYTES or data.startswith(b"/"):
@@ -279,13 +283,18 @@ def prefetch_listed(tree: Tree, paths: Iterable[str]) -> None:
 def _add_folder(folders: dict[str, dict[str, TreeFile | None]], folder: str) -> dict[str, TreeFile | None]:
     """Enter a folder and those above it."""
     made = folders[folder] = {}
-    while folder:
-        folder, _, name = folder.rpartition("/")
-        above = folders.setdefault(folder, {})
-        if name in above:
-            break
-        above[name] = None
+    enter_above(folders, folder)
     return made
+
+
+def enter_above(folders: dict[str, dict[str, TreeFile | None]], path: str) -> None:
+    """Enter a path's name into the folder above it, and that one's into the next, up to one that is known."""
+    while path:
+        path, _, name = path.rpartition("/")
+        names = folders.setdefault(path, {})
+        if name in names:
+            break
+        names[name] = None
 
 
 class RevisionTree(ListedTree):

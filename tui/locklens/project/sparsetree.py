@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
 from locklens.project.gitattributes import ATTRIBUTES_FILE
-from locklens.project.gittree import contents_of, link_target
+from locklens.project.gittree import LeadsOutError, contents_of, enter_above, link_target, without_idle_keywords
 from locklens.project.tree import (
     MAX_LINKS,
     EntryKind,
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository
     from locklens.project.gitoutput import TreeFile
-
-
-class _LeadsOutError(Exception):
-    """A link leads out of the tree."""
 
 
 class SparseWorkTree(WorkTree):
@@ -49,18 +45,11 @@ class SparseWorkTree(WorkTree):
         return self._repository.left_out
 
     @cached_property
-    def _folders(self) -> dict[str, dict[str, None]]:
+    def _folders(self) -> dict[str, dict[str, TreeFile | None]]:
         """The names in each folder that something is left out of."""
-        folders: dict[str, dict[str, None]] = {}
+        folders: dict[str, dict[str, TreeFile | None]] = {}
         for path in self.left_out:
-            place = path
-            while place:
-                above, _, name = place.rpartition("/")
-                names = folders.setdefault(above, {})
-                if name in names:
-                    break
-                names[name] = None
-                place = above
+            enter_above(folders, path)
         return folders
 
     def read(self, path: str) -> bytes | None:
@@ -101,7 +90,7 @@ class SparseWorkTree(WorkTree):
             return True
         try:
             self._followed(path)
-        except _LeadsOutError:
+        except LeadsOutError:
             return True
         return False
 
@@ -124,9 +113,7 @@ class SparseWorkTree(WorkTree):
                 texts.append(self.read(path) or b"")
         found = self._repository.converted_on_disk(texts, wanted)
         found |= self._repository.converted(self._repository.listing(None), wanted)
-        keywords = (path for path, attribute in found.items() if attribute == "ident")
-        without = {path for path in keywords if b"$Id" not in (self.read(path) or b"")}
-        return {path: attribute for path, attribute in found.items() if path not in without}
+        return without_idle_keywords(self, found)
 
     def paths(self) -> tuple[str, ...]:
         """The path of every file and link that is tracked or not ignored, on disk or left out, in git's order."""
@@ -138,7 +125,7 @@ class SparseWorkTree(WorkTree):
         """Return the path of the file or folder behind all links; None where there is none inside the tree."""
         try:
             return self._behind(path)
-        except _LeadsOutError:
+        except LeadsOutError:
             return None
 
     def is_there(self, path: str) -> bool:
@@ -166,14 +153,14 @@ class SparseWorkTree(WorkTree):
         """
         try:
             return self._followed(path)
-        except _LeadsOutError:
+        except LeadsOutError:
             raise leading_out(path) from None
 
     def _followed(self, path: str) -> str | None:
         """Follow links where something is left out, or else nothing: the system follows those on disk; see `_behind`.
 
         Raises:
-            _LeadsOutError: One leads out of the tree.
+            LeadsOutError: One leads out of the tree.
         """
         return self._behind(path) if self.left_out else None
 
@@ -181,7 +168,7 @@ class SparseWorkTree(WorkTree):
         """Follow links on disk and those that are left out; None where something is missing on the way.
 
         Raises:
-            _LeadsOutError: One leads out of the tree.
+            LeadsOutError: One leads out of the tree.
         """
         clean = normalise(path)
         if clean is None:
@@ -193,11 +180,11 @@ class SparseWorkTree(WorkTree):
             part = todo.pop()
             if part == "..":
                 if not done:
-                    raise _LeadsOutError
+                    raise LeadsOutError
                 done.pop()
                 continue
             if part.lower() == ".git":
-                raise _LeadsOutError
+                raise LeadsOutError
             place = f"{done[-1]}/{part}" if done else part
             if not self.is_on_disk(place) and place not in self.left_out and place not in self._folders:
                 return None
@@ -215,7 +202,7 @@ class SparseWorkTree(WorkTree):
         """Return the parts of what a link says, the last first; None where it is no link.
 
         Raises:
-            _LeadsOutError: It leads out of the tree.
+            LeadsOutError: It leads out of the tree.
         """
         disk = self._disk(place)
         if os.path.islink(disk):  # noqa: PTH114
@@ -226,7 +213,7 @@ class SparseWorkTree(WorkTree):
             return None
         target = link_target(data)
         if target is None:
-            raise _LeadsOutError
+            raise LeadsOutError
         return target
 
     def _disk(self, place: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from locklens.errors import ConfigurationError
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.tree import EntryKind, folder_of, is_at_or_below, normalise
@@ -48,6 +50,25 @@ def is_module_file(path: str) -> bool:
 def is_named_state(path: str) -> bool:
     """True if a path has the name that a state has unless a backend names it otherwise, or one like it."""
     return _STATE in path.rpartition("/")[2]
+
+
+def may_decide(tree: Tree, paths: Iterable[str]) -> bool:
+    """True if one of some changed files may decide what a root requires: a configuration, values, or a state."""
+    others = []
+    for path in paths:
+        if is_configuration(path) or is_values(path) or _STATE in path.rpartition("/")[2]:
+            return True
+        others.append(path)
+    return bool(_states(tree, others))
+
+
+def folders_decided(paths: Iterable[str]) -> set[str]:
+    """Return the folders of the files of modules, of values and of states by their usual names, among some paths."""
+    return {
+        folder_of(path)
+        for path in paths
+        if is_module_file(path) or is_values(path) or _STATE in path.rpartition("/")[2]
+    }
 
 
 def is_values(path: str) -> bool:
@@ -118,22 +139,45 @@ def _may_be_state(tree: Tree, path: str) -> bool:
 
 def _keepers(tree: Tree, states: Collection[str], roots: set[str]) -> set[str]:
     """Return the roots whose local backend names one of some files as the state, or a folder of theirs, or any."""
+    folders = {above for path in states for above in _upwards(folder_of(path))}
+    return {
+        root
+        for root, place in _state_places(tree, roots)
+        if place is None or place.file in states or place.folder in folders
+    }
+
+
+class _StatePlace(Struct, frozen=True):
+    """The file and the folder of workspaces that a local backend names; None for each that it does not."""
+
+    file: str | None
+    folder: str | None
+
+    def may_be_below(self, path: str) -> bool:
+        """True if a state may lie at or below a path."""
+        if self.file is not None and is_at_or_below(self.file, path):
+            return True
+        return self.folder is not None and (is_at_or_below(self.folder, path) or is_at_or_below(path, self.folder))
+
+
+def _state_places(tree: Tree, roots: Iterable[str]) -> Iterator[tuple[str, _StatePlace | None]]:
+    """Yield the places that the local backends of roots name, as either tool reads them; None for a computed one."""
     from locklens.dialect import DIALECTS
     from locklens.project.modules import ModuleReader
 
-    folders = {above for path in states for above in _upwards(folder_of(path))}
-    reader, found = ModuleReader(), set[str]()
+    reader = ModuleReader()
     for root in roots:
         for dialect in DIALECTS.values():
             placed = reader.read(tree, root, dialect).backend
             backend = placed.item if placed is not None else None
             if backend is None or backend.type != "local":
                 continue
+            if backend.is_computed:
+                yield root, None
+                continue
             file = tree.join(root, backend.path) if backend.path else None
             folder = tree.join(root, backend.workspace_folder) if backend.workspace_folder else None
-            if backend.is_computed or file in states or folder in folders:
-                found.add(root)
-    return found
+            yield root, _StatePlace(file, folder)
 
 
 def _upwards(folder: str) -> Iterator[str]:
@@ -166,9 +210,10 @@ def folders_with_callers(tree: Tree, files: Iterable[str]) -> set[str]:
 
 
 def may_reach(tree: Tree, roots: Iterable[str], places: Iterable[str]) -> set[str]:
-    """Return those of some places at or below which a root may call a local module, directly or through others.
+    """Return those of some places at or below which a root may call a local module, directly or not, or has its state.
 
-    These are all places where a file of the roots or of their modules cannot be read, or a module is not in the tree.
+    These are all places where a file of the roots or of their modules cannot be read, a module is not in the tree, or
+    the path of a state is computed.
     """
     roots, places = list(roots), set(places)
     calls = _Calls(tree, roots)
@@ -176,7 +221,11 @@ def may_reach(tree: Tree, roots: Iterable[str], places: Iterable[str]) -> set[st
     found = {folder: {place for place in places if is_at_or_below(folder, place)} for folder in reached}
     if any(folder == _UNREAD or not (found[folder] or tree.list(folder)) for folder in reached):
         return places
-    return set().union(*found.values())
+    kept = [place for _, place in _state_places(tree, roots)]
+    if None in kept:
+        return places
+    holding = {path for path in places for place in kept if place is not None and place.may_be_below(path)}
+    return holding.union(*found.values())
 
 
 class _Calls:

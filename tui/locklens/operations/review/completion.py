@@ -15,7 +15,7 @@ from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
 from locklens.operations.root_modules import lock_path
-from locklens.project.configuration import Configuration
+from locklens.project.configuration import Configuration, Contributor
 from locklens.project.files import configuration_files, generator_among
 from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview, Severity
 from locklens.review.rules.judge import judge
@@ -152,7 +152,8 @@ class _Completion:
                     unread = unread_files(comparison, configuration, before, folder, states, known)
                     context = replace(context, unread=unread)
             if context.unlocked is not None:
-                unlocked = replace(context.unlocked, required_before=read_before(draft).required())
+                required = _required(comparison.base.tree, read_before(draft))
+                unlocked = replace(context.unlocked, required_before=required)
                 context = replace(context, unlocked=unlocked)
             self._roots[name] = replace(draft, configuration=configuration, context=context)
             self._unread.discard(name)
@@ -268,6 +269,14 @@ def _configuration_reader(
 def _changed_states(comparison: Comparison) -> dict[str, Sequence[str]]:
     """Return the changed files that may be a state, by the lock file of each root."""
     return {lock_path(pair.path): pair.states for pair in comparison.roots if pair.states}
+
+
+def _required(tree: Tree, configuration: Configuration) -> frozenset[ProviderAddress]:
+    """Return what the configuration of a side requires; a state that only the disk has is of no side, and left out."""
+    states = {one.file for one in configuration.requirements if one.contributor is Contributor.STATE}
+    on_disk = {path for path in states if tree.read(path) is None}
+    kept = {one.address for one in configuration.requirements if one.file not in on_disk}
+    return configuration.required() & kept
 
 
 def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:

@@ -11,6 +11,7 @@ from locklens.operations.root_modules import lock_path, tool_of
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.roots import RootEvidence
 from locklens.project.touched_roots import (
+    folders_decided,
     folders_with_callers,
     is_module_file,
     paths_through_links,
@@ -49,9 +50,10 @@ def evidence_of_root(module: Module, *, is_generated: bool) -> RootEvidence | No
 def unlocked_roots(
     repository: Repository, base: Tree, head: Tree, changes: Sequence[PathChange], locks: Iterable[str]
 ) -> dict[str, RootEvidence]:
-    """Return the roots without a lock file of which a configuration file was added or modified, by folder.
+    """Return the roots without a lock file of which a file differs that decides what they require.
 
-    One with a backend counts too where the file is of a local module that it calls. A folder with a mere provider
+    That is a configuration file, one of values, or a state; the answer is by folder. One with a backend counts too
+    where the file is of a local module that it calls, or a state that its backend names. A folder with a mere provider
     configuration counts if no other folder calls it as a module.
 
     Args:
@@ -63,11 +65,9 @@ def unlocked_roots(
     """
     from locklens.project.modules import ModuleReader
 
-    changed = [change.new for change in changes if change.new is not None and is_module_file(change.new)]
+    touched = {path for change in changes for path in (change.old, change.new) if path is not None}
     locked = {folder_of(path) for path in locks}
-    folders = {folder_of(path) for path in changed} - locked
-    if not folders:
-        return {}
+    folders = folders_decided(touched) - locked
     files = _configuration_files(repository, head)
     of_folders: dict[str, list[str]] = {}
     for path in files:
@@ -75,7 +75,6 @@ def unlocked_roots(
             of_folders.setdefault(folder_of(path), []).append(path)
     prefetch_listed(head, (path for paths in of_folders.values() for path in paths))
     perhaps = {folder for folder, paths in of_folders.items() if any(_may_have(_PERHAPS, head, path) for path in paths)}
-    touched = set(changed)
     callers = with_changed_configuration(head, touched | paths_through_links(touched, base, head), perhaps - folders)
     reader, found = ModuleReader(), dict[str, RootEvidence]()
     # Terragrunt's units of the base alone: the change may add one for the sake of this.
