@@ -257,8 +257,10 @@ def test_packages_in_the_layout_of_a_mirror_are_a_warning(top: Path, capsys: pyt
         (f"{DEMO}/1.0.0", "../../../../../pk", "pk/linux_amd64/terraform-provider-demo"),
         (DEMO, "../../../../pk", "pk/terraform-provider-demo_1.0.0_linux_amd64.zip"),
         ("registry.terraform.io/acme", "../../../pk", "pk/demo/1.0.0/linux_amd64/terraform-provider-demo"),
+        ("localhost/acme/demo/1.0.0/linux_amd64", "../../../../../../../pk", "pk/x"),
+        ("localhost/acme", "../../../pk", "pk/demo/terraform-provider-demo_1.0.0_linux_amd64.zip"),
     ],
-    ids=["platform", "program", "file", "version", "type", "namespace"],
+    ids=["platform", "program", "file", "version", "type", "namespace", "platform of a host", "namespace of a host"],
 )
 def test_what_changes_behind_a_link_in_a_mirror_is_a_warning(
     top: Path, capsys: pytest.CaptureFixture[str], link: str, behind: str, changed: str
@@ -282,6 +284,55 @@ def test_what_changes_behind_a_link_in_a_mirror_is_a_warning(
     commit(top)
     found = Reviewed(capsys, "--head", "pr", "--fail-on", "warn")
     assert (found.status, found.severities["vendor/m"]) == (1, {"LK036": "warn"})
+
+
+def test_a_link_brings_packages_that_were_there_into_a_mirror(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "pk/demo/terraform-provider-demo_1.0.0_linux_amd64.zip")
+    commit(top)
+    rebase(top)
+    for host in ("localhost", "registry.terraform.io"):
+        (top / "vendor/m" / host).mkdir(parents=True)
+        (top / "vendor/m" / host / "acme").symlink_to("../../../pk")
+    commit(top)
+    for head in (("--head", "pr"), ("--staged",), ()):
+        assert Reviewed(capsys, *head).severities == {"vendor/m": {"LK036": "warn"}}, head
+
+
+SUFFIXED = ["terraform-provider-demo.sh", "terraform-provider-demo_v1.0.0.sh", "terraform-provider-demo_x.py"]
+
+
+@HEADS
+def test_a_program_with_a_suffix_is_a_warning(
+    top: Path, capsys: pytest.CaptureFixture[str], head: tuple[str, ...]
+) -> None:
+    for name in SUFFIXED:
+        put(top, f"bin/{name}")
+        (top / "bin" / name).chmod(0o755)
+    put(top, "link/x")
+    (top / "link/x").chmod(0o755)
+    (top / "link/terraform-provider-demo.bat").symlink_to("x")
+    put(top, "docs/terraform-provider-demo.md")
+    put(top, "docs/terraform-provider-demo-x.tar/y")
+    commit(top)
+    found = Reviewed(capsys, *head)
+    assert found.severities == {"bin": {"LK036": "warn"}, "link": {"LK036": "warn"}}
+    assert "(3 files)" in found.findings["bin"]["LK036"]["message"]
+
+
+@pytest.mark.skipif(shutil.which("terraform") is None, reason="there is no terraform here")
+@pytest.mark.parametrize("name", SUFFIXED)
+def test_terraform_itself_runs_programs_with_suffixes(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    put(top, "new/main.tf", REQUIRES + 'provider "demo" {}\n')
+    put(top, f"bin/{name}", f"#!/bin/sh\ntouch '{tmp_path}/ran'\nexit 1\n")
+    (top / "bin" / name).chmod(0o755)
+    settings = f'provider_installation {{\n  dev_overrides {{\n    "acme/demo" = "{top}/bin"\n  }}\n}}\n'
+    (tmp_path / "rc").write_text(settings)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "rc"))
+    subprocess.run(["terraform", "validate"], cwd=top / "new", capture_output=True, check=False)
+    assert (tmp_path / "ran").exists()
 
 
 def test_a_folder_that_moves_brings_its_packages(top: Path, capsys: pytest.CaptureFixture[str]) -> None:

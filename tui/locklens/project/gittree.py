@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from locklens.project.gitoutput import TreeFile
     from locklens.project.tree import Tree
 
+_EXECUTABLE = "100755"
+
 
 class LeadsOutError(Exception):
     """A link leads out of the tree."""
@@ -126,6 +128,11 @@ class ListedTree(ABC):
         prefix = f"{place}/" if place else ""
         entries = (FolderEntry(name, self._kind(prefix + name, file)) for name, file in children.items())
         return tuple(sorted(entries, key=lambda entry: name_bytes(entry.name)))
+
+    def may_run(self, path: str) -> bool:
+        """True if a path leads to a file that is checked out as executable, or to none that is known."""
+        file = self._find(path)
+        return file is None or file.mode == _EXECUTABLE
 
     def has_folder(self, folder: str) -> bool:
         """True if there is such a folder, or a link to one; what leads out of the tree cannot be listed."""

@@ -41,18 +41,23 @@ _MIRRORED = re.compile(
     [^/]+/[^/]+/[^/]+/  # host, namespace and type
         (?:[^/]+/[a-z0-9]+_[a-z0-9]+/terraform-provider-[^/]*  # unpacked, below version and platform
         |terraform-provider-[^/_]+_[^/]+\.zip)  # packed
-    |[^/.:]*[.:][^/]*/[^/]+/[^/]+/[^/]+/[a-z0-9]+_[a-z0-9]+  # a link in the place of an unpacked one
+    # a link in the place of an unpacked one
+    |[^/.:]*[.:][^/]*/[^/]+/[^/]+/[^/]+/[a-z0-9]+_[a-z0-9]+
+    |[^/]+/[^/]+/[^/]+/\d+\.\d+\.\d+[^/]*/(?:darwin|freebsd|linux|netbsd|openbsd|solaris|windows)_[a-z0-9]+
     )\Z""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 """How both tools lay out packages in a mirror, in a plugin cache, and in a data folder of another name.
 
 A host may be any word, such as localhost. A name that says nothing of a package counts only below one with a dot or a
-port.
+port, or below a version if it is that of a platform.
 """
 
 _PROGRAM = re.compile(r"terraform-provider-[\w-]+(?:_v\d.*)?(?:\.exe)?", re.IGNORECASE | re.DOTALL)
 """A program by itself: `dev_overrides` take it from a folder, and versions before lock files looked where they ran."""
+
+_PERHAPS_PROGRAM = re.compile(r"terraform-provider-[\w-]+(?:[._].*)?", re.IGNORECASE | re.DOTALL)
+"""All names that `dev_overrides` take for a program; many are those of texts, so that only a file counts that runs."""
 
 _NAME_IN_MIRROR = re.compile(r"terraform-provider-.*|[a-z0-9]+_[a-z0-9]+", re.IGNORECASE | re.DOTALL)
 
@@ -108,17 +113,23 @@ def usual_spelling(path: str) -> str | None:
     return usual if usual != name else None
 
 
-def packages_by_folder(paths: Iterable[str], *, with_spellings: bool = False) -> dict[str, tuple[str, ...]]:
+def packages_by_folder(
+    paths: Iterable[str], *, with_spellings: bool = False, tree: Tree | None = None
+) -> dict[str, tuple[str, ...]]:
     """Return those paths that the tools take for packages, by the folder in which they are run, or the mirror.
 
     Args:
         paths: What is there.
         with_spellings: True to return other spellings of files that are read too, by their folder.
+        tree: Where they are. A program whose name has a suffix, such as `.sh`, counts if the file can be run there;
+            None to leave such out.
     """
     found: dict[str, set[str]] = {}
     for path in paths:
         folder = packages_folder(path)
         folder = mirror_folder(path) if folder is None else folder
+        if folder is None and tree is not None and _may_be_program(path) and _may_run(tree, path):
+            folder = folder_of(path)
         if folder is None and with_spellings and usual_spelling(path) is not None:
             folder = folder_of(path)
         if folder is not None:
@@ -146,7 +157,31 @@ def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -
     standing = [link for link in now if (link not in told and _is_package(link)) or _leads_into_mirror(link)]
     names = sorted(now)
     behind = (_behind(link, now, names, paths, told) for link in standing)
-    return packages_by_folder([*paths, *(name for each in behind for name in each)], with_spellings=True)
+    shown = [name for each in (*behind, _programs_behind(now, names, base_tree, paths, told)) for name in each]
+    return packages_by_folder([*paths, *shown], with_spellings=True, tree=head_tree)
+
+
+def _programs_behind(
+    links: Mapping[str, str], names: Sequence[str], base_tree: Tree, paths: Sequence[str], told: AbstractSet[str]
+) -> Iterator[str]:
+    """Yield what programs and packages are called through links whose own names say nothing of a mirror.
+
+    Of a link that the change brings, these may be as the base has them.
+    """
+    changed = [path for path in paths if _may_be_program(path) and mirror_folder(path) is None]
+    before = base_tree.files if isinstance(base_tree, ListedTree) else ()
+    either = sorted({*changed, *(path for path in before if path not in told and _may_be_program(path))})
+    for link in names if either else ():
+        yield from _behind(link, links, names, either if link in told else changed, frozenset())
+
+
+def _may_be_program(path: str) -> bool:
+    return _PERHAPS_PROGRAM.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def _may_run(tree: Tree, path: str) -> bool:
+    """True if the system may run a file of a tree; it may do so with whatever cannot be found."""
+    return not isinstance(tree, ListedTree | WorkTree) or tree.may_run(path)
 
 
 def _is_package(path: str) -> bool:

@@ -303,6 +303,11 @@ class WorkTree:
         place = self._place(path)
         return place is not None and is_on_disk(place)
 
+    def may_run(self, path: str) -> bool:
+        """True if the system runs a file for this user, or the file is not on disk."""
+        place = self._place(path)
+        return place is None or os.access(place, os.X_OK) or not os.path.exists(place)  # noqa: PTH110
+
     def leads_out(self, path: str) -> bool:
         """True if the path is, or is behind, a link that leads out of the repository."""
         place = self._place(path)
