@@ -20,6 +20,11 @@ OTHERS = [
     ".terraform.lock.hcl::$DATA",
     ".GITATTRIBUTES",
     "GITATT~1",
+    "TERRAFORM.TFSTATE",
+    "terraform.tfstate.",
+    "Terraform.tfvars",
+    "terraform.TFVARS.json",
+    "TERRAF~1.TFV",
 ]
 
 
@@ -49,7 +54,74 @@ def test_another_spelling_of_the_lock_file_blocks(
 
 
 def test_the_usual_names_and_similar_ones_are_no_other_spelling(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in (".gitattributes", "terraform.lock.hcl", ".terraform.lock.hcl.orig", "gitattributes", "TERRAFORM.HCL"):
+    for name in (
+        ".gitattributes",
+        "terraform.lock.hcl",
+        ".terraform.lock.hcl.orig",
+        "gitattributes",
+        "TERRAFORM.HCL",
+        "X.AUTO.TFVARS",
+    ):
         (top / "infra" / name).write_text("x -text\n")
     git(top, "add", "--all", "--force")
     assert Reviewed(capsys).findings == {}
+
+
+BESIDE = {
+    "a folder": ("modules/net/x.tf", "Modules/net/x.tf"),
+    "a folder above": ("modules/deep/net/x.tf", "modules/Deep/net/y.tf.json"),
+    "a module's file": ("modules/net/main.tf", "modules/net/Main.TF"),
+    "a lock file's folder": ("infra/.terraform.lock.hcl", "INFRA/.terraform.lock.hcl"),
+    "other letters": ("modules/m\u00f6dul/x.tf", "modules/mo\u0308dul/x.tf"),
+    "a dot": ("modules/net/x.tf", "modules/net./x.tf"),
+    "a short name": ("modules/network-of-x/x.tf", "modules/NETWOR~1/y.tf"),
+    "tests": (None, "infra/Tests/x.tftest.hcl"),
+    "workspaces": (None, "infra/TERRAFORM.tfstate.d/x/terraform.tfstate"),
+    "a state": ("data/prod.json", "Data/prod.json"),
+}
+
+
+@HEADS
+@pytest.mark.parametrize("spelt", BESIDE)
+def test_another_spelling_beside_what_is_read_blocks(
+    top: Path, capsys: pytest.CaptureFixture[str], head: tuple[str, ...], spelt: str
+) -> None:
+    before, now = BESIDE[spelt]
+    if before is not None and not (top / before).exists():
+        (top / before).parent.mkdir(parents=True)
+        (top / before).write_text("# x\n")
+    git(top, "add", "--all", "--force")
+    git(top, "commit", "-qm", "x", "--allow-empty")
+    git(top, "branch", "-f", "main", "pr")
+    (top / now).parent.mkdir(parents=True, exist_ok=True)
+    state = now.endswith("prod.json")
+    (top / now).write_text('{"version": 4, "resources": []}\n' if state else "" if "LOCK" in now.upper() else "# y\n")
+    git(top, "add", "--all", "--force")
+    if head == ("--head", "pr"):
+        git(top, "commit", "-qm", "x")
+    for only in ((), ("--", "infra")):
+        found = Reviewed(capsys, *head, *only)
+        assert found.status == 1
+        assert {"LK031": "block"}.items() <= found.severities[now.rpartition("/")[0]].items()
+        finding = found.findings[now.rpartition("/")[0]]["LK031"]
+        assert finding["file"] == now
+
+
+def test_a_link_beside_a_folder_of_modules_blocks(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "Modules").symlink_to("vendor")
+    git(top, "add", "--all", "--force")
+    assert Reviewed(capsys).severities == {"": {"LK031": "block"}}
+
+
+def test_what_nothing_reads_and_a_folder_that_is_renamed_are_no_other_spelling(
+    top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "Readme.md").write_text("x")
+    git(top, "add", "--all", "--force")
+    git(top, "commit", "-qm", "x")
+    git(top, "branch", "-f", "main", "pr")
+    (top / "README.md").write_text("x")
+    git(top, "mv", "modules", "modules2")
+    git(top, "mv", "modules2", "Modules")
+    git(top, "add", "--all", "--force")
+    assert Reviewed(capsys).severities == {}

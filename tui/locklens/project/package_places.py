@@ -7,6 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from locklens.project.gittree import ListedTree
+from locklens.project.other_spellings import folded
 from locklens.project.tree import MAX_LINK_BYTES, WorkTree, folder_of, name_bytes
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from locklens.project.tree import Tree
-
-_IGNORED_BY_HFS = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
-"""Characters without a width, which macOS's older file system leaves out when it compares names."""
 
 _DATA_FOLDER = re.compile(r"\.terraform|terraf~\d")
 """The tools' data folder: packages, modules, and where to look for either. Windows knows it by a short name too."""
@@ -28,13 +26,6 @@ _PROVISIONER = "terraform-provisioner-"
 
 _PERHAPS = re.compile(rf"\.terraform(?!\.lock\.hcl\Z)|terraform\.d|terraf~|{_PROVISIONER}", re.IGNORECASE)
 """What each such path has in it, unless it has letters of other scripts: most paths are passed over by it."""
-
-_LOCK_FILE, _ATTRIBUTES = ".terraform.lock.hcl", ".gitattributes"
-
-_OTHER_SPELLING = re.compile(
-    r"(?P<lock>\.terraform\.lock\.hcl|te(?:rraf|[0-9a-f]{4})~\d\.hcl)|(?P<attributes>\.gitattributes|gi(?:tatt|7d29)~\d)"
-)
-"""Names of the files whose content is judged; Windows knows each by short names too."""
 
 _MIRRORED = re.compile(
     r"""(?:\A|(?P<folder>.*)/)(?:
@@ -73,12 +64,12 @@ def packages_folder(path: str) -> str | None:
         return None
     parts = path.split("/")
     for number, part in enumerate(parts):
-        name = _folded(part)
+        name = folded(part)
         if _DATA_FOLDER.fullmatch(name) or (
-            _CONFIGURED_FOLDER.fullmatch(name) and (number + 1 == len(parts) or _folded(parts[number + 1]) == "plugins")
+            _CONFIGURED_FOLDER.fullmatch(name) and (number + 1 == len(parts) or folded(parts[number + 1]) == "plugins")
         ):
             return "/".join(parts[:number])
-    return "/".join(parts[:-1]) if _folded(parts[-1]).startswith(_PROVISIONER) else None
+    return "/".join(parts[:-1]) if folded(parts[-1]).startswith(_PROVISIONER) else None
 
 
 def mirror_folder(path: str) -> str | None:
@@ -95,32 +86,11 @@ def mirror_folder(path: str) -> str | None:
     return folder_of(path) if _PROGRAM.fullmatch(path.rpartition("/")[2]) is not None else None
 
 
-def _folded(name: str) -> str:
-    """Return what all spellings of a name have in common that some disk takes for one name."""
-    return name.translate(_IGNORED_BY_HFS).casefold().rstrip(" .")
-
-
-def usual_spelling(path: str) -> str | None:
-    """Return the name that some disk takes a path's last name for, of a file that is read; None for none, or its own.
-
-    Git and this program tell the two apart, and the tools on such a disk do not.
-    """
-    name = path.rpartition("/")[2]
-    found = _OTHER_SPELLING.fullmatch(_folded(name.partition(":")[0]))  # behind a colon, a stream of the file
-    if found is None:
-        return None
-    usual = _LOCK_FILE if found.lastgroup == "lock" else _ATTRIBUTES
-    return usual if usual != name else None
-
-
-def packages_by_folder(
-    paths: Iterable[str], *, with_spellings: bool = False, tree: Tree | None = None
-) -> dict[str, tuple[str, ...]]:
+def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[str, tuple[str, ...]]:
     """Return those paths that the tools take for packages, by the folder in which they are run, or the mirror.
 
     Args:
         paths: What is there.
-        with_spellings: True to return other spellings of files that are read too, by their folder.
         tree: Where they are. A program whose name has a suffix, such as `.sh`, counts if the file can be run there;
             None to leave such out.
     """
@@ -130,8 +100,6 @@ def packages_by_folder(
         folder = mirror_folder(path) if folder is None else folder
         if folder is None and tree is not None and _may_be_program(path) and _may_run(tree, path):
             folder = folder_of(path)
-        if folder is None and with_spellings and usual_spelling(path) is not None:
-            folder = folder_of(path)
         if folder is not None:
             found.setdefault(folder, set()).add(path)
     return {folder: tuple(sorted(found[folder], key=name_bytes)) for folder in sorted(found, key=name_bytes)}
@@ -139,8 +107,6 @@ def packages_by_folder(
 
 def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return what a change brings that the tools take for packages, by the folder in which they are run, or the mirror.
-
-    Other spellings of the names of files that are read are among them, by their folder.
 
     Args:
         base_tree: The old side.
@@ -158,7 +124,7 @@ def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -
     names = sorted(now)
     behind = (_behind(link, now, names, paths, told) for link in standing)
     shown = [name for each in (*behind, _programs_behind(now, names, base_tree, paths, told)) for name in each]
-    return packages_by_folder([*paths, *shown], with_spellings=True, tree=head_tree)
+    return packages_by_folder([*paths, *shown], head_tree)
 
 
 def _programs_behind(

@@ -13,7 +13,8 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.moved_roots import moved_roots
-from locklens.project.package_places import brought_packages, packages_by_folder
+from locklens.project.other_spellings import other_spellings
+from locklens.project.package_places import brought_packages, links_of, packages_by_folder
 from locklens.project.touched_roots import (
     called_modules,
     changed_states,
@@ -60,8 +61,9 @@ class RootPair(Struct, frozen=True):
         renamed_from: The folder on the base side, where it is another.
         is_module: The lock file was deleted from a folder that other roots call as a module on both sides, or there
             was none and nothing says that it is a root. Nothing has to be locked in it then.
-        vendored: What the change adds or changes that the tools, run in the folder, take for packages, and other
-            spellings of the names of files that are read: paths of the head side, in the order of their bytes.
+        vendored: What the change adds or changes that the tools, run in the folder, take for packages: paths of the
+            head side, in the order of their bytes.
+        spellings: Paths of the folder, which the change adds or changes, and what some disk takes each for.
         has_packages: True if the head side tracks such files, whether the change concerns them or not.
         unlocked: Set for a root without a lock file on either side, of which a configuration file changed.
         states: Files that the change adds or modifies and that may be a state, of whichever root.
@@ -78,6 +80,7 @@ class RootPair(Struct, frozen=True):
     has_packages: bool = False
     unlocked: RootEvidence | None = None
     states: tuple[str, ...] = ()
+    spellings: Mapping[str, str] = {}
 
 
 def find_roots(
@@ -126,17 +129,15 @@ def find_roots(
     deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
     moved = moved_roots(base_tree, head_tree, gone, {folder: path for folder, path in new.items() if folder not in old})
-    brought = brought_packages(
-        base_tree,
-        head_tree,
-        [
-            *(change.new for change in changes if change.new is not None),
-            *(submodule.path for submodule in submodules if submodule.new),
-        ],
-    )
+    anew = [
+        *(change.new for change in changes if change.new is not None),
+        *(submodule.path for submodule in submodules if submodule.new),
+    ]
+    brought = brought_packages(base_tree, head_tree, anew)
+    spelt = _spelt_otherwise(repository, head_tree, anew, [submodule.path for submodule in submodules])
     there = packages_by_folder(_tracked(repository, head_tree))
     known = [*new, *(gone.keys() - moved.values())]
-    others = (brought.keys() | unlocked.keys()) - set(known)
+    others = (brought.keys() | spelt.keys() | unlocked.keys()) - set(known)
     if len(others) > MAX_ROOTS:
         words = (
             f"the change concerns {len(others)} folders without a lock file, and no more than {MAX_ROOTS} are reviewed"
@@ -149,8 +150,10 @@ def find_roots(
         others = {
             one
             for one in others
-            if one in asked or (one in brought and any(is_at_or_below(one, each) for each in asked))
+            if one in asked or one in spelt or (one in brought and any(is_at_or_below(one, each) for each in asked))
         }
+        # What another spelling stands for may be a part of any root.
+        folders += [one for one in known if one in spelt and one not in folders]
 
     touched |= paths_through_links(touched, base_tree, head_tree)
     states = changed_states(head_tree, touched, converted)
@@ -179,9 +182,21 @@ def find_roots(
                 folder in there,
                 evidence,
                 tuple(sorted(states)) if folder in configured else (),
+                spelt.get(folder, {}),
             )
         )
     return tuple(pairs)
+
+
+def _spelt_otherwise(
+    repository: Repository, tree: Tree, anew: Sequence[str], submodules: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Return the new side's other spellings of what is read, each with the usual one, by folder."""
+    read = {*links_of(tree, anew), *submodules, *changed_states(tree, [path for path in anew if path.endswith(".json")])}
+    found: dict[str, dict[str, str]] = {}
+    for path, usual in other_spellings(anew, _tracked(repository, tree), read).items():
+        found.setdefault(folder_of(path), {})[path] = usual
+    return found
 
 
 def _tracked(repository: Repository, tree: Tree) -> Iterable[str]:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from locklens.project.tree import Tree
 
-_TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
+TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
+"""How the names of test files of either tool end."""
+
 _MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
 
 _VALUES = frozenset({"terraform.tfvars", "terraform.tfvars.json"})
@@ -39,7 +41,7 @@ _MAX_ALIASES = 100_000
 
 def is_configuration(path: str) -> bool:
     """True if a path has the name of a configuration file, or of a test file, of either tool."""
-    return is_module_file(path) or path.endswith(_TEST_SUFFIXES)
+    return is_module_file(path) or path.endswith(TEST_SUFFIXES)
 
 
 def is_module_file(path: str) -> bool:
@@ -56,19 +58,15 @@ def may_decide(tree: Tree, paths: Iterable[str]) -> bool:
     """True if one of some changed files may decide what a root requires: a configuration, values, or a state."""
     others = []
     for path in paths:
-        if is_configuration(path) or is_values(path) or _STATE in path.rpartition("/")[2]:
+        if is_configuration(path) or is_values(path) or is_named_state(path):
             return True
         others.append(path)
-    return bool(_states(tree, others))
+    return bool(changed_states(tree, others))
 
 
 def folders_decided(paths: Iterable[str]) -> set[str]:
     """Return the folders of the files of modules, of values and of states by their usual names, among some paths."""
-    return {
-        folder_of(path)
-        for path in paths
-        if is_module_file(path) or is_values(path) or _STATE in path.rpartition("/")[2]
-    }
+    return {folder_of(path) for path in paths if is_module_file(path) or is_values(path) or is_named_state(path)}
 
 
 def is_values(path: str) -> bool:
@@ -100,7 +98,7 @@ def with_changed_configuration(
             elif is_values(path) and folder in roots:
                 found.add(folder)
             continue
-        if path.endswith(_TEST_SUFFIXES):
+        if path.endswith(TEST_SUFFIXES):
             owner: str | None = next((above for above in _upwards(folder) if above in roots), None)
         else:
             owner = folder if folder in roots else None

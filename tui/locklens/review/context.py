@@ -105,9 +105,9 @@ class RootContext(Struct, frozen=True):
         is_generation_noted: True if one note stands for all roots whose configuration another tool may generate.
         minorities: Of those providers, the lock files that differ from most others, if they are fewer than half.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
-        vendored: Paths of files of the change that the tools, run in the root, take for packages, and other spellings
-            of the names of files that are read.
-        contents: What stands for the content of those paths.
+        vendored: Paths of files of the change that the tools, run in the root, take for packages.
+        spellings: Paths of files of the change, and what some disk takes each for.
+        contents: What stands for the content of the paths of both.
         has_packages: True if there are such files in the repository, of the change or not.
         unlocked: Set for a root that never had a lock file.
         is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.
@@ -126,3 +126,4 @@ class RootContext(Struct, frozen=True):
     has_packages: bool = False
     unlocked: UnlockedRoot | None = None
     is_survey: bool = False
+    spellings: Mapping[str, str] = {}

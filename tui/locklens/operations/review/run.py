@@ -223,7 +223,7 @@ class _Setting(Struct, frozen=True):
 
 
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
-    if pair.lock_changed or pair.configuration_changed or pair.vendored:
+    if pair.lock_changed or pair.configuration_changed or pair.vendored or pair.spellings:
         return True
     locks = [pair.new_lock] if pair.new_lock is not None else []
     return any(
@@ -258,7 +258,8 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             converted_of(tree, comparison.converted, [lock_file] if new.exists else []),
             _unreviewed_of(comparison, pair),
             vendored=pair.vendored,
-            contents=_contents(tree, pair.vendored),
+            contents=_contents(tree, (*pair.vendored, *pair.spellings)),
+            spellings=pair.spellings,
             has_packages=pair.has_packages,
             unlocked=UnlockedRoot(pair.unlocked is RootEvidence.BACKEND) if pair.unlocked is not None else None,
             is_survey=setting.is_survey,

@@ -441,8 +441,8 @@ _ALL = (
         "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file, a "
         "configuration file, a file of values or a state on checkout. It is a warning if the old side has the same "
         "attribute; of files on disk, which are judged as they are, only a new attribute is a finding. Or the change "
-        "adds or modifies a file that some disks take for .terraform.lock.hcl or .gitattributes, such as "
-        ".Terraform.lock.hcl.",
+        "adds or modifies a file that some disks take for another one that git or the tools read, such as "
+        ".Terraform.lock.hcl, Terraform.tfvars, or Modules/net/x.tf beside modules/net.",
         "The review judges the committed bytes, or those on disk here, and the tools read what a checkout has on disk: "
         "its hashes may differ.",
         "Run `git check-attr working-tree-encoding filter ident FILE`, and review the work tree after a checkout.",

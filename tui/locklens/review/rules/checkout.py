@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.project.package_places import usual_spelling
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
 
@@ -18,10 +17,9 @@ def _read_otherwise(root: RootReview) -> Iterator[Verdict]:
     for path, conversion in root.context.converted.items():
         words = f"git would check it out with different bytes than were judged ({conversion.attribute})"
         yield Verdict(words, file=path, severity=None if conversion.is_new else Severity.WARN)
-    for path in root.context.vendored:
-        if (usual := usual_spelling(path)) is not None:
-            words = f"where the disk takes its name for {usual}, the tools or git read it, and it was not judged"
-            yield Verdict(words, file=path, content=root.context.contents.get(path, ""))
+    for path, usual in root.context.spellings.items():
+        words = f"where the disk takes its name for {usual}, the tools or git read it, and it was not judged"
+        yield Verdict(words, file=path, content=root.context.contents.get(path, ""))
 
 
 CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK031": _read_otherwise}

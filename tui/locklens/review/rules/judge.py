@@ -88,7 +88,7 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
         from locklens.review.rules import tool
 
         verdicts += _run(tool.CHECKS, root)
-    if root.context.converted or root.context.vendored:
+    if root.context.converted or root.context.spellings:
         from locklens.review.rules import checkout
 
         verdicts += _run(checkout.CHECKS, root)

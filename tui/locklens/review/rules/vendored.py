@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.identity import identity_of
-from locklens.project.package_places import packages_folder, usual_spelling
+from locklens.project.package_places import packages_folder
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def _brought(root: RootReview) -> Iterator[Verdict]:
     files = root.context.vendored
     taken = _taken(files)
-    mirrored = [path for path in files if packages_folder(path) is None and usual_spelling(path) is None]
+    mirrored = [path for path in files if packages_folder(path) is None]
     if taken:
         words = f"the change adds or modifies packages in the repository: {taken[0]} ({counted(len(taken), 'file')})"
         yield Verdict(words, file=taken[0], content=_content(root, taken))
@@ -68,7 +68,7 @@ def beside_packages(verdict: Verdict, case: Case, context: RootContext) -> Verdi
     where the change brings both.
     """
     is_added = not case.folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
-    brings_packages = any(usual_spelling(path) is None for path in context.vendored)
+    brings_packages = bool(context.vendored)
     if not is_added or not (brings_packages or context.has_packages):
         return verdict
     words = f"{verdict.message}; packages in the repository need no other hash to be installed"
