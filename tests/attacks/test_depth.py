@@ -107,6 +107,17 @@ def test_what_is_too_deep_to_be_searched_is_said(folder: Path, run: Run) -> None
     assert "1 root" in said
 
 
+def test_a_folder_that_git_cannot_open_ends_the_review_of_the_work_tree(folder: Path, run: Run) -> None:
+    git(folder, "init", "-q")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "base")
+    lay(folder, "/".join(["d" * 200] * 25) + "/terraform.d/plugins/x", "")
+    status, said = run("review", "HEAD", "--offline")
+    assert (status, "git cannot open the folder ddd" in said) == (2, True), said
+    assert run("review", "HEAD", "--offline", "--staged")[0] == 0
+    (folder / ".gitignore").write_text("d*\n")
+    assert run("review", "HEAD", "--offline")[0] == 0
+
+
 def test_deep_metadata_is_found(folder: Path, run: Run) -> None:
     lay(folder, f"{DEEP}/x.json", "{")
     status, said = run("backfill", "--dry-run", ".")

@@ -66,7 +66,7 @@ def test_the_installed_folder_is_replaced_and_brought_back(corrupted: Path) -> N
     assert TAMPERED in words
     assert GENUINE in words
     assert "changed" in words
-    assert plan.proposal.command == f"mv {INSTALLED} {INSTALLED}.suspect && cp -R mirror/{PACKAGE}/ {INSTALLED}"
+    assert plan.proposal.command == f"mv -- {INSTALLED} {INSTALLED}.suspect && cp -R -- mirror/{PACKAGE}/ {INSTALLED}"
     assert state_of(str(place)) == TAMPERED
     assert apply(plan.proposal) == ()
     assert state_of(str(place)) == GENUINE
@@ -141,7 +141,7 @@ def test_without_a_copy_the_folder_is_moved_aside(tmp_path: Path) -> None:
         variables = environment(write_cli_configuration(registry, tmp_path))
         plan = planned(incident, folder, "replace-copy", NetworkSettings({**os.environ, **variables}, cache))
     assert plan.proposal.words[-1] == "then terraform init fetches the package again"
-    assert plan.proposal.command == f"mv cache/{PACKAGE} cache/{PACKAGE}.suspect && terraform init"
+    assert plan.proposal.command == f"mv -- cache/{PACKAGE} cache/{PACKAGE}.suspect && terraform init"
     apply(plan.proposal)
     assert state_of(str(folder / "cache" / PACKAGE)) == ABSENT
     assert state_of(str(folder / "cache" / f"{PACKAGE}.suspect")) == TAMPERED

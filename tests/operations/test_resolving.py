@@ -103,7 +103,7 @@ def test_hashes_of_both_sides_are_united(merging: Merging, tmp_path: Path) -> No
     assert [change.name for change in plan.changes] == ["acme/a"]
     details = [remark.detail for remark in plan.remarks]
     assert "the hashes of both sides are united" in details
-    assert f"git add infra/{NAME} then marks the conflict as resolved" in details
+    assert f"git add -- infra/{NAME} then marks the conflict as resolved" in details
     journal = Journal(tmp_path / "journal")
     apply(plan.proposal, journal=journal)
     assert merging.lock.read_bytes() == UNITED.encode()

@@ -140,7 +140,7 @@ def test_a_lock_without_its_edited_configuration_is_judged_as_the_commit_will_be
         f"{name} differs from the index and is not staged: the next commit has the index's"
         for name in ("main.tf", "new.tf")
     ]
-    assert plan.remarks[0].hint == "f stages the file too, as does git add main.tf"
+    assert plan.remarks[0].hint == "f stages the file too, as does git add -- main.tf"
     assert "LK005" in reviewed_plan(plan, found)
     apply(plan.proposal)
     staged_review = reviewing(edited, staged=True)
@@ -496,7 +496,7 @@ def test_a_git_ignored_file(tmp_path: Path) -> None:
     put(top, {".gitignore": b"# tool\n*.lock.hcl\n"})
     plan = plan_stage(intent)
     assert failures(plan) == [f"{LOCK}: it is git-ignored, so it is not staged"]
-    assert plan.failures[0].hint.startswith(f"git check-ignore -v {LOCK} shows the reason; git add -f {LOCK}")
+    assert plan.failures[0].hint.startswith(f"git check-ignore -v -- {LOCK} shows the reason; git add -f -- {LOCK}")
     git(top, "add", "-f", LOCK)
     put(top, {LOCK: OLD})
     assert failures(planned(top)) == []
@@ -535,7 +535,7 @@ def test_an_index_that_is_no_lock_file(top: Path) -> None:
     put(top, {LOCK: NEW})
     plan = planned(top, "aws")
     assert [one.startswith(f"{LOCK}: its blocks cannot be identified") for one in failures(plan)] == [True]
-    assert plan.failures[0].hint == f"git add {LOCK} stages the whole file"
+    assert plan.failures[0].hint == f"git add -- {LOCK} stages the whole file"
 
 
 def test_what_cannot_be_staged_at_all(top: Path) -> None:

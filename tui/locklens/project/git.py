@@ -27,13 +27,14 @@ from locklens.project.gitoutput import (
     parse_raw,
     parse_tree,
     submodule_changes,
+    unlisted_folder,
     with_untracked,
 )
 from locklens.project.gitprocess import first_complaint
 from locklens.project.tree import is_on_disk, name_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from locklens.project.gitcommits import BlamedLine, CommitFacts
@@ -89,6 +90,8 @@ class Repository:
         self._listings: dict[str | None, dict[str, TreeFile]] = {}
         self._work_files_found: list[tuple[str, str]] | None = None
         self._listing_lock = threading.Lock()
+        self._warning = ""
+        """The first of what git said while it listed the work tree."""
         self._held: dict[str, bytes] = {}
         self._held_bytes = 0
 
@@ -473,6 +476,9 @@ class Repository:
             found, submodules = self._compared(*arguments)
             return tuple(found.values()), submodules
         files = self._work_files()
+        if folder := unlisted_folder(self._warning):
+            words = f"the work tree is not read: git cannot open the folder {folder}, whose files may be packages"
+            raise RepositoryError(words, hint="make it readable, have git ignore it, or compare a revision with --head")
         command = self._command
         with ExitStack() as stack:
             if paths := hidden(files, self.top):
@@ -499,17 +505,23 @@ class Repository:
         with self._listing_lock:
             if self._work_files_found is None:
                 arguments = ("--others", "--exclude-standard", "-x", ".terraform")
-                self._work_files_found = self._tagged(*arguments, by_patterns=True)
+                self._work_files_found = self._tagged(*arguments, by_patterns=True, warned=self._warn)
             return self._work_files_found
+
+    def _warn(self, words: str) -> None:
+        self._warning = words
 
     def _tracked(self) -> list[tuple[str, str]]:
         """Return the tracked ones of `_work_files`, without a look at the disk."""
         self._require_work_tree()
         return self._tagged()
 
-    def _tagged(self, *options: str, by_patterns: bool = False) -> list[tuple[str, str]]:
+    def _tagged(
+        self, *options: str, by_patterns: bool = False, warned: Callable[[str], None] = lambda _: None
+    ) -> list[tuple[str, str]]:
         arguments = ("ls-files", "-z", "-v", "--cached", *options)
-        with closing(self._command.records(*arguments, subject="the work tree", by_patterns=by_patterns)) as records:
+        listed = self._command.records(*arguments, subject="the work tree", by_patterns=by_patterns, warned=warned)
+        with closing(listed) as records:
             # A path that is not merged stands there once for each side; an untracked repository ends in "/".
             kept = [record for record in dict.fromkeys(records) if not record.endswith("/")]
         return [(record[0], record[2:]) for record in kept]

@@ -185,7 +185,7 @@ class GitIndex:
             for path in output.decode("utf-8", "surrogateescape").split("\0"):
                 if path in portion:
                     name = shlex.quote(path)
-                    hint = f"git check-ignore -v {name} shows the reason; git add -f {name} stages it anyway"
+                    hint = f"git check-ignore -v -- {name} shows the reason; git add -f -- {name} stages it anyway"
                     yield path, _refusal(path, "it is git-ignored", hint)
         if self._unsafe_filters:
             yield from self._filtered(tuple(files))
@@ -229,16 +229,16 @@ class GitIndex:
 def _not_stageable(path: str, tag: str, mode: str, stage: str) -> ConfigurationError | None:
     """The reason why git would refuse a change of an index entry, or apply another one."""
     if stage != "0":
-        hint = f"settle the conflict first, then git add {shlex.quote(path)}"
+        hint = f"settle the conflict first, then git add -- {shlex.quote(path)}"
         return _refusal(path, "it is unmerged in the index", hint)
     if mode not in _REGULAR:
         return _refusal(path, "the index has no file there but a link or another repository", "")
     if tag.upper() == "S":
-        hint = f"git sparse-checkout add, or git update-index --no-skip-worktree {shlex.quote(path)}"
+        hint = f"git sparse-checkout add, or git update-index --no-skip-worktree -- {shlex.quote(path)}"
         return _refusal(path, "a sparse checkout leaves it out", hint)
     if tag.islower():
         words = "git was told to assume that it does not change"
-        return _refusal(path, words, f"git update-index --no-assume-unchanged {shlex.quote(path)}")
+        return _refusal(path, words, f"git update-index --no-assume-unchanged -- {shlex.quote(path)}")
     return None
 
 

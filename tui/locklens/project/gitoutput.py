@@ -171,6 +171,16 @@ def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tup
     return tuple(changes[path] for path in sorted(changes, key=name_bytes))
 
 
+_MAX_SHOWN = 200
+"""Characters of a path in a message."""
+
+
+def unlisted_folder(warnings: str) -> str:
+    """Return the first folder that git could not open, by the beginning of what it said; "" for none."""
+    _, found, rest = warnings.partition("could not open directory '")
+    return (rest.partition("': ")[0].partition("\n")[0][:_MAX_SHOWN] or "?") if found else ""
+
+
 def with_untracked(changes: dict[str, PathChange], untracked: Iterable[str]) -> tuple[PathChange, ...]:
     """Enter untracked files. One that git calls deleted was only taken out of the index: it is still there."""
     for path in untracked:

@@ -19,7 +19,7 @@ from locklens.text import visible
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Generator, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
 LEAST_VERSION = (2, 31)
 """The first git that takes configuration from its environment, which is how programs are switched off."""
@@ -221,7 +221,13 @@ class GitCommand(Struct, frozen=True):
             raise _failure(arguments[0], complaint)
         return output
 
-    def records(self, *arguments: str, subject: str, by_patterns: bool = False) -> Generator[str]:
+    def records(
+        self,
+        *arguments: str,
+        subject: str,
+        by_patterns: bool = False,
+        warned: Callable[[str], None] = lambda _: None,
+    ) -> Generator[str]:
         """Yield what git lists, each record ended by NUL, while it lists.
 
         Bytes that are no UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git.
@@ -230,6 +236,7 @@ class GitCommand(Struct, frozen=True):
             arguments: Subcommand and its arguments.
             subject: The noun for messages.
             by_patterns: As of `ask`.
+            warned: Called at the end with the first of what git says on standard error, though it ends well.
 
         Raises:
             RepositoryError: As `answer`, or the listing is beyond MAX_ENTRIES, MAX_LISTING_BYTES or MAX_RECORD_BYTES.
@@ -254,6 +261,7 @@ class GitCommand(Struct, frozen=True):
             status, complaint = run.ended()
         if status != 0:
             raise _failure(arguments[0], complaint)
+        warned(complaint)
 
     def start(self, *arguments: str, stderr: int, process_group: int | None = None) -> subprocess.Popen[bytes]:
         """Start git with pipes for its input and output; see `locklens.project.gitrun.start`."""

@@ -159,9 +159,9 @@ def _replacement(one: Affected, place: str, base: str, shown: str, copy: FoundPa
     """Return the remedy that puts a copy in the place of a folder."""
     entry = one.examined.entry
     assert entry is not None
-    command = shell_words(["cp", "-R", f"{copy.origin.path}/", shown])
+    command = shell_words(["cp", "-R", "--", f"{copy.origin.path}/", shown])
     if os.path.lexists(place):
-        command = f"{shell_words(['mv', shown, f'{shown}{KEPT_ASIDE}'])} && {command}"
+        command = f"{shell_words(['mv', '--', shown, f'{shown}{KEPT_ASIDE}'])} && {command}"
     title = f"Put the copy in {copy.origin.path} in its place, which the lock file accepts"
     note = f"what is in {shown} now is kept aside"
     write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
@@ -172,9 +172,9 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     """Return the command that brings a copy to another machine's mirror or cache."""
     x = one.examined
     assert x.entry is not None
-    words = ["cp", copy.origin.path, f"MIRROR/{x.address}/"]
+    words = ["cp", "--", copy.origin.path, f"MIRROR/{x.address}/"]
     if not copy.zh:
-        words = ["cp", "-R", copy.origin.path, f"MIRROR/{x.address}/{x.entry.version}/"]
+        words = ["cp", "-R", "--", copy.origin.path, f"MIRROR/{x.address}/{x.entry.version}/"]
     title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
     note = "MIRROR is the mirror or the plugin cache of the runner; move its own copy aside first"
     return Remedy("use-copy", title, len(one.roots), _NONE, 0, shell_words(words), note)
@@ -291,7 +291,7 @@ def _replace_copy(one: Affected) -> Iterator[Remedy]:
     packed = next((each for each in x.packages if each.origin.kind in kinds and not each.hashes & locked), None)
     place = packed.origin.path if packed is not None else "DIR"
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside, and fetch the package again"
-    command = f"{shell_words(['mv', place, f'{place}{KEPT_ASIDE}'])} && {one.command_name} init"
+    command = f"{shell_words(['mv', '--', place, f'{place}{KEPT_ASIDE}'])} && {one.command_name} init"
     note = "DIR is its folder on the runner"
     if packed is not None:
         note = f"its hash is {packed.shown_hash or 'not known'}: keep it for the investigation"
@@ -301,7 +301,7 @@ def _replace_copy(one: Affected) -> Iterator[Remedy]:
 def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
     """Return the remedy that moves a folder aside, so that `init` fetches the package again."""
     shown, init = target.origin.path, f"{one.command_name} init"
-    command = f"{shell_words(['mv', shown, f'{shown}{KEPT_ASIDE}'])} && {init}"
+    command = f"{shell_words(['mv', '--', shown, f'{shown}{KEPT_ASIDE}'])} && {init}"
     note = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
     size = one.size_of(one.examined.platform)
     write = one.write("replace", place=target.place, base=target.base, next_step=init)

@@ -100,9 +100,9 @@ class ReplaceFolder(Struct, frozen=True):
 
     def _command(self, aside: str) -> str:
         place = self._shown(self.place)
-        moved = shell_words(["mv", place, self._shown(aside)]) if aside else ""
+        moved = shell_words(["mv", "--", place, self._shown(aside)]) if aside else ""
         if self.source:
-            rest = shell_words(["cp", "-R", f"{self._shown(os.path.realpath(self.source))}/", place])
+            rest = shell_words(["cp", "-R", "--", f"{self._shown(os.path.realpath(self.source))}/", place])
         else:
             rest = self.next_step
         return " && ".join(filter(None, (moved, rest)))

@@ -241,7 +241,7 @@ class _Conflicted(Struct, frozen=True):
         parts = conflict_sides(data) or (b"", data, data)
         if any(line.rstrip(b"\r") not in known for part in parts for line in part.split(b"\n")):
             draft.warn(path, "lines that were edited since the merge are replaced: the sides are those of git's index")
-        draft.note(path, f"git add {shlex.quote(self.root.lock.path)} then marks the conflict as resolved")
+        draft.note(path, f"git add -- {shlex.quote(self.root.lock.path)} then marks the conflict as resolved")
 
 
 def _stages(path: str, top: Path) -> MergeSides | None:

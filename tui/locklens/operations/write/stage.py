@@ -209,7 +209,7 @@ class _Staging:
             root = files[file]
             if not is_staged:
                 words = f"{file} differs from the index and is not staged: the next commit has the index's"
-                self._draft.warn(root.path, words, hint=f"f stages the file too, as does git add {shell_word(file)}")
+                self._draft.warn(root.path, words, hint=f"f stages the file too, as does git add -- {shell_word(file)}")
                 continue
             with self._draft.attempt(root.path):
                 if old.problem is not None:
@@ -231,7 +231,7 @@ class _Staging:
                 raise indexed.problem
             if blocks.root.renamed_from is not None and indexed.data is None:
                 words = f"the lock file was moved from {blocks.root.renamed_from or '.'}, and a move is staged whole"
-                hint = f"git add {shell_word(blocks.root.lock_file)}, and git rm --cached the old one"
+                hint = f"git add -- {shell_word(blocks.root.lock_file)}, and git rm --cached the old one"
                 raise ConfigurationError(words, path=blocks.root.lock_file, hint=hint)
         return not self._draft.has_failed(blocks.root.path)
 
@@ -266,7 +266,7 @@ class _Staging:
         try:
             new = graft(old or b"", donor or b"", blocks.providers, dialect=blocks.root.tool)
         except ConfigurationError as error:
-            hint = f"git add {shell_word(blocks.root.lock_file)} stages the whole file"
+            hint = f"git add -- {shell_word(blocks.root.lock_file)} stages the whole file"
             raise ConfigurationError(str(error), path=blocks.root.lock_file, hint=hint) from error
         return None if donor is None and not new else new
 
