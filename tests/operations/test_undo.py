@@ -168,6 +168,28 @@ def test_the_list_as_a_command(top: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert (out[-2].split(" on ")[0], out[-1]) == ("reapplies the change applied", f"wrote infra/{LOCK}")
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_list_names_a_record_that_is_damaged(
+    top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    monkeypatch.chdir(top)
+    for each in range(number):
+        apply(FileChanges(top, (PlannedFile(f"{each}", None, b""),), (), f"{each}"))
+    (record,) = Journal().folder.glob("*.applied")
+    record.write_bytes(b"{")
+    for _ in range(2):
+        assert main(["undo", "--list"], lambda request, view: 99) == 0
+        out = capsys.readouterr().out.splitlines()
+        assert out[-1] == (
+            f"note: {record}.damaged: a record of a write here is damaged, so that this write cannot be undone; "
+            "it was set aside"
+        )
+        assert len(out) == 2 * number - 1
+    assert main(["undo", "--list", "--json"], lambda request, view: 99) == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (last["type"], f"{record}.damaged" in last["message"]) == ("note", True)
+
+
 @pytest.mark.parametrize("change", ["edited", "gone"])
 def test_nothing_is_taken_back_where_a_file_changed(top: Path, change: str) -> None:
     apply(prune(Scope(top, ("infra",))).proposal)

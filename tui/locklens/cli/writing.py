@@ -55,9 +55,10 @@ def run_write(options: Namespace) -> int:
 
 def _list_writes(*, is_json: bool) -> int:
     """Print the applied writes, the newest first."""
-    from locklens.operations.write.undo import applied_writes
+    from locklens.operations.write.undo import applied_writes, damaged_records
 
     writes = applied_writes(Path.cwd())
+    damaged = damaged_records(Path.cwd())
     for write in writes:
         record, files = write.record, list(write.files)
         if is_json:
@@ -67,7 +68,9 @@ def _list_writes(*, is_json: bool) -> int:
         else:
             undone = "  (undone)" if write.is_undone else ""
             put(page([f"{write.id}  {write.moment}  {record.command}{undone}", *(f"  {name}" for name in files)]))
-    if not writes and not is_json:
+    for words in damaged:
+        put(json_text({"type": "note", "message": words}, indent=None) if is_json else page([f"note: {words}"]))
+    if not writes and not damaged and not is_json:
         put(page(["no applied writes here"]))
     return DONE
 

@@ -38,6 +38,7 @@ class Check(Struct, frozen=True):
 
 CHECKS = (
     Check("syntax", "lock file cannot be read", ("LK019",)),
+    Check("unread-configuration", "configuration cannot be read", ("LK041",)),
     Check("packages-differ", "same version, different hashes", ("LK023",), "doctor"),
     Check("not-authentic", "hashes contradict the release", ("LK001", "LK002", "LK026", "LK030", "LK033"), "hashes"),
     Check("packages-in-repository", "packages in the repository", ("LK036",)),

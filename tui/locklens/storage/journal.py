@@ -37,6 +37,9 @@ _MOST_PAST = 50
 
 _PAST = "past"
 
+_DAMAGED = ".damaged"
+"""How the name of a record that was set aside ends."""
+
 _UNREAD = "records of writes cannot be read: {}; whether there are any is unknown"
 
 
@@ -170,7 +173,7 @@ class Journal:
         """
         for suffix in ("pending", "applied", "lock"):
             self._path(top, suffix).unlink(missing_ok=True)
-        for path in self._past(top):
+        for path in (*self._past(top), *self.damaged(top)):
             path.unlink(missing_ok=True)
 
     def pending(self, top: Path) -> Record | None:
@@ -193,6 +196,12 @@ class Journal:
         """Return what was written, the newest first, reversals included; errors as of `pending`."""
         records = (self._read(path) for path in (self._path(top, "applied"), *self._past(top)))
         return tuple(record for record in records if record is not None)
+
+    def damaged(self, top: Path) -> tuple[Path, ...]:
+        """Return the records of a repository that could not be decoded and were set aside; errors as of `pending`."""
+        lead = self._path(top, "").name
+        names = (name for name in self._names() if name.startswith(lead) and name.endswith(_DAMAGED))
+        return tuple(self.folder / name for name in sorted(names))
 
     def unfinished(self) -> tuple[Path, ...]:
         """Return the repositories in which a write was begun and not finished; cheap where there is none.
@@ -239,7 +248,7 @@ class Journal:
             raise ConfigurationError(_UNREAD.format(reason_of(error)), path=str(path)) from error
         except msgspec.DecodeError:
             with suppress(OSError):
-                path.replace(path.with_suffix(".damaged"))
+                path.replace(path.with_name(path.name + _DAMAGED))
             return None
         return record if record.schema == RECORD_SCHEMA else None
 

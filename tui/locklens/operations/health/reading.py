@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.lockfile.model import LockFile
 from locklens.operations.review.unlocked import evidence_of_root
+from locklens.operations.review.unreviewed import unread_files
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files, generator_among
@@ -19,6 +20,7 @@ from locklens.review.model import LockStatus, RootReview
 from locklens.review.rules.health import CHECKS, Absence, LockedState
 from locklens.review.rules.heeding import heeded
 from locklens.review.rules.judge import judge_root
+from locklens.review.rules.unreviewed import CHECKS as UNREAD_CHECKS
 from locklens.review.rules.vendored import own_packages
 from locklens.review.rules.verdict import finding_of
 from locklens.selection import combined
@@ -173,7 +175,10 @@ class _RootsReader:
             new=lock,
             changes=(),
             configuration=configuration,
-            context=RootContext(settings.policy),
+            # Nothing says that an error is new.
+            context=RootContext(
+                settings.policy, unread=unread_files(tree, configuration, configuration, folder, frozenset())
+            ),
         )
         findings = list(judge_root(review)) if lock.exists else []
         findings += heeded(self._own_findings(review, findings, absence), settings.policy)
@@ -204,6 +209,9 @@ class _RootsReader:
 
     def _own_findings(self, root: RootReview, judged: Sequence[Finding], absence: Absence | None) -> Iterator[Finding]:
         policy, configuration = self._settings.policy, root.configuration
+        if not root.new.exists:
+            for verdict in UNREAD_CHECKS["LK041"](root):
+                yield finding_of("LK041", verdict, root.lock_file, None)
         if absence is not None and configuration is not None and (configuration.required() or root.new.exists):
             has_backend = self._module(root.path).backend is not None
             state = LockedState(root.tool, policy, absence, has_backend)

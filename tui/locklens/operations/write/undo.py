@@ -94,6 +94,15 @@ def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[App
     return tuple(writes)
 
 
+def damaged_records(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
+    """Return a sentence for each record of a write that is damaged, so that the write cannot be undone.
+
+    It is told from the time on when the record was read; raises as `applied_writes`.
+    """
+    words = "a record of a write here is damaged, so that this write cannot be undone; it was set aside"
+    return tuple(f"{place}: {words}" for place in (journal or Journal()).damaged(top_of(folder)))
+
+
 def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:
     """Plans to restore the old bytes of a write, or the new ones again, if every file is as that needs it.
 

@@ -378,11 +378,15 @@ class TwoPaneScreen(LockLensScreen[int]):
         folder = self.top or self.source.folder
         try:
             writes = applied_writes(folder)
+            damaged = damaged_records(folder)
         except LockLensError as error:
             self.say_error(error)
             return
+        if damaged:
+            self.say(damaged[0])
         if not writes:
-            self.say("nothing to undo here: no applied writes")
+            if not damaged:
+                self.say("nothing to undo here: no applied writes")
             return
 
         def preview(write: AppliedWrite | None) -> None:
