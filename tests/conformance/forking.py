@@ -40,7 +40,7 @@ class Locklens:
         self._lock = threading.Lock()
         self._server = subprocess.Popen(
             [sys.executable, "-m", "conformance.forking"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            cwd=_TESTS, env={**os.environ, "PYTHONPATH": str(_TESTS)},
+            cwd=_TESTS, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(_TESTS), os.environ.get("PYTHONPATH"))))},
         )  # fmt: skip
 
     def close(self) -> None:
