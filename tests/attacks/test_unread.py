@@ -111,3 +111,27 @@ def test_a_module_that_is_not_fetched_is_no_error(tmp_path: Path) -> None:
     commit(folder, {f"{ROOT}/x.tf": 'module "x" {\n  source = "acme/x/aws"\n  version = "1.0.0"\n}\n'})
     status, out, _ = locklens(folder, *REVIEW, "main")
     assert (status, "LK041" in out) == (0, False), out
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_the_health_has_a_finding(tmp_path: Path, locked: bool) -> None:
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    commit(folder, in_root(HIDDEN["levels"]))
+    if not locked:
+        git(folder, "rm", "-q", f"{ROOT}/{LOCK}")
+    status, out, _ = locklens(folder, "health", "--offline", "--format", "json")
+    value = json.loads(out)
+    (found,) = (one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK041")
+    assert (found["severity"], found["file"], found["line"]) == ("warn", f"{ROOT}/main.tf", 9)
+    assert (status, value["summary"]["verdict"]) == (0, "warn")
+    assert {one["id"]: one["locks"] for one in value["checks"]}["unread-configuration"] == 1
+
+
+@pytest.mark.parametrize("command", ["hashes", "keys"])
+def test_what_is_locked_is_listed_with_a_note(tmp_path: Path, command: str) -> None:
+    folder = copy_of(with_a_root, tmp_path / "clone")
+    commit(folder, in_root(HIDDEN["levels"]))
+    _, out, err = locklens(folder, command, "--offline")
+    assert f"{ROOT}/main.tf:9: Nested too deeply: the configuration cannot be read whole" in " ".join(
+        (out + err).split()
+    )

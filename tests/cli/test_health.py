@@ -94,7 +94,7 @@ def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(sample)
     value = document(run, "--offline")
     assert counts(value) == {
-        "syntax": 1, "packages-differ": 2, "not-satisfied": 1, "not-locked": 1, "platform-missing": 1, "no-zh": 1,
+        "syntax": 1, "unread-configuration": 1, "packages-differ": 2, "not-satisfied": 1, "not-locked": 1, "platform-missing": 1, "no-zh": 1,
         "malformed": 1, "orphan": 1, "not-canonical": 1, "lock-missing": 1,
     }  # fmt: skip
     assert [one["id"] for one in value["checks"]] == [check.id for check in CHECKS]
@@ -108,7 +108,7 @@ def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPa
         {"version": "5.86.1", "roots": 12},
         {"version": "5.84.0", "roots": 2},
     ]
-    assert (value["summary"]["ok"], value["summary"]["unknown"], value["summary"]["verdict"]) == (0, 24, "block")
+    assert (value["summary"]["ok"], value["summary"]["unknown"], value["summary"]["verdict"]) == (0, 23, "block")
 
 
 def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     monkeypatch.chdir(sample)
     status, out, _ = run("--offline")
     assert status == 1
-    assert "32 roots, 0 ok, 24 unknown, 24 providers, 29 distinct versions: 5 block, 6 warn, 1 info\n" in out
+    assert "32 roots, 0 ok, 23 unknown, 24 providers, 29 distinct versions: 5 block, 7 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
     assert "unknown in 30 (offline and not cached)\n" in out
     assert "registry.terraform.io/corp/backup: only h1 hashes" in out
@@ -139,7 +139,7 @@ def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(sample)
     found = json.loads(run("--offline", "--format", "sarif")[1])["runs"][0]
     assert sorted(one["ruleId"] for one in found["results"]) == [
-        "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023", "LK037",
+        "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023", "LK037", "LK041",
     ]  # fmt: skip
     notes = [one["message"]["text"] for one in found["invocations"][0]["toolExecutionNotifications"]]
     assert "180 days behind newest in range: unknown in 30 roots (offline and not cached)" in notes

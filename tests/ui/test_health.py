@@ -82,7 +82,7 @@ def opening(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Op
 async def test_checks_with_counts_then_the_spread(opening: Opening) -> None:
     async with opening() as on:
         assert " 32 roots  24 providers  29 versions " in on.lines[0]
-        assert "5 BLOCK  6 WARN  1 INFO" in on.lines[0]
+        assert "5 BLOCK  7 WARN  1 INFO" in on.lines[0]
         row = next(line for line in on.lines if "same version, different hashes" in line)
         assert row.split("│")[0].split()[-2:] == ["BLOCK", "2"]
         row = next(line for line in on.lines if "hashes contradict the release" in line)

@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.lockfile.model import LockFile
-from locklens.operations.review.unlocked import evidence_of_root
+from locklens.operations.review.unlocked import evidence_of_root, evidence_of_unread
 from locklens.operations.review.unreviewed import unread_files
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files, generator_among
+from locklens.project.roots import RootEvidence
+from locklens.project.touched_roots import is_module_file
 from locklens.review.context import RootContext
 from locklens.review.model import LockStatus, RootReview
 from locklens.review.rules.health import CHECKS, Absence, LockedState
@@ -154,7 +156,12 @@ class _RootsReader:
         return self._modules.read(tree, folder, tool)
 
     def _is_root(self, folder: str) -> bool:
-        return evidence_of_root(self._module(folder), is_generated=self._layout.is_generated) is not None
+        module, tree = self._module(folder), self._layout.tree
+        if evidence_of_root(module, is_generated=self._layout.is_generated) is not None:
+            return True
+        entries = tree.list(folder) if any(finding.note.is_error for finding in module.findings) else ()
+        paths = (f"{folder}/{entry.name}".lstrip("/") for entry in entries if is_module_file(entry.name))
+        return evidence_of_unread(module, tree, paths) is RootEvidence.BACKEND
 
     def _root(self, folder: str, absence: Absence | None) -> ReadRoot:
         tree, settings = self._layout.tree, self._settings

@@ -230,7 +230,8 @@ class _Completion:
         """Return the review with all settled facts."""
         self._flush()
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
-        return replace(self._review, roots=roots, notes=(*self._review.notes, *_generated_notes(roots)))
+        notes = (*self._review.notes, *_generated_notes(roots), *_unread_notes(roots))
+        return replace(self._review, roots=roots, notes=notes)
 
 
 def _configuration_reader(
@@ -306,6 +307,27 @@ def _alarm(change: Change) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
     """Return the sort key of a change: the worst first."""
     severity = change.severity
     return severity.rank if severity else len(Severity), _KINDS[change.kind], change.address.sort_key
+
+
+_FILES_NOTED = 5
+
+
+def _unread_notes(roots: Iterable[RootReview]) -> Iterator[str]:
+    """Yield a sentence on each file with an error, of roots whose subject is all that is locked; a review has LK041."""
+    problems = (
+        problem
+        for root in roots
+        if root.context.is_survey and root.configuration is not None
+        for problem in root.configuration.problems
+        if problem.is_error
+    )
+    places: dict[str, str] = {}
+    for problem in problems:
+        places.setdefault(problem.file, f"{problem.file}:{problem.line or 1}: {problem.summary}")
+    for words in [*places.values()][:_FILES_NOTED]:
+        yield f"{words}: the configuration cannot be read whole, and what it requires is unknown"
+    if len(places) > _FILES_NOTED:
+        yield f"{counted(len(places) - _FILES_NOTED, 'more file')} of the configuration cannot be read whole"
 
 
 def _generated_notes(roots: Iterable[RootReview]) -> Iterator[str]:

@@ -85,7 +85,7 @@ def unlocked_roots(
         tool = tool_of(head, folder, LockFile.absent(lock_path(folder)))
         module = reader.read(head, folder, tool)
         evidence = evidence_of_root(module, is_generated=is_generated)
-        evidence = evidence or _evidence_of_unread(module, head, of_folders[folder])
+        evidence = evidence or evidence_of_unread(module, head, of_folders[folder])
         # Examples call the modules that they are of: a change of these is none of theirs.
         if evidence is RootEvidence.BACKEND or (evidence is not None and folder in folders):
             found[folder] = evidence
@@ -99,7 +99,7 @@ def unlocked_roots(
     return found
 
 
-def _evidence_of_unread(module: Module, tree: Tree, paths: Iterable[str]) -> RootEvidence | None:
+def evidence_of_unread(module: Module, tree: Tree, paths: Iterable[str]) -> RootEvidence | None:
     """Return the evidence that the words of a module's files give, where an error keeps it from being read."""
     if not any(finding.note.is_error for finding in module.findings):
         return None
