@@ -403,3 +403,28 @@ def test_a_lock_file_that_took_the_new_packages_is_of_a_release_that_was_publish
     first = json.loads(out)["causes"][0]
     assert (first["id"], first["verdict"]) == ("republished", "yes"), out
     assert "the lock file here has those of today" in first["evidence"]
+
+
+HIDES = {
+    "an error": ("live/prod/broken.tf", "locals {\n", "live/prod/broken.tf:"),
+    "a module that is not fetched": (
+        "live/prod/call.tf", 'module "m" {\n  source = "acme/m/aws"\n  version = "1.0.0"\n}\n', "not fetched: module m",
+    ),
+    "a remote state": ("live/prod/state.tf", 'terraform {\n  backend "s3" {}\n}\n', 'the state is in the "s3" backend'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("hides", HIDES)
+def test_what_may_be_required_is_not_said_to_be_locked(made: Any, run: Run, hides: str) -> None:
+    folder = made(INCIDENTS["01-platform-missing"])
+    path, text, reason = HIDES[hides]
+    (folder / path).write_text(text)
+    _, out, _ = run("-C", str(folder / "live/prod"), "doctor", "--platform", "darwin_arm64")
+    assert "No cause for an error was found. [CANNOT SAY]" in out
+    assert reason in " ".join(out.split())
+    assert "not-locked" not in out.partition("RULED OUT")[2].partition("CANNOT SAY")[0]
+    lock = folder / "live/prod/.terraform.lock.hcl"
+    lock.write_text("".join(lock.read_text().splitlines(keepends=True)[:2]))
+    (folder / "live/prod/main.tf").write_text("# nothing\n")
+    _, out, _ = run("-C", str(folder / "live/prod"), "doctor", "--platform", "darwin_arm64")
+    assert "No cause for an error was found. [CANNOT SAY]" in out, out

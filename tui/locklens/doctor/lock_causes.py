@@ -77,13 +77,27 @@ def bad_merge(x: Examined) -> Cause | None:
     return Cause(CauseId.BAD_MERGE, _NO, words)
 
 
+_NOT_ALL_KNOWN = "whether all that is required is locked is not known"
+
+
+def _unknown_requirements(x: Examined) -> str:
+    """Return why not all that requires a provider is known; "" if it is."""
+    return "the configuration" if x.configuration is None else x.configuration.unknown_reason
+
+
 def not_locked(x: Examined) -> Cause | None:
     """Test if the provider is required, and not locked."""
-    if x.lock.problems or x.address is None:
+    if x.lock.problems:
         return None
+    # Of an error, the provider is known; without one, each that is required has to be locked.
+    unknown = _unknown_requirements(x) if x.error is None else ""
+    if x.address is None:
+        return Cause(CauseId.NOT_LOCKED, _UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None
     if x.entry is not None:
-        line = f"{x.lock.path}:{x.entry.line}"
-        return Cause(CauseId.NOT_LOCKED, _NO, f"{x.release} is locked ({line})")
+        words = f"{x.release} is locked ({x.lock.path}:{x.entry.line})"
+        if unknown:
+            return Cause(CauseId.NOT_LOCKED, _UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
+        return Cause(CauseId.NOT_LOCKED, _NO, words)
     place = "it has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     required = x.configuration.of(x.address) if x.configuration is not None else ()
     if required:
@@ -118,6 +132,9 @@ def constraint_conflict(x: Examined) -> Cause | None:
     if version is None:
         return None
     if constraints.admits(version):
+        if unknown := x.configuration.unknown_constraints:
+            words = f"{version} satisfies the constraints that can be read"
+            return Cause(CauseId.CONSTRAINT_CONFLICT, _UNKNOWN, words, unknown)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Cause(CauseId.CONSTRAINT_CONFLICT, _NO, f"{version} satisfies{text}")
     return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, f"{version} does not satisfy {constraints} ({_places(x)})")

@@ -90,8 +90,13 @@ _NO_CAUSE = "None of the tested causes holds."
 
 
 def is_clean(diagnosis: Diagnosis) -> bool:
-    """True if a root was examined without a log, and no cause was found."""
-    return not diagnosis.is_of_log and diagnosis.certainty is Certainty.CANNOT_SAY
+    """True if a root was examined without a log, and no cause was found in a configuration that is known whole."""
+    if diagnosis.is_of_log or diagnosis.certainty is not Certainty.CANNOT_SAY:
+        return False
+    return all(cause.id not in _OF_CONFIGURATION for cause in diagnosis.with_verdict(CauseVerdict.UNKNOWN))
+
+
+_OF_CONFIGURATION = frozenset({CauseId.NOT_LOCKED, CauseId.CONSTRAINT_CONFLICT})
 
 
 def tally(diagnosis: Diagnosis) -> str:

@@ -188,6 +188,8 @@ class SubjectFinder:
                 continue
             by_address = root.lock.by_address
             missing = [one for one in sorted(root.configuration.required()) if one not in by_address]
+            if not root.lock.entries and not missing and root.configuration.unknown_reason:
+                found.append(DoctorSubject(None, root, None, None))
             found += [DoctorSubject(None, root, one.address, one) for one in root.lock.entries]
             found += [DoctorSubject(None, root, address, None) for address in missing]
         return found

@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from locklens.errors import LockLensError
-from locklens.operations.write.undo import Undo, applied_writes
+from locklens.operations.write.undo import Undo, applied_writes, damaged_records
 from locklens.review.reports.words import side
 from locklens.ui.dialogs.writes import WritesDialog
 from locklens.ui.shell import bars
