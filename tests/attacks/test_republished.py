@@ -36,6 +36,7 @@ class Republishing(DemoRegistry):
 
     listed_as: Callable[[str], str] = staticmethod(lambda platform: "")
     beside = ""
+    manifest = b""
 
     def release(self, provider: str, version: str) -> Published | None:
         found = super().release(provider, version)
@@ -45,9 +46,14 @@ class Republishing(DemoRegistry):
         if Fault.REPUBLISHED in self.faults.of_release(provider, version):
             names = {platform: self.listed_as(platform) for platform in found.platforms}
             lines += "".join(f"{zh(provider, version, one)[3:]}  {name}\n" for one, name in names.items() if name)
-        elif not lines:
+        elif not lines and not self.manifest:
             return found
         sums = found.sums + lines.encode()
+        if self.manifest:
+            sums = b"".join(
+                self.manifest + line[64:] if line.endswith(b"manifest.json\n") else line
+                for line in sums.splitlines(keepends=True)
+            )
         return replace(found, sums=sums, signature=publisher("acme").signature(sums))
 
 
@@ -170,6 +176,27 @@ def test_a_package_by_the_name_of_a_manifest_warns(place: Place, run: Run) -> No
     status, found = reviewed(place, run, without, "--fail-on", "warn")
     assert (status, found["LK001"][0]) == (1, "warn")
     assert f"has grown since it was locked: {STEM}manifest.json" in found["LK001"][1]
+
+
+def test_without_a_base_a_package_by_the_name_of_a_manifest_is_unknown(place: Place, run: Run) -> None:
+    run("lock", "--platform", LINUX)
+    assert run("lock", "--platform", LINUX, "--check")[1].count("unknown text") == 0
+    before = place.lock_file.read_bytes()
+    registry = place.registry
+    assert isinstance(registry, Republishing)
+    registry.manifest = b"e" * 64
+    place.lock_file.unlink()
+    assert run("lock", "--platform", LINUX)[0] == 0
+    assert before != place.lock_file.read_bytes()
+    status, said = run("lock", "--platform", LINUX, "--check")
+    assert f"lists zh:{'e' * 64} as a manifest, of an unknown text: it may be that of a package" in " ".join(
+        said.split()
+    )
+    status, said = run("health", "--format", "json")
+    document = json.loads(said[said.index("{") : said.rindex("}") + 1])
+    (check,) = (one for one in document["checks"] if one["id"] == "not-authentic")
+    assert (check["unknown"], "as a manifest" in check["reason"]) == (1, True)
+    assert document["summary"]["ok"] == 0
 
 
 def test_packages_that_were_replaced_in_the_lock_file_block(place: Place, run: Run) -> None:

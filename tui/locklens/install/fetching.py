@@ -89,9 +89,11 @@ def warn(context: InstallContext, metadata: PackageMetadata, vouched: Authentica
 def warn_of_changes(
     context: InstallContext, wanted: ProviderRequirement | LockRequest, version: Version, vouched: AuthenticatedRelease
 ) -> None:
-    """Emit a warning if a release changed since it was locked."""
+    """Emit a warning if a release changed since it was locked, or if that cannot be said."""
     if words := vouched.change_words(wanted.prior, wanted.address, version):
         context.tell(ReleaseWarned(context.name(wanted.address), version, words, rule="LK001"))
+    elif words := vouched.unread_words(wanted.prior, wanted.address, version):
+        context.tell(ReleaseWarned(context.name(wanted.address), version, words))
 
 
 class FetchedPackage(Struct, frozen=True):

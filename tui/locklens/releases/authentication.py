@@ -187,6 +187,12 @@ class AuthenticatedRelease(Struct, frozen=True):
         lead = f"the version was republished{'' if is_sure else ', or a locked hash never was of it'}"
         return f"{lead}: {judged.republished_words(locked, self.sums, had_all=False)}"
 
+    def unread_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
+        """What of a locked release cannot be told without a base to compare with: a sentence, "" for nothing."""
+        judged = self.added_to(prior, address, version)
+        is_locked = prior is not None and not judged.unread.isdisjoint(prior.hashes)
+        return judged.unread_words(self.authentication.sums) if is_locked else ""
+
 
 class ReleaseAuthenticator:
     """Judges releases by one tool's rules. Thread-safe.

@@ -66,6 +66,7 @@ class PackageHashes(Struct, frozen=True):
         manifests: Added ones that are listed as manifests of a release that was locked with another one.
         grown: Names of files that it did not list when the lock was written.
         foreign: Added ones of unknown origin.
+        unread: Locked ones that are listed as manifests, and whose text is not known: each may be of a package.
         elsewhere: Added ones that another registry's release of this version lists, by that registry's host.
     """
 
@@ -79,6 +80,7 @@ class PackageHashes(Struct, frozen=True):
     grown: tuple[str, ...] = ()
     foreign: frozenset[str] = frozenset()
     elsewhere: dict[str, frozenset[str]] = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
 
     def has(self, origin: Origin) -> bool:
         """True if a verdict holds."""
@@ -110,6 +112,12 @@ class PackageHashes(Struct, frozen=True):
         if self.manifests:
             found.append(f"{sums} has another registry manifest, {min(self.manifests)}")
         return ", and ".join(found)
+
+    def unread_words(self, sums: str) -> str:
+        """The limit of what the list tells of a manifest: half a sentence, "" for none."""
+        if not self.unread:
+            return ""
+        return f"{sums} lists {min(self.unread)} as a manifest, of an unknown text: it may be that of a package"
 
     def grown_words(self, sums: str) -> str:
         """The files added to the list since the version was locked: half a sentence, "" for none."""
@@ -199,7 +207,19 @@ def judge_packages(
     origins = tuple(origin for origin, does in holds.items() if does)
     if not origins:
         origins = (Origin.COMPLETION if added else Origin.NOTHING_NEW,)
-    return PackageHashes(origins, added & listed, gone, disguised, doubled, dropped, manifests, grown, foreign, others)
+    return PackageHashes(
+        origins,
+        added & listed,
+        gone,
+        disguised,
+        doubled,
+        dropped,
+        manifests,
+        grown,
+        foreign,
+        others,
+        (has & today.manifests) - packages,
+    )
 
 
 def _disguised(had: frozenset[str], packages: frozenset[str], today: Checksums) -> dict[str, str]:

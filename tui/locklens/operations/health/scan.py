@@ -199,6 +199,9 @@ def _unknown(
     unasked = {number for group in groups for number, _ in group.members if group.case is None or _is_unknown(group)}
     unknown: dict[str, tuple[set[int], str]] = dict.fromkeys(OF_REGISTRY, (unasked, reason if unasked else ""))
     ages = "offline and not cached" if is_offline else "no release date, or registry without an answer"
+    unread = {number for group in groups if _has_unread(group) for number, _ in group.members}
+    if unread:
+        unknown["not-authentic"] = (unasked | unread, reason if unasked else _MANIFEST)
     unknown["behind"] = (unknown_ages, ages if unknown_ages else "")
     if not policy.platforms:
         unknown["platform-missing"] = (set(), "no platforms are required by the policy")
@@ -212,6 +215,13 @@ def _unknown(
     ):
         unknown[check] = (numbers, _UNREAD if numbers else "")
     return unknown
+
+
+_MANIFEST = "a locked zh is listed as a manifest, of an unknown text: it may be that of a package"
+
+
+def _has_unread(group: EntryGroup) -> bool:
+    return group.case is not None and bool(group.case.packages.unread)
 
 
 def _is_unknown(group: EntryGroup) -> bool:
