@@ -188,11 +188,11 @@ def test_without_a_base_a_package_by_the_name_of_a_manifest_is_unknown(place: Pl
     place.lock_file.unlink()
     assert run("lock", "--platform", LINUX)[0] == 0
     assert before != place.lock_file.read_bytes()
-    status, said = run("lock", "--platform", LINUX, "--check")
+    _, said = run("lock", "--platform", LINUX, "--check")
     assert f"lists zh:{'e' * 64} as a manifest, of an unknown text: it may be that of a package" in " ".join(
         said.split()
     )
-    status, said = run("health", "--format", "json")
+    _, said = run("health", "--format", "json")
     document = json.loads(said[said.index("{") : said.rindex("}") + 1])
     (check,) = (one for one in document["checks"] if one["id"] == "not-authentic")
     assert (check["unknown"], "as a manifest" in check["reason"]) == (1, True)
