@@ -88,7 +88,7 @@ def test_another_spelling_beside_what_is_read_blocks(
 ) -> None:
     before, now = BESIDE[spelt]
     if before is not None and not (top / before).exists():
-        (top / before).parent.mkdir(parents=True)
+        (top / before).parent.mkdir(parents=True, exist_ok=True)
         (top / before).write_text("# x\n")
     git(top, "add", "--all", "--force")
     git(top, "commit", "-qm", "x", "--allow-empty")
