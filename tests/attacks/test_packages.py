@@ -257,7 +257,7 @@ def test_packages_in_the_layout_of_a_mirror_are_a_warning(top: Path, capsys: pyt
         (f"{DEMO}/1.0.0", "../../../../../pk", "pk/linux_amd64/terraform-provider-demo"),
         (DEMO, "../../../../pk", "pk/terraform-provider-demo_1.0.0_linux_amd64.zip"),
         ("registry.terraform.io/acme", "../../../pk", "pk/demo/1.0.0/linux_amd64/terraform-provider-demo"),
-        ("localhost/acme/demo/1.0.0/linux_amd64", "../../../../../../pk", "pk/x"),
+        ("localhost/acme/demo/1.0.0/linux_amd64", "../../../../../../pk", "pk/terraform-provider-demo_v1.0.0"),
         ("localhost/acme", "../../../pk", "pk/demo/terraform-provider-demo_1.0.0_linux_amd64.zip"),
     ],
     ids=["platform", "program", "file", "version", "type", "namespace", "platform of a host", "namespace of a host"],

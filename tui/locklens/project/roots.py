@@ -192,7 +192,11 @@ def _spelt_otherwise(
     repository: Repository, tree: Tree, anew: Sequence[str], submodules: Sequence[str]
 ) -> dict[str, dict[str, str]]:
     """Return the new side's other spellings of what is read, each with the usual one, by folder."""
-    read = {*links_of(tree, anew), *submodules, *changed_states(tree, [path for path in anew if path.endswith(".json")])}
+    read = {
+        *links_of(tree, anew),
+        *submodules,
+        *changed_states(tree, [path for path in anew if path.endswith(".json")]),
+    }
     found: dict[str, dict[str, str]] = {}
     for path, usual in other_spellings(anew, _tracked(repository, tree), read).items():
         found.setdefault(folder_of(path), {})[path] = usual

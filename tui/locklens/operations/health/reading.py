@@ -9,15 +9,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.identity import identity_of
 from locklens.lockfile.model import LockFile
 from locklens.operations.review.unlocked import evidence_of_root, evidence_of_unread
-from locklens.operations.review.unreviewed import unread_files
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
+from locklens.project.content_ids import content_ids
 from locklens.project.files import configuration_files, generator_among
 from locklens.project.roots import RootEvidence
 from locklens.project.touched_roots import is_module_file
-from locklens.review.context import RootContext
+from locklens.review.context import RootContext, Unread
 from locklens.review.model import LockStatus, RootReview
 from locklens.review.rules.health import CHECKS, Absence, LockedState
 from locklens.review.rules.heeding import heeded
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from locklens.operations.health.layout import Layout
     from locklens.policy import Policy
     from locklens.project.merging import Module
+    from locklens.project.tree import Tree
     from locklens.review.model import Finding
     from locklens.versions import Constraints
 
@@ -183,9 +185,7 @@ class _RootsReader:
             changes=(),
             configuration=configuration,
             # Nothing says that an error is new.
-            context=RootContext(
-                settings.policy, unread=unread_files(tree, configuration, configuration, folder, frozenset())
-            ),
+            context=RootContext(settings.policy, unread=_unread(tree, configuration)),
         )
         findings = list(judge_root(review)) if lock.exists else []
         findings += heeded(self._own_findings(review, findings, absence), settings.policy)
@@ -231,6 +231,16 @@ class _RootsReader:
             if entry.address not in moved:
                 for verdict in CHECKS["LK040"](LockedState(root.tool, policy, entry=entry)):
                     yield finding_of("LK040", verdict, root.lock_file, entry.line, entry.address)
+
+
+def _unread(tree: Tree, configuration: Configuration) -> dict[str, Unread]:
+    """Return the files of a configuration with an error, by path; nothing says that one is new."""
+    errors = [one for one in configuration.problems if one.is_error]
+    contents = content_ids(tree, {one.file for one in errors})
+    return {
+        one.file: Unread(one.summary, one.line, False, identity_of(one.file, contents[one.file]))
+        for one in reversed(errors)
+    }
 
 
 def _light(lock: LockFile) -> LockFile:
