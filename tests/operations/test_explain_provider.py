@@ -149,7 +149,7 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
         "               5.92.0-beta1  held back:\n"
         "                 < 5.91.0  z_override.tf:3\n"
         "                 pre-release (needs an exact constraint)\n"
-        "               5.60.0 to 5.90.0 (2 versions)  available, not the newest in range\n"
+        "               5.60.0 to 5.90.0 (2 versions)  not held back\n"
         "               5.50.0  held back:\n"
         "                 != 5.50.0  main.tf:9\n"
     ) in text

@@ -163,7 +163,7 @@ def test_without_stages_the_markers_count_and_it_is_said(merging: Merging, style
     plan = merging.plan()
     assert merging.lock.read_bytes() == data
     assert new_data(plan) == UNITED.encode()
-    assert any("merged from the markers" in remark.detail for remark in plan.remarks)
+    assert any("merged from the conflict markers" in remark.detail for remark in plan.remarks)
 
 
 def test_markers_within_a_block_do_not_give_a_version_the_hashes_of_another(merging: Merging) -> None:
@@ -192,7 +192,7 @@ def test_a_side_taken_in_the_work_tree_can_still_be_merged(merging: Merging) -> 
 def test_what_is_in_no_conflict_is_refused(merging: Merging) -> None:
     merging.commit(BASE.encode())
     (failure,) = merging.plan().failures
-    assert failure.detail.endswith("the lock file is in no conflict")
+    assert failure.detail.endswith("there is no merge conflict")
     merging.lock.write_bytes(BASE.encode() + b"<<<<<<< HEAD\n")
     (failure,) = merging.plan().failures
     assert "a marker stands here without its counterpart" in failure.detail

@@ -114,6 +114,16 @@ def test_a_group_lists_its_roots(samples: Samples) -> None:
     assert "in 1 of 2" in text
 
 
+def test_a_root_says_ok_of_no_change_before_its_facts_are_known(samples: Samples) -> None:
+    change = replace(samples.change(), evidence=None)
+    review = samples.review(samples.root("a", [change]))
+    section = outline(review, Grouping.ROOT)[0]
+    known, asking = (texts(detail_lines(section, review, is_asking=is_asking)) for is_asking in (False, True))
+    assert " …     " in asking
+    assert " ok " not in asking
+    assert " ok " not in known
+
+
 def test_a_pending_acceptance_stands_below_its_finding(samples: Samples) -> None:
     bad, good = samples.change(findings=(samples.finding("LK005", Severity.BLOCK),)), samples.change()
     one = Acceptance("LK005", str(bad.address), bad.id, "checked with the vendor", "ann", line=7)

@@ -77,7 +77,9 @@ async def test_nothing_important_is_cut(samples: Samples, running: Running, size
             "3 BLOCK",
             "6 Doctor",
             "unverified",
-            "hashicorp/azurerm  3.117.1 -> 4.52.0 major",
+            "hashicorp/azurerm",
+            "3.117.1 -> 4.52.0 ",
+            " major",
             "8 roots",
             "CI would fail: 3 blocking",
             "0 of 21 reviewed",
@@ -182,6 +184,13 @@ async def test_light_and_dark_say_the_same(samples: Samples, running: Running) -
         on.app.theme = "locklens-light"
         await on.pilot.pause()
         assert on.text == dark
+
+
+def test_a_long_word_stays_beside_the_sign_of_a_diff() -> None:
+    rows = ["".join(span.text for span in piece) for piece in wrapped(line(f'+    "zh:{"a" * 64}",'), 70)]
+    assert rows == [f'+    "zh:{"a" * 61}', 'aaa",']
+    words = ["".join(span.text for span in piece) for piece in wrapped(line("a short sentence", hanging=2), 10)]
+    assert words == ["a short", "  sentence"]
 
 
 def test_wrapping_keeps_every_character() -> None:

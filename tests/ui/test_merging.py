@@ -117,7 +117,7 @@ async def test_where_nothing_is_in_conflict(opening: Opening, merging: Merging) 
         await on.press("r")
         await on.reviewed()
         await on.press("M")
-        await until(on, lambda: "infra/.terraform.lock.hcl: the lock file is in no conflict" in on.text)
+        await until(on, lambda: "infra/.terraform.lock.hcl: there is no merge conflict" in on.text)
         assert not on.has_preview()
 
 

@@ -274,14 +274,14 @@ def signer_span(selection: UpgradeSelection, offer: UpgradeCandidates, choice: C
     match signer_change(old, new):
         case SignerChange.SAME:
             if not new.signer.keys:
-                return Span(f"{tier}, as before", Role.WARN)
-            return Span(f"{tier}, same key")
+                return Span("still unsigned", Role.WARN)
+            return Span("same key")
         case SignerChange.OTHER:
             return Span("NEW KEY", Role.WARN)
         case SignerChange.LOST:
             return Span("NOT SIGNED", Role.WARN)
         case SignerChange.GAINED:
-            return Span(f"{tier}, now signed", Role.GOOD)
+            return Span("now signed", Role.GOOD)
         case _:
             return Span(tier, Role.DIM)
 

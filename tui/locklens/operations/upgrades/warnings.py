@@ -79,7 +79,7 @@ def _of_the_age(
     if selection.terms.is_too_young(choice):
         yield _warning(f"{counted(choice.days or 0, 'day')} old, cooldown {days}")
     if selection.terms.is_of_unknown_age(choice):
-        yield _warning(f"release date unknown: the {selection.terms.cooldown}-day cooldown cannot be checked")
+        yield _warning("release date unknown, cooldown cannot be checked")
 
 
 def _of_the_platforms(

@@ -200,7 +200,7 @@ class _Conflicted(Struct, frozen=True):
             return cls(root, MergeSides(*sides), conflict.names, False)
         problem = root.lock.problems[0] if root.lock.problems else None
         if problem is None:
-            raise ConfigurationError("the lock file is in no conflict", path=root.lock.path)
+            raise ConfigurationError("there is no merge conflict", path=root.lock.path)
         words, hint = f"{problem.summary}: {problem.detail}", "resolve the conflict by hand"
         raise ConfigurationError(words, path=root.lock.path, line=problem.line, hint=hint)
 
@@ -233,8 +233,10 @@ class _Conflicted(Struct, frozen=True):
         """Note where the sides are from, and the next step in git."""
         path, data = self.root.path, self.root.lock.data
         if not self.is_staged:
-            words = "merged from the markers, as git's index has no sides of it: the rest is as git merged its lines"
-            draft.warn(path, words, hint="check the hashes: v verifies them")
+            words = "merged from the conflict markers, since git's index no longer has both sides"
+            draft.warn(
+                path, words, hint="check the hashes of the other entries: git merged them line by line (v verifies)"
+            )
             return
         sides = (self.sides.base, self.sides.ours, self.sides.theirs)
         known = {line.rstrip(b"\r") for side in sides for line in side.split(b"\n")}

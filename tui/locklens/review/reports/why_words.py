@@ -35,7 +35,7 @@ def held_words(holds: Sequence[Hold]) -> str:
 
 
 HELD_BACK = "held back:"
-NOT_HELD = "available, not the newest in range"
+NOT_HELD = "not held back"
 NOTHING_TO_UPGRADE = "not required here, so upgrade skips it; prune removes it"
 
 

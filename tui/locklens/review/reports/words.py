@@ -59,6 +59,9 @@ def kind_sign(kind: ChangeKind) -> str:
     return _SIGNS[kind]
 
 
+SAME_VERSION = " (same version)"
+
+
 def phrase(change: Change) -> str:
     """The versions in a few characters: `5.1.0 -> 5.2.0`, `new 1.0.0`, `1.0.0 (same version)`."""
     match change.old, change.new:
@@ -69,7 +72,7 @@ def phrase(change: Change) -> str:
         case old, new if old is not None and new is not None and old.version != new.version:
             return f"{old.version} -> {new.version}"
         case _, new:
-            return f"{new.version} (same version)" if new is not None else ""
+            return f"{new.version}{SAME_VERSION}" if new is not None else ""
 
 
 def side(kind: str, name: str, revision: str | None) -> str:

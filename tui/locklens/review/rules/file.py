@@ -54,7 +54,7 @@ def _not_canonical(root: RootReview) -> Iterator[Verdict]:
 
     modules = (f"a module block (line {warning.line})" for warning in root.new.warnings)
     if odd := [*deviations(root.new), *modules]:
-        yield Verdict(f"not as the tools write it: {', '.join(odd)}", file=root.new.path)
+        yield Verdict(f"the tools write it differently: {', '.join(odd)}", file=root.new.path)
 
 
 CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK018": _not_canonical, "LK019": _unreadable}

@@ -61,7 +61,9 @@ def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks
     """
     facts = [line(Span("key  ", Role.DIM), fingerprint, copied=fingerprint) for fingerprint in fingerprints]
     each = "it" if len(fingerprints) == 1 else "them"
-    facts.append(line(Span(f"Compare {each} with what the publisher shows elsewhere than on the registry.", Role.DIM)))
+    facts.append(
+        line(Span(f"Compare {each} with what the publisher publishes somewhere other than the registry.", Role.DIM))
+    )
     whose = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
     digits = Field(
         "digits",

@@ -38,7 +38,7 @@ HASHES_KEYS = KeyTable(
                 Key("space", "space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
                 Key("a", "a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
                 FILTER,
-                Key("x", "x", "expand", "toggle full hashes: and the explanation of each rule", "expand"),
+                Key("x", "x", "expand", "show full hashes: and the explanation of each rule", "expand"),
                 Key(
                     "w",
                     "w",

@@ -23,7 +23,7 @@ def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
     return (
         BarLayout((*name, title), right),
         BarLayout((Piece(" preview  ", Role.DIM), title), right),
-        BarLayout((*right, title)),
+        BarLayout((Piece(" "), title), right),
     )
 
 

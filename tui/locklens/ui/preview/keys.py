@@ -40,7 +40,7 @@ PREVIEW_KEYS = KeyTable(
                 Key("", "j k, arrows", "", "next and previous line; the right pane follows the left", "move"),
                 Key("", "g G", "", "first and last line"),
                 Key("tab,shift+tab", "tab", "other_pane", "switch pane: between plan and detail", "pane"),
-                Key("x", "x", "expand", "toggle full hashes: and the explanation of each rule", "expand"),
+                Key("x", "x", "expand", "show full hashes: and the explanation of each rule", "expand"),
                 Key("d", "d", "diff", "show full diff: as git apply takes it", "full diff"),
                 Key(
                     "y",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from locklens.review.reports.lines import Role, Span
+from locklens.review.reports.words import SAME_VERSION
 from locklens.ui.review.rows import Mark, Row
 from locklens.ui.review.tree import Node, NodeKind
 from locklens.ui.widgets.row_list import RowList, fold_marker
@@ -77,6 +78,10 @@ def _tails(row: Row) -> tuple[str, ...]:
     return (f"{where}{kind}", kind, f" …/{harmless(folder)}", "") if where else (kind, kind, "")
 
 
+def _in_brief(row: Row) -> Row:
+    return replace(row, phrase=row.phrase.replace(SAME_VERSION, " (same)"))
+
+
 class ChangeList(RowList[Row]):
     """The rows of a review, one line each."""
 
@@ -112,6 +117,7 @@ class ChangeList(RowList[Row]):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._columns = Columns(0, 0)
+        self._is_brief = False
 
     def tell_highlighted(self) -> None:
         """Post the highlighted row."""
@@ -122,8 +128,11 @@ class ChangeList(RowList[Row]):
         return row.depth == 0 and row.folded is False
 
     def lay_out(self, rows: tuple[Row, ...], width: int) -> None:
-        """Distribute the width among the columns."""
-        self._columns = Columns.fitting(rows, width)
+        """Distribute the width among the columns; "same version" is shortened before a name is cut."""
+        self._columns, self._is_brief = Columns.fitting(rows, width), False
+        names = (cell_len(harmless(row.name)) for row in rows if row.phrase)
+        if any(name > self._columns.name for name in names):
+            self._columns, self._is_brief = Columns.fitting(tuple(map(_in_brief, rows)), width), True
 
     def titles(self, width: int) -> StyledPiece:
         """Name the columns."""
@@ -152,6 +161,7 @@ class ChangeList(RowList[Row]):
         return [*spans, Span(f"  {note}" if note else "", Role.DIM), Span(" " * (gap + 1)), *tail]
 
     def _entry(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
+        row = _in_brief(row) if self._is_brief else row
         spans = self._lead(row, cursor=cursor)
         mark = Span(row.mark.value, _MARK_ROLES[row.mark])
         spans += [mark, Span(row.standing or " ", Role.GOOD), row.state, Span(f" {row.sign:<2} ", row.state.role)]

@@ -40,7 +40,9 @@ def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking
     """
     match node.kind:
         case NodeKind.SECTION:
-            lines = root_lines(node, in_full=in_full) if node.root is not None else section_lines(node)
+            lines = (
+                root_lines(node, in_full=in_full, is_asking=is_asking) if node.root is not None else section_lines(node)
+            )
             return (*lines, *asked_lines(review, is_asking=is_asking))
         case NodeKind.CHANGE | NodeKind.MEMBER:
             return tuple(_change_lines(node.subjects[0], review, in_full=in_full, is_asking=is_asking))
@@ -54,7 +56,7 @@ def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking
         case NodeKind.CONFLICT if node.pair is not None:
             return tuple(_conflict_lines(node, node.pair))
         case NodeKind.NOTE | NodeKind.FINDING | NodeKind.CONFLICT:
-            return tuple(root_lines(node, in_full=in_full))
+            return tuple(root_lines(node, in_full=in_full, is_asking=is_asking))
         case _:
             assert_never(node.kind)
 

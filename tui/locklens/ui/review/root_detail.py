@@ -9,7 +9,7 @@ from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, 
 from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
-from locklens.ui.review.rows import kind_in_short
+from locklens.ui.review.rows import kind_in_short, state_of_change
 from locklens.ui.review.tree import Node, NodeKind
 from locklens.ui.text.clipboard import change_copied, finding_copied
 
@@ -27,8 +27,8 @@ def _fact(label: str, *spans: Span | str, place: FilePlace | None = None) -> Lin
     return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL, place=place)
 
 
-def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
-    """A root: its lock file, configuration, findings and changes."""
+def root_lines(node: Node, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
+    """A root: its lock file, configuration, findings and changes; `is_asking` while the review is incomplete."""
     root = node.root
     if root is None:
         return
@@ -57,7 +57,8 @@ def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
     for change in listed:
         name = change.address.short(root.tool.default_host).ljust(width)
         summary = Span(f"  {phrase(change)}  {kind_in_short(change)}", Role.DIM)
-        yield line(" ", severity_span(change.severity, width=6), name, summary, hanging=8, copied=change_copied(change))
+        state = state_of_change(root, change, is_asking=is_asking)
+        yield line(" ", state, " ", name, summary, hanging=8, copied=change_copied(change))
     if node.kind is NodeKind.SECTION and (more := len(root.changes) - len(listed)) > 0 and node.note:
         yield line(
             Span(f'       {counted(more, "more change")} in the section "in several roots"', Role.DIM), hanging=7

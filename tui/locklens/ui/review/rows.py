@@ -168,6 +168,12 @@ def _state(node: Node, *, is_asking: bool) -> Span:
     return Span(f"{known.text}{sign}", known.role)
 
 
+def state_of_change(root: RootReview, change: Change, *, is_asking: bool) -> Span:
+    """The severity of a change as its row has it: "…" or "?" where not all is known, instead of "ok"."""
+    node = Node("", NodeKind.CHANGE, "", change.severity, (RootChange(root, change),))
+    return _state(node, is_asking=is_asking)
+
+
 def _is_judged(subject: RootChange, *, is_asking: bool) -> bool:
     """True if nothing more can be found about a change: its facts are known, and so is the configuration."""
     return is_settled(subject.change) and not (is_asking and subject.root.configuration is None)

@@ -83,7 +83,7 @@ DIAGNOSE = Key(
     "i",
     "i",
     "diagnose",
-    "diagnose on Doctor: why init fails with this provider; its finding or error is the starting point",
+    "diagnose in Doctor: why init fails with this provider; its finding or error is the starting point",
     "diagnose",
 )
 """On every screen with rows of providers, and on the Preview of a plan that failed."""

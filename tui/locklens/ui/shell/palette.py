@@ -69,18 +69,18 @@ def _named(key: Key, group: KeyGroup) -> tuple[str, str]:
 
 
 def view_commands(table: KeyTable, shown: View, exports: Iterable[Command]) -> Iterator[Command]:
-    """Yield all commands of a view, commands without a key first.
+    """Yield all commands of a view: its keys, the other views, and its exports.
 
     Args:
         table: The view's keys.
         shown: The view that is open.
         exports: The view's exports.
     """
-    yield from exports
     yield from key_commands(table)
     for view in VIEWS:
         state = "current screen" if view == shown else f"key {view.key}"
         yield Command(f"Go to {view.title}", state, f"view({view.key!r})")
+    yield from exports
 
 
 class Palette(CommandPalette, ClosedOnce[None]):

@@ -33,10 +33,11 @@ _UPGRADE_SIGNS = {
 
 
 _UPGRADE_SIGNERS = {
-    "partner, same key": "signed with the key of the locked version",
+    "same key": "signed with the key of the locked version",
     "NEW KEY": "a different key; both are in the detail",
     "NOT SIGNED": "not signed, unlike the locked version",
-    "partner, now signed": "signed, unlike the locked version",
+    "now signed": "signed, unlike the locked version",
+    "still unsigned": "not signed, like the locked version",
     "REFUSED": "the tool would refuse the release",
     "?": "unknown; the reason is in the detail",
 }

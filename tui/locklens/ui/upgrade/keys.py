@@ -59,7 +59,7 @@ UPGRADE_KEYS = KeyTable(
                     "w",
                     "w",
                     "why",
-                    "explain version: constraints with file and line, and the versions held back",
+                    "why this version: constraints with file and line, and the versions held back",
                     "why",
                 ),
                 Key(
@@ -83,7 +83,7 @@ UPGRADE_KEYS = KeyTable(
                     "toggle all versions: one per line, or those near the target in one line",
                 ),
                 FILTER,
-                Key("b", "b", "group", "toggle grouping: by provider, by root", "group"),
+                Key("b", "b", "group", "change grouping: by provider, by root", "group"),
                 Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),

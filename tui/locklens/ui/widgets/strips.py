@@ -91,15 +91,24 @@ def fitted_step(text: str, width: int) -> str:
 
 
 def wrapped(line: Line, width: int) -> list[StyledPiece]:
-    """Break a line at spaces, and inside words longer than a line; continuation lines are indented."""
+    """Break a line at spaces, and inside words longer than a line; continuation lines are indented.
+
+    The first word behind an indent, or behind the sign of a diff and its indent, stays beside it and is broken too.
+    """
     spans = [Span(harmless(span.text), span.role) for span in line.spans]
     if sum(cell_len(span.text) for span in spans) <= width:
         return [spans]
     hanging = min(line.hanging, max(0, width * 2 // 3))
     painted: list[list[Span]] = [[]]
     used = 0
-    for text, role in _pieces(spans, max(1, width - hanging)):
-        size = cell_len(text)
+    for piece, role in _pieces(spans, max(1, width - hanging)):
+        text, size = piece, cell_len(piece)
+        is_first = len(painted) == 1 and len("".join(span.text for span in painted[0]).strip()) <= 1
+        if used and used + size > width and is_first and used < width // 2 and size > width // 2:
+            head = _head(text, width - used)
+            _append(painted[-1], head, role)
+            used, text = width, text[len(head) :]
+            size = cell_len(text)
         if used and used + size > width and text.strip():
             painted.append([Span(" " * hanging)] if hanging else [])
             used = hanging
