@@ -190,7 +190,7 @@ def test_a_long_word_stays_beside_the_sign_of_a_diff() -> None:
     rows = ["".join(span.text for span in piece) for piece in wrapped(line(f'+    "zh:{"a" * 64}",'), 70)]
     assert rows == [f'+    "zh:{"a" * 61}', 'aaa",']
     words = ["".join(span.text for span in piece) for piece in wrapped(line("a short sentence", hanging=2), 10)]
-    assert words == ["a short", "  sentence"]
+    assert words == ["a short ", "  sentence"]
 
 
 def test_wrapping_keeps_every_character() -> None:

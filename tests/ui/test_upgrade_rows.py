@@ -232,8 +232,8 @@ def test_what_is_safe() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        (ALICE, ALICE, "self-signed, same key"), (ALICE, MALLORY, "NEW KEY"), (ALICE, None, "NOT SIGNED"),
-        (None, ALICE, "self-signed, now signed"), (None, None, "unsigned, as before"),
+        (ALICE, ALICE, "same key"), (ALICE, MALLORY, "NEW KEY"), (ALICE, None, "NOT SIGNED"),
+        (None, ALICE, "now signed"), (None, None, "still unsigned"),
     ],
 )  # fmt: skip
 def test_signers(old: object, new: object, expected: str) -> None:

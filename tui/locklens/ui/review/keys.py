@@ -31,7 +31,12 @@ REVIEWING = KeyGroup(
             "mark reviewed: the changes and findings of the row; again to unmark; kept for later runs",
             "reviewed",
         ),
-        Key("a", "a", "mark_shown", "mark all shown: every row that the filter shows; again to unmark; Z marks them as before"),
+        Key(
+            "a",
+            "a",
+            "mark_shown",
+            "mark all shown: every row that the filter shows; again to unmark; Z marks them as before",
+        ),
         FILTER,
         Key("s", "s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
         Key("b", "b", "group", "change grouping: by root, by provider, by severity", "group"),
