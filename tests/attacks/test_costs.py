@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
@@ -38,6 +40,9 @@ from locklens.sources.metadata import read_versions
 from locklens.trust.checksums import MAX_LINES, read_checksums
 from locklens.trust.continuity import judge_packages
 from locklens.trust.signature import MAX_KEYS_BYTES, Verifier
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 LARGER = 4
 MOST = 9.0
@@ -214,7 +219,7 @@ class Lines:
         sys.settrace(self._before)
         threading.settrace(self._before)
 
-    def _trace(self, _frame: object, event: str, _argument: object) -> object:
+    def _trace(self, _frame: FrameType, event: str, _argument: object) -> TraceFunction:
         self.number += event == "line"
         return self._trace
 

@@ -40,7 +40,12 @@ def test_links_to_a_chain_are_given_up_after_as_many_as_a_system_follows(
     chain(top, 300)
     read: list[str] = []
     readlink = os.readlink
-    monkeypatch.setattr(os, "readlink", lambda place: read.append(place) or readlink(place))
+
+    def counted(place: str) -> str:
+        read.append(place)
+        return readlink(place)
+
+    monkeypatch.setattr(os, "readlink", counted)
     tree = WorkTree(top)
     assert tree.behind_link("l0") == "l1"
     assert len(read) < 2 * MAX_LINKS

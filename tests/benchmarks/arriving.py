@@ -92,9 +92,9 @@ async def measure(review: Review, seconds: float) -> tuple[list[float], float]:
     built: list[float] = []
     build = ReviewScreen.refresh_list
 
-    def timed(self: ReviewScreen, *, cursor_key: str | None = None) -> None:
+    def timed(self: ReviewScreen, *, cursor_key: str | None = None, is_ordered: bool = False) -> None:
         began = time.perf_counter()
-        build(self, cursor_key=cursor_key)
+        build(self, cursor_key=cursor_key, is_ordered=is_ordered)
         built.append(time.perf_counter() - began)
 
     ReviewScreen.refresh_list = timed  # type: ignore[method-assign]

@@ -443,7 +443,7 @@ BROKEN = {
 }
 
 
-@pytest.fixture(params=BROKEN.values(), ids=BROKEN)
+@pytest.fixture(params=list(BROKEN.values()), ids=list(BROKEN))
 def without(request: pytest.FixtureRequest, clone: Clone, tmp_path: Path) -> Clone:
     clone.environment["PATH"] = "/usr/bin:/bin"
     if request.param:
