@@ -31,7 +31,7 @@ DOORS = {
     "httpcore": ("sources.http",),
     "httpx": ("sources.http",),
     "idna": ("addresses",),
-    "isal": ("packages.inflate",),
+    "isal": ("packages.contents",),
     "lark": ("hcl",),
     "msgspec": ANYWHERE,
     "packaging": ("versions",),

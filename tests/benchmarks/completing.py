@@ -35,7 +35,7 @@ from msgspec import Struct
 
 from locklens.operations.backfill.model import BackfillRequest, FetchSettings
 from locklens.operations.backfill.run import backfill
-from locklens.packages.inflate import engine
+from locklens.packages.contents import engine
 
 KINDS = 12
 """Different packages; the others are these again, under URLs of their own."""

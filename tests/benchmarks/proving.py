@@ -24,9 +24,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
-from locklens.packages import inflate
+from locklens.packages import Limits, contents
 from locklens.packages.hashing import hash_package
-from locklens.packages.limits import Limits
 from locklens.packages.unpack import unpack
 
 CHUNK = 64 * 1024
@@ -78,13 +77,13 @@ def chunks(path: Path) -> Iterator[bytes]:
 
 def reference(path: Path) -> None:
     """Inflates and hashes, one after the other, and checks nothing."""
-    module = inflate.engine()
+    module = contents.engine()
     stream, digest, is_first = module.decompressobj(-15), hashlib.sha256(), True
     for chunk in chunks(path):
         piece = chunk[30 + len(NAME) :] if is_first else chunk
         is_first = False
         while piece and not stream.eof:
-            digest.update(stream.decompress(piece, inflate.BLOCK))
+            digest.update(stream.decompress(piece, contents.BLOCK))
             piece = stream.unconsumed_tail
 
 
@@ -94,7 +93,7 @@ def with_zipfile(path: Path) -> None:
         hashlib.file_digest(file, "sha256")
     with ZipFile(path) as archive, archive.open(NAME.decode()) as entry:
         digest = hashlib.sha256()
-        while block := entry.read(inflate.BLOCK):
+        while block := entry.read(contents.BLOCK):
             digest.update(block)
 
 
@@ -124,14 +123,14 @@ def with_zlib(way: Callable[[Path], None]) -> Callable[[Path], None]:
     def run(path: Path) -> None:
         kept = sys.modules.get("isal")
         sys.modules["isal"] = None  # type: ignore[assignment]
-        inflate.engine.cache_clear()
+        contents.engine.cache_clear()
         try:
             way(path)
         finally:
             del sys.modules["isal"]
             if kept is not None:
                 sys.modules["isal"] = kept
-            inflate.engine.cache_clear()
+            contents.engine.cache_clear()
 
     return run
 
@@ -166,7 +165,7 @@ def main() -> None:
         path, small = Path(folder) / "package.zip", Path(folder) / "small.zip"
         make_package(path, arguments.mib * 1024**2)
         make_package(small, 1)
-        print(f"{path.stat().st_size / 1024**2:.0f} MiB packed; {inflate.engine().__name__}")
+        print(f"{path.stat().st_size / 1024**2:.0f} MiB packed; {contents.engine().__name__}")
         if sys.platform == "linux":
             base = peak()
             print(f"most memory: {base:.0f} MiB at rest, {peak(small) - base:+.1f} MiB by a package of 2 MiB", end="")

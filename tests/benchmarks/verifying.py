@@ -26,8 +26,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from locklens.packages import Limits
 from locklens.packages.installed import h1_of_folder
-from locklens.packages.limits import Limits
 
 MB = 1_000_000
 BLOCK = os.urandom(MB)

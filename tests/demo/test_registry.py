@@ -28,8 +28,8 @@ from locklens.demo.releases import MANIFEST, PLATFORMS, SampleLock, h1, zh
 from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_lines, write_cli_configuration
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import parse
+from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
-from locklens.packages.limits import Limits
 from locklens.trust.checksums import read_checksums
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from locklens.operations.comparison import Comparison, Side
 from locklens.operations.reports import REPORTS, render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
+from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
-from locklens.packages.limits import Limits
 from locklens.policy import POLICY_FILE
 from locklens.policy import parse as parse_policy
 from locklens.policy.editing import with_acceptances, with_pin, without_pin

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from locklens.packages import inflate
+from locklens.packages import contents
 
 
 @pytest.fixture(params=["isal", "zlib"])
@@ -17,6 +17,6 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         pytest.importorskip("isal")
     else:
         monkeypatch.setitem(sys.modules, "isal", None)
-    inflate.engine.cache_clear()
+    contents.engine.cache_clear()
     yield request.param
-    inflate.engine.cache_clear()
+    contents.engine.cache_clear()

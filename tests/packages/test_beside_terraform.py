@@ -16,8 +16,8 @@ from packages.odd import ACCEPTED, REFUSED
 from packages.zips import unpacked
 
 from locklens.errors import PackageError
+from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
-from locklens.packages.limits import Limits
 
 terraform = shutil.which("terraform")
 pytestmark = pytest.mark.skipif(terraform is None or sys.platform != "linux", reason="needs terraform on Linux")

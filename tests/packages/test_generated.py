@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from packages.zips import BINARY, DESCRIPTORS, FILE, FOLDER, LINK, PROGRAM, Item, build, unpacked
 
 from locklens.errors import PackageError
+from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import h1_of_folder
-from locklens.packages.limits import Limits
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="file names of any bytes")
 

@@ -22,10 +22,9 @@ from locklens.demo.packages import h1 as demo_h1
 from locklens.demo.packages import package_bytes as demo_package
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError, UnavailableError
 from locklens.hashes import HashedPackage, h1_of_digests, hashes_of_files
-from locklens.packages import inflate
+from locklens.packages import Limits, contents
 from locklens.packages.contents import Digest, SeekableContents
 from locklens.packages.hashing import hash_arriving_package, hash_package
-from locklens.packages.limits import Limits
 from locklens.sources.http import open_client
 
 
@@ -223,7 +222,7 @@ def test_a_package_on_its_way_from_a_server() -> None:
 
 
 def test_without_isal_the_standard_library_inflates(engine: str) -> None:
-    assert engine in inflate.engine().__name__
+    assert engine in contents.engine().__name__
 
 
 def archive_h1(data: bytes) -> str:

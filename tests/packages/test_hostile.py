@@ -12,9 +12,9 @@ from packages.odd import PROVIDER, TEXT
 from packages.zips import BINARY, STORED, Item, build, unpacked
 
 from locklens.errors import PackageError
+from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import h1_of_folder
-from locklens.packages.limits import Limits
 
 MIB = 1024**2
 

@@ -11,8 +11,8 @@ import pytest
 from test_hashes import FOLDERS, lay
 
 from locklens.errors import RunCancelledError
+from locklens.packages import Limits
 from locklens.packages.installed import h1_of_folder
-from locklens.packages.limits import Limits
 
 LIMITS = Limits()
 posix_only = pytest.mark.skipif(os.name != "posix", reason="links, devices and pipes")

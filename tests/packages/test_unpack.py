@@ -13,10 +13,10 @@ from packages.odd import ACCEPTED, PROVIDER, REFUSED, TEXT
 from packages.zips import BINARY, FILE, LINK, PROGRAM, STORED, Item, build, unpacked
 
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError
+from locklens.packages import Limits
+from locklens.packages.archive import PackageLayout
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import h1_of_folder
-from locklens.packages.layout import PackageLayout
-from locklens.packages.limits import Limits
 from locklens.packages.unpack import check_names_for_windows
 
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="file names of any bytes")

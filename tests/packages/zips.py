@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from locklens.packages.limits import Limits
+from locklens.packages import Limits
 from locklens.packages.unpack import unpack
 
 BINARY = b"terraform-provider-demo_v1.0.0"

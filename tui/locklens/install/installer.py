@@ -42,7 +42,7 @@ from locklens.install.folders import hashes_at
 from locklens.install.hints import hashes_command, next_step
 from locklens.install.model import Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
-from locklens.packages.limits import stop_if
+from locklens.packages import stop_if
 from locklens.selection import Selection, Unselectable, before_asking, combined, select
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
-from locklens.packages.limits import Limits
+from locklens.packages import Limits
 from locklens.text import disk_advice
 
 if TYPE_CHECKING:

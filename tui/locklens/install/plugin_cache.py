@@ -18,7 +18,7 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError
 from locklens.install.folders import DataFolder
 from locklens.install.limits import LIMITS
-from locklens.packages.limits import stop_if
+from locklens.packages import stop_if
 from locklens.project.walking import TooManyFoldersError, walk
 from locklens.storage.folder_lock import turn
 

@@ -1,33 +1,44 @@
-"""Hashes a package while it arrives: one pass over its bytes, nothing unpacked to the disk, little in memory."""
+"""Hashes a package while it arrives: one pass over its bytes, nothing unpacked to the disk, little in memory.
+
+The bytes of a package while they arrive: kept and hashed on the way, read once from the front.
+
+A second thread that does the other half of the work: one inflates while the other one hashes.
+
+Hashing and inflating let other threads run, so that two threads use two cores. Where other packages keep the processors
+busy anyway, there is none: handing blocks from one processor to another costs more than it brings.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import threading
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, cast
+from queue import Queue
+from typing import cast
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError
-from locklens.hashes import HashedPackage
-from locklens.packages.archive import read_directory
-from locklens.packages.arriving import Arriving
-from locklens.packages.contents import Digest, SeekableContents
+from locklens.errors import ConfigurationError, PackageError
+from locklens.hashes import HashedPackage, zh_of
+from locklens.packages import stop_if
+from locklens.packages.archive import PackageLayout, lay_out, read_directory
+from locklens.packages.contents import PIECE, Digest, SeekableContents, hash_arriving_entries
 from locklens.packages.contents import check as check_content
-from locklens.packages.layout import PackageLayout, lay_out
-from locklens.packages.pipeline import SecondThread
-from locklens.packages.zipstream import hash_arriving_entries
+from locklens.text import size_words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-    from typing import BinaryIO
+    from types import TracebackType
+    from typing import BinaryIO, Self
 
+    from locklens.packages import Limits
     from locklens.packages.archive import ZipEntry
-    from locklens.packages.limits import Limits
-    from locklens.packages.zipstream import Streamed
+    from locklens.packages.contents import Streamed
 
 EMPTY = sha256().hexdigest()
 """The digest of a folder entry in an `h1`."""
@@ -205,3 +216,194 @@ def spool_in(folder: Path | None) -> Iterator[BinaryIO]:
         # Bytes that were not written yet may find no room; that error was raised before.
         with suppress(OSError):
             file.close()
+
+
+class Arriving:
+    """A source of packed bytes that are on their way.
+
+    Args:
+        chunks: Of any sizes.
+        spool: Where all bytes are written as they arrive, in the second thread.
+        second: The thread for that and for the `zh`.
+        limit: Bytes after which they are given up.
+        on_bytes: Is told of every chunk's bytes.
+        cancel: Ends it between two chunks, and where `stop_if_cancelled` is called.
+    """
+
+    def __init__(
+        self,
+        chunks: Iterable[bytes],
+        spool: BinaryIO,
+        second: SecondThread,
+        *,
+        limit: Limits,
+        on_bytes: Callable[[int], None] | None,
+        cancel: threading.Event | None,
+    ) -> None:
+        self.size = 0
+        self._cancel = cancel
+        self._chunks = _bounded(chunks, limit, on_bytes, cancel)
+        self._spool, self._second = spool, second
+        self._sha256 = hashlib.sha256()
+        self._data = memoryview(b"")
+        self._at = 0
+
+    @property
+    def position(self) -> int:
+        """The number of bytes read."""
+        return self.size - len(self._data) + self._at
+
+    @property
+    def zh(self) -> str:
+        """Of all bytes, once they were drained and the second thread has finished."""
+        return zh_of(self._sha256.hexdigest())
+
+    def stop_if_cancelled(self) -> None:
+        """End the work where the run was cancelled: one piece may inflate to a thousand times its bytes.
+
+        Raises:
+            RunCancelledError: It was.
+        """
+        stop_if(self._cancel)
+
+    def some(self) -> memoryview:
+        """The next bytes, at most PIECE; none at the end."""
+        if self._at == len(self._data):
+            self._receive()
+        piece = self._data[self._at : self._at + PIECE]
+        self._at += len(piece)
+        return piece
+
+    def give_back(self, count: int) -> None:
+        """Put back that many of the bytes that `some` gave last."""
+        self._at -= count
+
+    def take(self, count: int) -> bytes:
+        """Exactly that many bytes; fewer only at the end."""
+        taken = bytearray()
+        while len(taken) < count and (piece := self.some()):
+            more = piece[: count - len(taken)]
+            taken += more
+            self.give_back(len(piece) - len(more))
+        return bytes(taken)
+
+    def drain(self) -> None:
+        """Let the rest arrive without looking at it."""
+        while self._receive():
+            pass
+        self._at = len(self._data)
+
+    def _receive(self) -> bool:
+        """Get the next chunk, or as many as make a piece: each step costs more than its bytes where these are few."""
+        chunk = next(self._chunks, b"")
+        if 0 < len(chunk) < PIECE:
+            gathered = bytearray(chunk)
+            while len(gathered) < PIECE and (chunk := next(self._chunks, b"")):
+                gathered += chunk
+            chunk = bytes(gathered)
+        if not chunk:
+            return False
+        self.size += len(chunk)
+        self._data, self._at = memoryview(chunk), 0
+        self._second.do(partial(self._keep, chunk))
+        return True
+
+    def _keep(self, chunk: bytes) -> None:
+        self._sha256.update(chunk)
+        self._spool.write(chunk)
+
+
+def _bounded(
+    chunks: Iterable[bytes],
+    limit: Limits,
+    on_bytes: Callable[[int], None] | None,
+    cancel: threading.Event | None,
+) -> Iterator[bytes]:
+    """Pass on what arrives, without empty chunks, as far as it may go."""
+    stop_if(cancel)
+    size = 0
+    for chunk in chunks:
+        stop_if(cancel)
+        size += len(chunk)
+        if size > limit.packed:
+            raise PackageError(f"the package has more than {size_words(limit.packed)}, which is not read")
+        if on_bytes is not None:
+            on_bytes(len(chunk))
+        if chunk:
+            yield chunk
+
+
+_WAITING = 8
+"""Blocks on their way from one thread to the other: what bounds the memory."""
+
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+"""Those that this process may use."""
+
+
+class _Packages:
+    """The number of packages in work."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lock = threading.Lock()
+
+
+_PACKAGES = _Packages()
+
+
+class SecondThread:
+    """Does what it is told, in order, in a thread of its own; a context manager, at whose end the thread is gone.
+
+    The first error of the thread is raised by the next call, and nothing is done after it. While there are as many
+    packages at work as processors, the calling thread does it itself.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: Queue[Callable[[], object] | None] = Queue(_WAITING)
+        self._error: BaseException | None = None
+        self._is_stopped = False
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        with _PACKAGES.lock:
+            _PACKAGES.count += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with _PACKAGES.lock:
+            _PACKAGES.count -= 1
+        self._is_stopped = True
+        if self._thread is not None:
+            self._tasks.put(None)
+            self._thread.join()
+
+    def do(self, task: Callable[[], object]) -> None:
+        """Put a task behind the others, or do it; wait while too many do."""
+        if _PACKAGES.count >= PROCESSORS and not self._tasks.unfinished_tasks and self._error is None:
+            task()
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="package", daemon=True)
+            self._thread.start()
+        self._tasks.put(task)
+        if self._error is not None:
+            raise self._error
+
+    def finish(self) -> None:
+        """Wait until all that was put is done."""
+        self._tasks.join()
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            if not self._is_stopped:
+                try:
+                    task()
+                except BaseException as error:  # noqa: BLE001 - it is raised in the other thread
+                    self._error = error
+                    self._is_stopped = True
+            del task
+            self._tasks.task_done()

@@ -12,7 +12,7 @@ import os
 import stat
 
 from locklens.hashes import HashedPackage, h1_of_digests
-from locklens.packages.limits import Limits, stop_if
+from locklens.packages import Limits, stop_if
 from locklens.text import size_words
 
 TYPE_CHECKING = False

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.hashes import HashedPackage
+    from locklens.packages import Limits
+    from locklens.packages.archive import PackageLayout
     from locklens.packages.hashing import Passed
-    from locklens.packages.layout import PackageLayout
-    from locklens.packages.limits import Limits
 
 _FOLDER_MODE = 0o755
 _NOT_IN_WINDOWS_NAMES = {*'<>:"|?*\\', *map(chr, range(32))}

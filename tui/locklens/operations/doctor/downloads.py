@@ -9,7 +9,7 @@ from locklens.addresses import Platform
 from locklens.doctor.model import NetworkReason
 from locklens.errors import RunCancelledError, SourceError
 from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned
-from locklens.packages.limits import Limits
+from locklens.packages import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from locklens.doctor.examined import FoundPackage, PackageOrigin
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
+from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import file_digests, hashed_folder
-from locklens.packages.limits import Limits
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind

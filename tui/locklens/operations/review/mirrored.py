@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import is_known_scheme
+from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import hashed_folder
-from locklens.packages.limits import Limits
 from locklens.releases.facts import MirroredHash, MirroredHashes, MirrorId
 from locklens.sources.filesystem_mirror import FilesystemMirror
 from locklens.text import reason_of

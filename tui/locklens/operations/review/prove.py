@@ -200,8 +200,8 @@ class Proving:
     def _hash(self, target: ProvingTarget, package: Package, label: str) -> frozenset[str]:
         """Download one package, cache its hashes if it is the signed one, and return those of its files."""
         from locklens.errors import PackageError
+        from locklens.packages import Limits
         from locklens.packages.hashing import hash_package
-        from locklens.packages.limits import Limits
 
         source, metadata = self._metadata(target, package)
         received = reported = 0

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from locklens.install.limits import LIMITS
-from locklens.packages.pipeline import PROCESSORS
+from locklens.packages.hashing import PROCESSORS
 
 if TYPE_CHECKING:
     import threading

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
+from locklens.packages import Limits
 from locklens.packages.installed import h1_of_folder
-from locklens.packages.limits import Limits
 from locklens.storage.placing import is_within, sync_folder
 from locklens.storage.records import MovedFolder
 from locklens.text import reason_of
