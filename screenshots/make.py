@@ -27,7 +27,7 @@ from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configura
 from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 

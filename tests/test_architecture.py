@@ -26,7 +26,7 @@ ANYWHERE = ("",)
 DOORS = {
     "deepdiff": ("review.changes",),
     "distributed": ("operations.backfill.dask_crew",),
-    "gnupg": ("trust.signature",),
+    "gnupg": ("trust.gpg",),
     "hcl2": ("hcl",),
     "httpcore": ("sources.http",),
     "httpx": ("sources.http",),
@@ -117,7 +117,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
 
 def test_a_registry_is_one_source_of_others() -> None:
     users = {of_package(name) for name, every in imports().items() if "locklens.sources.registry" in every}
-    assert users == {"sources.registries"}, "what needs a source names locklens.sources.source"
+    assert users == {"sources.registries"}, "what needs a source names locklens.sources"
 
 
 def test_no_modules_import_each_other() -> None:
@@ -183,7 +183,7 @@ UNCHANGED = (
     "concurrent.futures",
     "dataclasses",
     "tomllib",
-    "locklens.install.model",
+    "locklens.install.context",
     "locklens.project.requirements",
     "locklens.review.case",
     "locklens.review.rules.release",

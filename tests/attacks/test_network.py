@@ -20,7 +20,7 @@ from loopback import Handler, server_context, serving, tunnel_to, write_authorit
 from locklens.errors import UnavailableError
 from locklens.sources.http import RequestKind, open_client
 from locklens.sources.http.client import STALL_SECONDS
-from locklens.sources.http.settings import is_too_slow
+from locklens.sources.http.values import is_too_slow
 
 ANSWER = RequestKind("an answer", 64 * 1024, 5.0)
 

@@ -13,7 +13,7 @@ from waiting import until
 
 from locklens.errors import ConfigurationError
 from locklens.programs import safe_environment
-from locklens.sources.credentials import Helper
+from locklens.sources.hosts import Helper
 from locklens.trust.gpg import require_gpg
 from locklens.ui.shell.external import browser_command, open_page
 

@@ -21,9 +21,8 @@ from locklens.demo.published import Published, SampleListing
 from locklens.demo.publishers import SIGNED_AT, publisher
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
-from locklens.trust.authentication import AuthenticationOutcome, Enforcement, Release, authenticate
+from locklens.trust.authentication import AuthenticationOutcome, Enforcement, PublishedKey, Release, authenticate
 from locklens.trust.signature import Verifier
-from locklens.trust.tiers import PublishedKey
 
 gnupg = conftest.gnupg
 verifier = conftest.verifier

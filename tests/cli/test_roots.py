@@ -14,7 +14,7 @@ from repositories import copy_of
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
 from locklens.dialect import TERRAFORM
-from locklens.install.hints import hashes_command
+from locklens.install.context import hashes_command
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
 from locklens.versions import Version

@@ -43,8 +43,7 @@ from locklens.project.roots import RootPair
 from locklens.project.tree import EmptyTree, WorkTree
 from locklens.sources.documents import ShapeError, texts_of
 from locklens.sources.http.values import Response
-from locklens.sources.metadata import read_package, read_versions
-from locklens.sources.release_dates import read_dates
+from locklens.sources.metadata import read_dates, read_package, read_versions
 from locklens.text import one_line
 from locklens.trust.checksums import read_checksums
 from locklens.trust.packets import key_packets, read_signature, split_signatures

@@ -16,7 +16,7 @@ from locklens.demo.faults import FaultRule, Faults
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM, Dialect
-from locklens.install.events import InstallEvent
+from locklens.install.context import InstallEvent
 from locklens.operations.plan.model import RootResult, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.diagnostics import Readonly, RootOptions

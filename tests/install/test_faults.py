@@ -14,8 +14,8 @@ from install.conftest import HOST, Place
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
-from locklens.install.events import FolderDiffers, PackageHashed, ReleaseWarned
-from locklens.install.limits import LIMITS
+from locklens.install.context import FolderDiffers, PackageHashed, ReleaseWarned
+from locklens.install.folders import LIMITS
 from locklens.install.lock import Locker
 from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader

@@ -22,9 +22,9 @@ from operations.benches import CASE, bench
 
 from locklens.demo.packages import h1
 from locklens.errors import RunCancelledError
-from locklens.install import plugin_cache
-from locklens.install.events import CacheBusy, InstallEvent, LinkedFromCache
-from locklens.install.limits import LIMITS
+from locklens.install import folders
+from locklens.install.context import CacheBusy, InstallEvent, LinkedFromCache
+from locklens.install.folders import LIMITS
 from locklens.packages.installed import h1_of_folder
 from locklens.storage import folder_lock
 from locklens.storage.folder_lock import turn
@@ -197,8 +197,8 @@ def test_a_package_that_has_just_changed_is_waited_for_and_then_fetched(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = shared(place, tmp_path, monkeypatch)
-    monkeypatch.setattr(plugin_cache, "_QUIET", 3600.0)
-    monkeypatch.setattr(plugin_cache, "_PATIENCE", 0.1)
+    monkeypatch.setattr(folders, "_QUIET", 3600.0)
+    monkeypatch.setattr(folders, "_PATIENCE", 0.1)
     assert not place.init().has_failed
     assert place.asked().count("package") == 1
     assert h1(f"{HOST}/acme/demo", "1.1.0", HERE) in place.lock_file.read_text()

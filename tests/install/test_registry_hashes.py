@@ -22,7 +22,7 @@ from locklens.demo.packages import h1, package_bytes, zh
 from locklens.demo.published import SampleListing, publish, reported_packages
 from locklens.demo.registry import DemoRegistry
 from locklens.hashes import hashes_of_files
-from locklens.install.stored import read_stored_package
+from locklens.install.mirroring import read_stored_package
 from locklens.lockfile.parse import parse
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")

@@ -10,12 +10,10 @@ from locklens.addresses import Platform
 from locklens.demo.published import hashes_by_platform
 from locklens.dialect import TERRAFORM
 from locklens.hashes import hashes_of_files, hashes_of_zips
-from locklens.install.context import InstallContext
-from locklens.install.events import InstallEvent, PackageHashed
+from locklens.install.context import InstallContext, InstallEvent, LockRequest, PackageHashed, ProviderRequirement
 from locklens.install.lock import Locker
-from locklens.install.model import LockRequest, ProviderRequirement
 from locklens.lockfile.model import LockEntry
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.selection import combined
 from locklens.storage.cache import Cache
 from locklens.versions import Version

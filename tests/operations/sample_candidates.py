@@ -15,10 +15,9 @@ from locklens.lockfile.model import LockEntry
 from locklens.operations.upgrades.candidates import UpgradeCandidates, candidates_of
 from locklens.operations.upgrades.download_estimate import KnownRelease, release_id
 from locklens.releases.facts import ReleaseFacts
-from locklens.sources.metadata import ListedVersion
-from locklens.sources.release_dates import ReleaseDates
+from locklens.sources.metadata import ListedVersion, ReleaseDates
+from locklens.trust import SigningKey, Tier
 from locklens.trust.authentication import Authentication, AuthenticationOutcome, Refusal
-from locklens.trust.model import SigningKey, Tier
 from locklens.versions import Version
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

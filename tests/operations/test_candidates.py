@@ -28,7 +28,7 @@ from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candid
 from locklens.operations.upgrades.recommend import BumpLimit, Eligibility, UpgradePolicy, recommend
 from locklens.policy import Policy
 from locklens.project.tree import FileSystem
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Bump
 from locklens.review.rules.signing import signer_change
 from locklens.sources.metadata import ListedVersion

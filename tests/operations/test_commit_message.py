@@ -14,7 +14,7 @@ from locklens.operations.plan.commit_message import SUBJECT_LENGTH, commit_messa
 from locklens.operations.plan.files import FileChanges, PlannedFile
 from locklens.operations.plan.model import Plan, PlannedChange
 from locklens.review.model import ChangeKind, Proof, Review, Severity
-from locklens.trust.model import Signer, SigningKey, Tier
+from locklens.trust import Signer, SigningKey, Tier
 
 SAMPLES = Samples()
 ALICE, BOB = "7B1F0A9355E240CD9A1E88B42517E112C2EC7068", "C4D06E1B0F7299A831BC5D07175D017BEC06E6BD"

@@ -35,13 +35,13 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.events import PackageDone, ProvingPlanned, ReviewEvent
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import signers
 from locklens.review.model import Change, Finding, HashCount, Proof, Review, Severity
 from locklens.review.reports import hashes_json, hashes_text, keys_json, keys_text, text
 from locklens.review.reports import json as json_report
 from locklens.storage.cache import Cache
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 
 DEMO = "registry.terraform.io/acme/demo"
 AWS = "registry.terraform.io/hashicorp/aws"

@@ -16,7 +16,7 @@ from locklens.demo.faults import Fault, FaultRule
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import LockLensError
 from locklens.hashes import hashes_of_files
-from locklens.install.events import FetchStarted, HashesObtained, PackageHashed, QueryStarted
+from locklens.install.context import FetchStarted, HashesObtained, PackageHashed, QueryStarted
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.builder import planned_changes
 from locklens.operations.plan.model import Plan, RootResult, Scope, change_words

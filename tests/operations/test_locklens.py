@@ -26,7 +26,7 @@ from locklens.operations.write.prune import Prune
 from locklens.operations.write.restore import Restore, RestoredProviders
 from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import Upgrade
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 
 __all__ = ["top"]

@@ -32,7 +32,7 @@ from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.restore import restore
 from locklens.operations.write.undo import undo
 from locklens.operations.write.upgrade import Upgrade
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.review.model import ChangeKind, LockStatus, Proof, Severity
 from locklens.storage.cache import Cache
 

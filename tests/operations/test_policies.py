@@ -23,7 +23,7 @@ from locklens.operations.compare_repository import open_git, open_locked
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, Policy
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Change, PolicySide, Review, Severity
 from locklens.review.reports import hashes_json, hashes_text
 from locklens.review.reports import json as json_report

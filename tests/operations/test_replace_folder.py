@@ -23,7 +23,7 @@ from locklens.operations.write.apply import apply
 from locklens.operations.write.folders import ABSENT, state_of
 from locklens.operations.write.recover import recover_at
 from locklens.operations.write.undo import applied_writes, undo
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.storage.records import Record

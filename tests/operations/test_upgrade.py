@@ -13,7 +13,7 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, UnavailableError
-from locklens.install.model import LockRequest, ProviderRequirement
+from locklens.install.context import LockRequest, ProviderRequirement
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
@@ -25,8 +25,8 @@ from locklens.policy import Policy, WantedPlatform
 from locklens.policy import parse as parse_policy
 from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.sources.metadata import ListedVersion
+from locklens.trust import SigningKey, Tier
 from locklens.trust.authentication import Authentication, AuthenticationOutcome
-from locklens.trust.model import SigningKey, Tier
 from locklens.versions import Version
 
 LINUX, MAC, WINDOWS = Platform("linux", "amd64"), Platform("darwin", "arm64"), Platform("windows", "amd64")

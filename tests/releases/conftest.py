@@ -9,9 +9,9 @@ from contextlib import ExitStack
 import pytest
 from releases.memory import MemorySession
 
-from locklens.releases.settings import NetworkSettings
-from locklens.sources.asked import NotAsked
-from locklens.sources.source import Source
+from locklens.releases.facts import NetworkSettings
+from locklens.sources import Source
+from locklens.sources.hosts import NotAsked
 from locklens.storage.cache import Cache
 
 Opened = Callable[[Source | NotAsked], MemorySession]

@@ -13,11 +13,17 @@ from locklens.demo.published import Published, SampleListing, hashes_by_platform
 from locklens.dialect import Dialect
 from locklens.errors import PlatformNotSupportedError, ProviderNotFoundError
 from locklens.releases.session import ReleaseSession
-from locklens.sources.asked import NotAsked
+from locklens.sources import Source
+from locklens.sources.hosts import NotAsked
 from locklens.sources.http import Transfer
-from locklens.sources.metadata import ListedKey, ListedVersion, PackageMetadata, RegistryVersions, SignedChecksums
-from locklens.sources.release_dates import ReleaseDates
-from locklens.sources.source import Source
+from locklens.sources.metadata import (
+    ListedKey,
+    ListedVersion,
+    PackageMetadata,
+    RegistryVersions,
+    ReleaseDates,
+    SignedChecksums,
+)
 from locklens.versions import Version
 
 AS_OF = "2026-01-02T03:04:05Z"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from releases.conftest import Opened
@@ -13,11 +16,10 @@ from locklens.addresses import Platform
 from locklens.demo.faults import Fault
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import TrustError
-from locklens.releases.authentication import MemoizedVerifier, ReleaseAuthenticator
+from locklens.releases.authentication import ReleaseAuthenticator
 from locklens.releases.facts import ReleaseFacts, ReleaseId
-from locklens.releases.lookup import ReleaseLookup
+from locklens.releases.session import ReleaseLookup
 from locklens.trust.authentication import AuthenticationOutcome, Enforcement
-from locklens.trust.model import Verification
 from locklens.trust.signature import Verifier
 from locklens.versions import Version
 
@@ -25,24 +27,19 @@ LINUX = Platform("linux", "amd64")
 V142 = Version.parse("1.4.2")
 
 
-class CountingVerifier(Verifier):
-    count = 0
-
-    def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
-        self.count += 1
-        return super().verify(data, signature, armored_keys)
-
-
-def test_a_signature_is_verified_once_for_both_tools_and_all_threads() -> None:
+def test_a_signature_is_verified_once_for_both_tools_and_all_threads(tmp_path: Path) -> None:
     source = MemorySource(released(), released("1.4.1"))
     asked = [source.package(DEMO, version, LINUX) for version in (V142, Version.parse("1.4.1"))]
-    with CountingVerifier() as verifier, ThreadPoolExecutor(8) as pool:
-        memo = MemoizedVerifier(verifier)
-        judges = [ReleaseAuthenticator(tool, memo, Enforcement.of(os.environ)) for tool in (TERRAFORM, OPENTOFU)]
+    starts, counting = tmp_path / "starts", tmp_path / "gpg"
+    counting.write_text(f'#!/bin/sh\necho "$*" >>{starts}\nexec {shutil.which("gpg")} "$@"\n')
+    counting.chmod(0o755)
+    with Verifier(str(counting)) as verifier, ThreadPoolExecutor(8) as pool:
+        judges = [ReleaseAuthenticator(tool, verifier, Enforcement.of(os.environ)) for tool in (TERRAFORM, OPENTOFU)]
         works = [(judge, metadata) for judge in judges for metadata in asked] * 4
         admitted = list(pool.map(lambda work: work[0].admit(work[1], source.checksums(work[1])), works))
         judged = [judge.judge(metadata, source.checksums(metadata)) for judge, metadata in works]
-    assert verifier.count == len(asked)
+    kinds = [re.findall(r"--(version|import|verify|list-keys) ?", line)[0] for line in starts.read_text().splitlines()]
+    assert sorted(kinds) == ["import", "verify", "verify", "version"], "the keys of both releases are the same"
     assert {one.signer for one in admitted} == {admitted[0].signer}
     assert all(one.authentication.outcome is AuthenticationOutcome.ACCEPTED for one in judged)
 

@@ -10,11 +10,11 @@ from locklens.demo.faults import Fault
 from locklens.demo.published import SampleListing, hashes_by_platform
 from locklens.dialect import TERRAFORM
 from locklens.releases.facts import Listing, ListingId, ReleaseFacts, ReleaseId
-from locklens.releases.lookup import ReleaseLookup
-from locklens.sources.asked import NotAsked
-from locklens.sources.source import Source
+from locklens.releases.session import ReleaseLookup
+from locklens.sources import Source
+from locklens.sources.hosts import NotAsked
+from locklens.trust import Tier
 from locklens.trust.authentication import AuthenticationOutcome
-from locklens.trust.model import Tier
 from locklens.versions import Version
 
 V142 = ReleaseId(TERRAFORM.name, DEMO, Version.parse("1.4.2"))

@@ -10,9 +10,9 @@ import pytest
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import LockLensError, RepositoryError, SourceError
+from locklens.releases.facts import NetworkSettings
 from locklens.releases.session import SESSION_WORKERS, ReleaseSession
-from locklens.releases.settings import NetworkSettings
-from locklens.sources.asked import NotAsked
+from locklens.sources.hosts import NotAsked
 from locklens.sources.registry import Registry
 from locklens.storage.cache import Cache
 

@@ -33,7 +33,7 @@ from locklens.review.reports import codequality, health_markdown, junit, markdow
 from locklens.review.reports.findings import reported_findings
 from locklens.review.reports.markdown_text import code, prose
 from locklens.review.rules.catalogue import RULES, explain_rule
-from locklens.trust.model import Signer, SigningKey, Tier
+from locklens.trust import Signer, SigningKey, Tier
 
 FORMATS = ("markdown", "sarif", "junit", "codequality")
 OLD_KEY, NEW_KEY = "A1" * 20, "B2" * 20

@@ -9,8 +9,8 @@ from locklens.dialect import TERRAFORM
 from locklens.policy import parse
 from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.review.rules.signing import SigningProblem, signing_objection
+from locklens.trust import SigningKey, Tier
 from locklens.trust.authentication import Authentication, AuthenticationOutcome, Refusal
-from locklens.trust.model import SigningKey, Tier
 from locklens.versions import Version
 
 ADDRESS = ProviderAddress("registry.terraform.io", "acme", "demo")

@@ -9,10 +9,9 @@ from loopback import Server
 
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.project.tokens import Token
-from locklens.sources.credentials import Credentials, Helper
-from locklens.sources.discovery import Discovery
+from locklens.sources.hosts import Credentials, Discovery, Helper
 from locklens.sources.http import Kinds, open_client
-from locklens.sources.http.memory import AnswerCache
+from locklens.sources.http.client import AnswerCache
 from locklens.sources.registry import Registry
 
 SHASUM = "ab" * 32

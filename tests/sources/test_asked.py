@@ -10,7 +10,7 @@ from loopback import Server
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.sources.asked import ContactReason, NotAsked, asked_hosts
+from locklens.sources.hosts import ContactReason, NotAsked, asked_hosts
 from locklens.sources.registries import Registries
 from locklens.sources.registry import Registry
 

@@ -10,7 +10,7 @@ import pytest
 
 from locklens.errors import UnavailableError
 from locklens.project.tokens import Token
-from locklens.sources.credentials import Credentials, Helper, environment_tokens
+from locklens.sources.hosts import Credentials, Helper, environment_tokens
 
 
 @pytest.mark.parametrize(

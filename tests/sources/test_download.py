@@ -15,7 +15,7 @@ from waiting import LIMIT, meanwhile
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.netrcfile import netrc_tokens
 from locklens.project.tokens import Token
-from locklens.sources.http import bounds, open_client, sending
+from locklens.sources.http import open_client, sending, transport
 from locklens.sources.urls import is_public
 
 PACKAGE = b"0123456789abcdef" * 65536
@@ -82,7 +82,7 @@ class Dripping:
         server.on("/drip", self._drip)
         clock = SimpleNamespace(monotonic=lambda: self.now)
         monkeypatch.setattr(sending, "time", clock)
-        monkeypatch.setattr(bounds, "time", clock)
+        monkeypatch.setattr(transport, "time", clock)
 
     def _drip(self, handler: Handler) -> None:
         handler.send_response(200)

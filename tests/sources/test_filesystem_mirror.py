@@ -9,8 +9,8 @@ import pytest
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import PlatformNotSupportedError, ProviderNotFoundError, UnavailableError
-from locklens.sources import filesystem_mirror
-from locklens.sources.filesystem_mirror import FilesystemMirror, search
+from locklens.sources import mirrors
+from locklens.sources.mirrors import FilesystemMirror, search
 from locklens.versions import Version
 
 DEMO = ProviderAddress("registry.terraform.io", "acme", "demo")
@@ -80,7 +80,7 @@ def test_a_loop_and_a_flood_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     put(tmp_path, f"{TOP}/1.0.0/linux_amd64/")
     (tmp_path / TOP / "1.0.0/linux_amd64/loop").symlink_to(tmp_path)
     assert found(tmp_path) == ["1.0.0 linux_amd64"]
-    monkeypatch.setattr(filesystem_mirror, "_MOST_NAMES", 30)
+    monkeypatch.setattr(mirrors, "_MOST_NAMES", 30)
     put(tmp_path, *(f"{TOP}/{number}" for number in range(40)))
     with pytest.raises(UnavailableError, match="more than 30 names"):
         FilesystemMirror(tmp_path).versions(DEMO)

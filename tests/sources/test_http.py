@@ -23,7 +23,7 @@ from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.tokens import Token
 from locklens.sources.http import Kinds, RequestKind, open_client
 from locklens.sources.http.client import Client
-from locklens.sources.http.settings import requests_per_host, wait_before
+from locklens.sources.http.values import requests_per_host, wait_before
 
 PLAIN = RequestKind("an answer", 64 * 1024, 5.0)
 BRIEF = RequestKind("an answer", 64 * 1024, 0.4)

@@ -19,10 +19,9 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.errors import OfflineError, ProviderNotFoundError, RunCancelledError, SourceError, UnavailableError
 from locklens.project.tokens import Token
-from locklens.sources.asked import NotAsked
+from locklens.sources.hosts import NotAsked
 from locklens.sources.http import RequestKind, open_client
-from locklens.sources.http.client import Client
-from locklens.sources.http.memory import LIFE
+from locklens.sources.http.client import LIFE, Client
 from locklens.sources.registries import Registries
 from locklens.sources.registry import Registry
 from locklens.storage.cache import Cache

@@ -21,8 +21,8 @@ from locklens.errors import (
     UnauthorizedError,
     UnavailableError,
 )
+from locklens.sources import Source
 from locklens.sources.registries import Registries
-from locklens.sources.source import Source
 from locklens.versions import Version
 
 DEMO = ProviderAddress("registry.terraform.io", "acme", "demo")

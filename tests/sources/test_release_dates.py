@@ -19,12 +19,11 @@ from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry as SampleRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.sources.asked import NotAsked
-from locklens.sources.discovery import Service
+from locklens.sources.hosts import NotAsked, Service
 from locklens.sources.http import Response
+from locklens.sources.metadata import ReleaseDates, dates_url, days_old, read_dates
 from locklens.sources.registries import Registries
 from locklens.sources.registry import Registry
-from locklens.sources.release_dates import ReleaseDates, dates_url, days_old, read_dates
 from locklens.storage.cache import Cache
 from locklens.versions import Version
 

@@ -23,19 +23,20 @@ from locklens.demo.releases import MANIFEST
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.parse import parse
+from locklens.trust import Tier, VerificationProblem
 from locklens.trust.authentication import (
     Authentication,
     AuthenticationOutcome,
     Enforcement,
+    HashOrigin,
     Lenience,
+    PublishedKey,
     Refusal,
     Release,
     authenticate,
+    vouchers,
 )
-from locklens.trust.model import Tier, VerificationProblem
 from locklens.trust.signature import Verifier
-from locklens.trust.tiers import PublishedKey
-from locklens.trust.vouching import HashOrigin, vouchers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

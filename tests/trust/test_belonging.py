@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from locklens.addresses import Platform
-from locklens.trust.belonging import Build, foreign_words
-from locklens.trust.checksums import read_checksums
+from locklens.trust.checksums import Build, foreign_words, read_checksums
 from locklens.versions import Version
 
 DIGEST = "0" * 64

@@ -12,10 +12,10 @@ from locklens.demo.faults import Fault
 from locklens.demo.published import publish
 from locklens.demo.publishers import publisher
 from locklens.demo.releases import MANIFEST, PLATFORMS, h1, zh
+from locklens.trust import SigningKey
 from locklens.trust.checksums import Checksums, read_checksums
 from locklens.trust.continuity import Origin, PackageHashes, SignerChange, judge_folders, judge_signer
 from locklens.trust.continuity import judge_packages as judge_release
-from locklens.trust.model import SigningKey
 
 DEMO = "registry.terraform.io/acme/demo"
 TODAY = read_checksums(publish(DEMO, "1.4.2").sums)

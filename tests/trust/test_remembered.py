@@ -21,11 +21,9 @@ from locklens.demo.published import publish
 from locklens.demo.publishers import publisher
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.storage.cache import Cache
-from locklens.trust import remembered
-from locklens.trust.authentication import AuthenticationOutcome, Release, authenticate
-from locklens.trust.model import Form, Keyring, Signature, SignatureStatus, Tier, Verification, VerificationProblem
+from locklens.trust import Form, Keyring, Signature, SignatureStatus, Tier, Verification, VerificationProblem, signature
+from locklens.trust.authentication import AuthenticationOutcome, PublishedKey, Release, authenticate
 from locklens.trust.signature import Verifier
-from locklens.trust.tiers import PublishedKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -128,14 +126,14 @@ def test_of_what_is_not_good_nothing_is_remembered(cache: Cache, fault: Fault) -
 def test_all_of_it_must_be_good(cache: Cache) -> None:
     now = int(time.time())
     good, bad = ACME.signature(DATA), ACME.signature(b"other")
-    for signature, keys in (
+    for made, keys in (
         (good + bad, KEYS),
         (good + OTHER.signature(DATA), KEYS),
         (good + b"\n", KEYS),
         (good, (*KEYS, "no key")),
         (good, ()),
     ):
-        verified(cache, DATA, signature, keys)
+        verified(cache, DATA, made, keys)
         assert cache.info().verifications == 0
     both = (*KEYS, OTHER.key.armored())
     assert len(verified(cache, DATA, good + OTHER.signature(DATA), both).signatures) == 2
@@ -235,11 +233,11 @@ GOOD = Verification(signatures=(Signature(SignatureStatus.GOOD, "A", matches=Tru
 
 
 def test_what_is_written_is_read_and_nothing_else_is() -> None:
-    text = remembered.written(GOOD, [50, 300, 200], 100)
+    text = signature.written(GOOD, [50, 300, 200], 100)
     assert text is not None
-    assert remembered.cached_verification(text, 100) == remembered.cached_verification(text, 199) == GOOD
-    assert [remembered.cached_verification(text, now) for now in (99, 200, 250, 10**12)] == [None] * 4
-    assert remembered.cached_verification(None, 100) is None
+    assert signature.cached_verification(text, 100) == signature.cached_verification(text, 199) == GOOD
+    assert [signature.cached_verification(text, now) for now in (99, 200, 250, 10**12)] == [None] * 4
+    assert signature.cached_verification(None, 100) is None
     for worse in (
         replace(GOOD, problem=VerificationProblem.TIMED_OUT),
         replace(GOOD, form=Form.DAMAGED),
@@ -251,20 +249,20 @@ def test_what_is_written_is_read_and_nothing_else_is() -> None:
             if status is not SignatureStatus.GOOD
         ),
     ):
-        assert remembered.written(worse, [], 100) is None
+        assert signature.written(worse, [], 100) is None
 
 
 @given(st.binary(max_size=100))
 def test_no_bytes_make_reading_fail(data: bytes) -> None:
-    assert remembered.cached_verification(data, 1.0) is None
-    whole = remembered.written(GOOD, [], 1.0)
+    assert signature.cached_verification(data, 1.0) is None
+    whole = signature.written(GOOD, [], 1.0)
     assert whole is not None
-    assert remembered.cached_verification(whole[: len(data) % len(whole)], 1.0) is None
+    assert signature.cached_verification(whole[: len(data) % len(whole)], 1.0) is None
 
 
 def test_each_part_counts_in_the_digest() -> None:
     keys = [
-        remembered.verification_key(*parts)
+        signature.verification_key(*parts)
         for parts in (
             (b"a", b"b", ("c",)),
             (b"a", b"bc", ()),

@@ -22,7 +22,7 @@ from trust.selfsigned import (
 
 from locklens.demo.publishers import SIGNED_AT
 from locklens.storage.cache import Cache
-from locklens.trust.model import SignatureStatus
+from locklens.trust import SignatureStatus
 from locklens.trust.packets import dearmored
 from locklens.trust.selfsignatures import Permission, permission_of, published_signers
 from locklens.trust.signature import Verifier

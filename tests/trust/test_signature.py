@@ -24,11 +24,11 @@ from locklens.demo.openpgp import SampleKey, armor
 from locklens.demo.published import publish
 from locklens.demo.publishers import SIGNED_AT, publisher
 from locklens.text import visible
-from locklens.trust import signature
-from locklens.trust.model import Form, SignatureStatus, VerificationProblem
+from locklens.trust import Form, SignatureStatus, VerificationProblem, signature
+from locklens.trust.authentication import PARTNERS, SECURITY, SECURITY_KEY_IDS, hashicorp_key
+from locklens.trust.gpg import unavailable
 from locklens.trust.packets import dearmored, split_signatures
-from locklens.trust.signature import MAX_KEYS, MAX_SIGNATURE_BYTES, MAX_SIGNATURES, Verifier, unavailable
-from locklens.trust.tiers import PARTNERS, SECURITY, SECURITY_KEY_IDS, hashicorp_key
+from locklens.trust.signature import MAX_KEYS, MAX_SIGNATURE_BYTES, MAX_SIGNATURES, Verifier
 
 if TYPE_CHECKING:
     from trust.conftest import Gnupg
@@ -226,7 +226,8 @@ def test_the_abandoned_namesake_is_told_apart(monkeypatch: pytest.MonkeyPatch) -
     assert unavailable() is VerificationProblem.WRONG_LIBRARY
     monkeypatch.setitem(sys.modules, "gnupg", None)
     with Verifier() as verifier:
-        assert verifier.verify(DATA, b"", ()).problem is VerificationProblem.NO_LIBRARY
+        found = verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),))
+    assert found.problem is VerificationProblem.NO_LIBRARY
 
 
 def test_many_keys_together_may_take_no_longer_than_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

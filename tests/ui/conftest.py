@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from locklens.dialect import Dialect
-    from locklens.install.events import InstallEvent
+    from locklens.install.context import InstallEvent
     from locklens.operations.locklens import Log
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from locklens.policy import Acceptance
 from locklens.review.model import Change, ChangeKind, Evidence, HashFact, HostState, LockStatus, Proof, Review, Severity
-from locklens.trust.model import Signer, SigningKey, Tier
+from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.diff import raw_diff_lines
 from locklens.ui.review.row_target import node_copied

@@ -13,7 +13,7 @@ from locklens.review.reports.evidence import clock, host_words
 from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
 from locklens.review.reports.lines import Role, Span
 from locklens.review.reports.signer_lines import fingerprint_line, grouped, key_lines, signer_change_lines
-from locklens.trust.model import Signer, SigningKey, Tier
+from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.review.filter import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell.bars import Reading, note_lines, registry_lines
 from locklens.ui.shell.filtering import parse_filter

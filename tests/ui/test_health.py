@@ -24,7 +24,7 @@ from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.prune import Prune
 from locklens.operations.write.upgrade import Upgrade
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.health.screen import HealthScreen

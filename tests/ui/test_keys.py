@@ -15,7 +15,7 @@ from ui.conftest import until
 
 from locklens.operations.reports import REPORTS, Report, formats_of
 from locklens.review.rules.catalogue import RULES
-from locklens.trust.model import Signer, SigningKey, Tier
+from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.dialogs.copy import CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog

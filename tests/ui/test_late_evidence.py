@@ -23,10 +23,10 @@ from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
 from locklens.operations.review.request import ReviewRequest
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Proof, Review, Severity
 from locklens.storage.cache import Cache
-from locklens.trust.model import Signer, SigningKey, Tier
+from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.throttle import Throttle

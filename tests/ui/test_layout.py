@@ -21,7 +21,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import Evidence, HashFact, Proof, Review, Severity
 from locklens.review.reports.evidence_lines import evidence_lines
 from locklens.review.reports.lines import Role
-from locklens.trust.model import Signer, Tier
+from locklens.trust import Signer, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.rows import LookupState, hash_rows
 from locklens.ui.health.rows import bar_of

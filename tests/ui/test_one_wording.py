@@ -17,7 +17,7 @@ from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configura
 from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import PastUse, signers
 from locklens.review.model import Change, Review, RootReview
 from locklens.review.reports import hashes_text, keys_text, text

@@ -23,7 +23,7 @@ from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.policy import POLICY_FILE
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.decisions import date_problem, digits_problem, reason_problem, rules_problem

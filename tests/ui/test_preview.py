@@ -39,7 +39,7 @@ from locklens.operations.write.operation import Operation
 from locklens.operations.write.prune import Prune, prune
 from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal

@@ -12,7 +12,7 @@ from locklens.addresses import Platform
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
-from locklens.install.events import (
+from locklens.install.context import (
     FetchStarted,
     HashesObtained,
     PackageArriving,

@@ -23,12 +23,12 @@ from locklens.operations.compare_repository import open_git, open_locked
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.events import Progress, ReviewEvent
 from locklens.operations.review.request import ReviewRequest
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import PastUse, SignerUses
 from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review
 from locklens.review.reports.signer_lines import grouped
 from locklens.storage.cache import Cache
-from locklens.trust.model import Signer, SigningKey, Tier
+from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.review.screen import ReviewScreen

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from locklens.doctor.model import Diagnosis
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
     from locklens.text import Printable
 
 _CHUNK = 1 << 20

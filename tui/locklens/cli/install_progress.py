@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from locklens.cli.live import LiveLine
 from locklens.cli.output import put
-from locklens.install.events import (
+from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,
     FetchStarted,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.diagnostics import Diagnostic
-    from locklens.install.events import InstallEvent
+    from locklens.install.context import InstallEvent
     from locklens.operations.plan.model import RootResult
 
 

@@ -11,7 +11,7 @@ from locklens.cli.install_progress import InstallProgress, JsonProgress, Wording
 from locklens.cli.output import DONE, FINDINGS, put, tell
 from locklens.cli.planning import scope_of
 from locklens.operations.mirror import MirrorRequest, fill_mirror
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.text import counted, json_text, page, visible
 

@@ -11,7 +11,7 @@ from locklens.cli.output import tell
 from locklens.dialect import DIALECTS
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.text import counted
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
     from locklens.operations.verification.judging import EntryPackages
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
 
@@ -153,7 +153,7 @@ def asking_of(
     options: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None
 ) -> NetworkSettings:
     """Return the network settings of a command; `environ` and `cache` replace the user's own."""
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
     from locklens.storage.cache import Cache
 
     memory = Cache.in_memory() if options.no_cache else Cache(cache)

@@ -17,7 +17,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.upgrades.survey import survey_upgrades
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from locklens.operations.reports import render_report
 from locklens.operations.verification.model import PackageVerdict
 from locklens.operations.verification.verify import verify
 from locklens.operations.write.diagnostics import RootOptions
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case
     from locklens.review.model import Change
-    from locklens.trust.model import Signer
+    from locklens.trust import Signer
 
 
 KEPT_ASIDE = ".suspect"

@@ -1,23 +1,39 @@
-"""The context of one tool's installer: a session, the tool's rules and names of providers, and events."""
+"""The context of one tool's installer: a session, the tool's rules and names of providers, and events.
+
+Requests to an installer, and their results.
+
+Events of installing and locking providers, as values. They inform, and have no effect.
+
+The next step after an error: where bytes are not as signed or locked, also the command that tests the causes.
+"""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, TypeVar
 
-from locklens.install.plugin_cache import PluginCache
+from msgspec import Struct, field
+
+from locklens.errors import TrustError
+from locklens.hashes import is_known_scheme
+from locklens.install.folders import PluginCache
+from locklens.text import shell_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
-    from locklens.install.events import InstallEvent
+    from locklens.errors import LockLensError
+    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile.update import Tracking
     from locklens.project.cliconfig import CliConfig
+    from locklens.project.configuration import Requirement
     from locklens.releases.authentication import ReleaseAuthenticator
     from locklens.releases.session import ReleaseSession
-    from locklens.sources.source import Source
-    from locklens.versions import Version
+    from locklens.sources import Source
+    from locklens.versions import Constraints, Version
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -91,3 +107,239 @@ class InstallContext:
         """
         if version is not None:
             self.session.pool.submit(lambda: self.source(address).package(address, version, platform))
+
+
+class ProviderRequirement(Struct, frozen=True):
+    """A provider that a configuration requires.
+
+    Attributes:
+        requirements: All of its requirements.
+        prior: Its entry in the lock file, None where it has none.
+        first: The platform whose package is looked up first, None while that is unknown.
+    """
+
+    address: ProviderAddress
+    requirements: tuple[Requirement, ...]
+    prior: LockEntry | None
+    first: Platform | None = None
+
+    @property
+    def locked(self) -> Version | None:
+        """The version in the lock file."""
+        return self.prior.version if self.prior is not None else None
+
+    def locked_hashes(self, version: Version) -> frozenset[str]:
+        """The locked hashes that the tools compare, if it is the locked version; empty otherwise."""
+        prior = self.prior
+        return frozenset(filter(is_known_scheme, prior.hashes)) if prior and prior.version == version else frozenset()
+
+    @property
+    def pinned(self) -> Version | None:
+        """The version of an exact constraint; None where there is none, or several."""
+        terms = [term for requirement in self.requirements for term in requirement.constraints.terms]
+        versions = {term.version for term in terms if term.is_pin}
+        return versions.pop() if len(versions) == 1 else None
+
+
+class LockRequest(Struct, frozen=True):
+    """A version of a provider to lock.
+
+    Attributes:
+        constraints: The combined constraints of the configuration, for the entry.
+        prior: Its entry in the lock file, None where it has none.
+        accepts_republished: True if a locked package may be missing from the signed release.
+        adds_reported: False to leave out what a registry reports of platforms that are not requested.
+    """
+
+    address: ProviderAddress
+    version: Version
+    platforms: tuple[Platform, ...]
+    constraints: Constraints
+    prior: LockEntry | None = None
+    accepts_republished: bool = False
+    adds_reported: bool = True
+
+
+class Settled(Struct, frozen=True):
+    """The results for all providers of a run.
+
+    Attributes:
+        entries: The new entries.
+        failures: Errors of the other providers.
+        incomplete: Providers whose entry covers this platform only.
+    """
+
+    entries: Mapping[ProviderAddress, LockEntry] = field(default_factory=dict)
+    failures: tuple[Diagnostic, ...] = ()
+    incomplete: tuple[ProviderAddress, ...] = ()
+
+
+class _Of(Struct, frozen=True):
+    """An event about one provider.
+
+    Attributes:
+        provider: The tool's name of the provider: without its default host.
+    """
+
+    provider: str
+
+
+class QueryStarted(_Of, frozen=True):
+    """A version is being selected; `constraints` is "" where there are none."""
+
+    constraints: str
+    is_locked: bool
+
+
+class RegistryWarned(_Of, frozen=True):
+    """The registry's warnings about the provider, verbatim."""
+
+    words: tuple[str, ...]
+
+
+class AlreadyInstalled(_Of, frozen=True):
+    """The package in the data folder has a locked hash, so no registry was asked."""
+
+    version: Version
+
+
+class LinkedFromCache(_Of, frozen=True):
+    """The plugin cache has the package, and the data folder has a link to it."""
+
+    version: Version
+
+
+class CacheBusy(_Of, frozen=True):
+    """Another process is installing the package in the plugin cache, and is waited for."""
+
+    version: Version
+
+
+class FetchStarted(_Of, frozen=True):
+    """A download begins; `platform` is None where the package is to be installed."""
+
+    version: Version
+    platform: Platform | None
+
+
+class PackageArriving(_Of, frozen=True):
+    """Progress of a download, in bytes; `size` is None where the server gives none."""
+
+    version: Version
+    platform: Platform
+    received: int
+    size: int | None
+
+
+class FolderDiffers(_Of, frozen=True):
+    """A package's folder does not match the package, and is replaced next; `found` is "" where it cannot be read."""
+
+    version: Version
+    folder: str
+    found: str
+
+
+class ProviderInstalled(_Of, frozen=True):
+    """A package was installed; `signed` is the tool's description of its signature."""
+
+    version: Version
+    signed: str
+    size: int
+
+
+class PackageHashed(_Of, frozen=True):
+    """The hashes of a package for the lock file are known.
+
+    Attributes:
+        was_remembered: True if it was hashed in an earlier run.
+        is_reported: True if it was not hashed: the registry reports its `h1`.
+    """
+
+    version: Version
+    platform: Platform
+    signed: str
+    was_remembered: bool
+    is_reported: bool = False
+
+
+class PackageMirrored(_Of, frozen=True):
+    """A package is in the mirror's folder; `was_there` is True for one that was before."""
+
+    version: Version
+    platform: Platform
+    signed: str
+    was_there: bool
+
+
+class HashesObtained(_Of, frozen=True):
+    """The hashes of one platform, and whether they are new to the lock file."""
+
+    platform: Platform
+    tracking: Tracking
+
+
+class ReleaseWarned(_Of, frozen=True):
+    """A warning about a release.
+
+    Attributes:
+        words: A sentence without its full stop.
+        rule: The rule of a review that finds the same; "" for none.
+    """
+
+    version: Version
+    words: str
+    rule: str = ""
+
+
+class ProviderFailed(_Of, frozen=True):
+    """A provider could not be installed or locked.
+
+    Attributes:
+        summary: The tool's title of such an error.
+        words: A sentence without its full stop.
+        hint: The next step, or "".
+    """
+
+    summary: str
+    words: str
+    hint: str
+
+
+InstallEvent = (
+    QueryStarted
+    | RegistryWarned
+    | AlreadyInstalled
+    | LinkedFromCache
+    | CacheBusy
+    | FetchStarted
+    | PackageArriving
+    | FolderDiffers
+    | ProviderInstalled
+    | PackageHashed
+    | PackageMirrored
+    | HashesObtained
+    | ReleaseWarned
+    | ProviderFailed
+)
+
+
+def hashes_command(root: str) -> str:
+    """Return the command that compares the locked hashes of a root with the signed releases."""
+    return _command("hashes", root)
+
+
+def next_step(error: LockLensError, root: str = ".") -> str:
+    """Return the hint of an error; for one about a checksum or a signature with the command that tests its causes.
+
+    Args:
+        error: The error.
+        root: The root's folder.
+    """
+    if not isinstance(error, TrustError):
+        return error.hint
+    words = f"`{_command('doctor', root)}` tests the causes"
+    return f"{error.hint}; {words}" if error.hint else words
+
+
+def _command(name: str, root: str) -> str:
+    return f"locklens {name}" if root == "." else f"locklens {name} -- {shell_word(root)}"

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from locklens.errors import LockLensError, PackageError, SourceError, TrustError
 from locklens.hashes import HashedPackage, hashes_of_files
-from locklens.install.events import PackageArriving, ReleaseWarned
-from locklens.install.limits import LIMITS
+from locklens.install.context import PackageArriving, ReleaseWarned
+from locklens.install.folders import LIMITS
 from locklens.packages.installed import hashed_folder
-from locklens.releases.reported import check_reported
+from locklens.releases.authentication import check_reported
 from locklens.sources.metadata import is_supported
-from locklens.sources.unsigned import CHECK_SERVER, MEND_MIRROR
+from locklens.sources.mirrors import CHECK_SERVER, MEND_MIRROR
 from locklens.sources.urls import url_for_log
 from locklens.text import disk_advice
 from locklens.versions.version import precedence
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.install.context import InstallContext
+    from locklens.install.context import InstallContext, LockRequest, ProviderRequirement
     from locklens.install.folders import Staging
-    from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.packages.hashing import Passed
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.http import Transfer

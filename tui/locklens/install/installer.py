@@ -14,7 +14,7 @@ from msgspec import Struct
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, NotFoundError, TrustError
 from locklens.hashes import hashes_of_files
-from locklens.install.events import (
+from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,
     FetchStarted,
@@ -24,6 +24,9 @@ from locklens.install.events import (
     ProviderInstalled,
     QueryStarted,
     RegistryWarned,
+    Settled,
+    hashes_command,
+    next_step,
 )
 from locklens.install.fetching import (
     FetchedPackage,
@@ -39,8 +42,6 @@ from locklens.install.fetching import (
     warn_of_changes,
 )
 from locklens.install.folders import hashes_at
-from locklens.install.hints import hashes_command, next_step
-from locklens.install.model import Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.packages import stop_if
 from locklens.selection import Selection, Unselectable, before_asking, combined, select
@@ -52,9 +53,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.install.context import InstallContext
+    from locklens.install.context import InstallContext, ProviderRequirement
     from locklens.install.folders import DataFolder
-    from locklens.install.model import ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.metadata import PackageMetadata

@@ -13,13 +13,14 @@ from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, PlatformNotSupportedError, TrustError
-from locklens.install.events import (
+from locklens.install.context import (
     FetchStarted,
     HashesObtained,
     PackageHashed,
     ProviderFailed,
     QueryStarted,
     RegistryWarned,
+    next_step,
 )
 from locklens.install.fetching import (
     FetchedPackage,
@@ -30,7 +31,6 @@ from locklens.install.fetching import (
     warn,
     warn_of_changes,
 )
-from locklens.install.hints import next_step
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection import Unselectable, combined, select
 from locklens.trust.continuity import Origin
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
-    from locklens.install.context import InstallContext
-    from locklens.install.model import LockRequest, ProviderRequirement
+    from locklens.install.context import InstallContext, LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.versions import Version

@@ -1,27 +1,45 @@
-"""Fills a mirror's folder with signed packages, as `providers mirror` does, but for those that are there already."""
+"""Fills a mirror's folder with signed packages, as `providers mirror` does, but for those that are there already.
+
+A folder that `mirror` fills: packages and JSON documents, in the layout and the bytes of `providers mirror`.
+
+It serves as a filesystem mirror, and behind any web server for static files as a network mirror
+(internal/command/providers_mirror.go). Files are made beside their place and moved there; links below the folder are
+not followed.
+
+Packages that are stored as zip files, read in place: no second copy of their bytes is made.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import os
+import stat
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
-from locklens.errors import LockLensError, PlatformNotSupportedError
-from locklens.hashes import hashes_of_files
-from locklens.install.events import FetchStarted, PackageMirrored, ProviderFailed
+from locklens.errors import LockLensError, PackageError, PlatformNotSupportedError
+from locklens.hashes import hashes_of_files, zh_of
+from locklens.install.context import FetchStarted, PackageMirrored, ProviderFailed
 from locklens.install.fetching import admitted, downloaded, warn
-from locklens.install.mirror_folder import stored_package
-from locklens.releases.reported import check_reported
+from locklens.install.folders import LIMITS, unwritable
+from locklens.packages.hashing import hash_arriving_package
+from locklens.releases.authentication import check_reported
+from locklens.sources.mirrors import search
+from locklens.storage.folder_lock import turn
+from locklens.storage.realfolders import Way
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import threading
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.context import InstallContext
-    from locklens.install.mirror_folder import Build, MirrorFolder
     from locklens.packages.hashing import Passed
-    from locklens.sources.filesystem_mirror import MirroredPackage
+    from locklens.sources.mirrors import MirroredPackage
     from locklens.versions import Version
 
 _SUMMARY = "Could not mirror providers"
@@ -135,3 +153,231 @@ def _failed(context: InstallContext, address: ProviderAddress, words: str, hint:
     name = context.name(address)
     context.tell(ProviderFailed(name, _SUMMARY, words, hint))
     return Diagnostic(DiagnosticSeverity.ERROR, _SUMMARY, words, name, hint=hint)
+
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.packages.hashing import Passed
+    from locklens.sources.mirrors import MirroredPackage
+    from locklens.storage.realfolders import RealFolder
+    from locklens.versions import Version
+
+    Build = tuple[ProviderAddress, Version, Platform]
+
+_NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_LOCK = ".locklens.lock"
+
+
+class MirrorFolder:
+    """A mirror's folder; neither it nor what is below it need exist. Thread-safe.
+
+    Args:
+        path: The folder.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(self, path: Path, cancel: threading.Event | None = None) -> None:
+        self.path = path
+        self._cancel = cancel
+
+    def turn(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
+        """Wait until no other process fills the folder; errors as of `locklens.storage.folder_lock.turn`."""
+        return turn(self.path, (_LOCK,), cancel=self._cancel, on_waiting=on_waiting)
+
+    def place(self, build: Build) -> Path:
+        """Return the place of a package's zip file."""
+        return self.path.joinpath(*_names(build[0]), package_file_name(build))
+
+    def zh(self, build: Build) -> str:
+        """Return the hash of a package's zip file that is there, "" where none is or it cannot be read."""
+        import hashlib
+
+        place = self.place(build)
+        try:
+            if place.is_symlink() or not place.is_file():
+                return ""
+            with place.open("rb") as file:
+                return zh_of(hashlib.file_digest(file, "sha256").hexdigest())
+        except OSError:
+            return ""
+
+    @contextmanager
+    def writing(self, build: Build) -> Iterator[BinaryIO]:
+        """Open a new file that becomes the package's zip file at the end of the block, and vanishes on an error.
+
+        Raises:
+            ConfigurationError: It cannot be written, or a link is on the way to it.
+        """
+        with self._way(build[0]) as folder, _written(folder, package_file_name(build)) as file:
+            yield file
+
+    def packages(self) -> Mapping[ProviderAddress, tuple[MirroredPackage, ...]]:
+        """Return the zip files that are there, by provider.
+
+        Raises:
+            ConfigurationError: The folder cannot be searched.
+        """
+        try:
+            found = search(self.path)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        packed = {address: tuple(one for one in each if not one.is_folder) for address, each in found.items()}
+        return {address: each for address, each in packed.items() if each}
+
+    def document(self, address: ProviderAddress, hashes: Mapping[tuple[Version, Platform], Iterable[str]]) -> None:
+        """Write the documents of a provider for the zip files of which the hashes are given; unchanged ones stay.
+
+        Raises:
+            ConfigurationError: They cannot be written.
+        """
+        versions = sorted({str(version) for version, _ in hashes})
+        files: dict[str, dict[str, object]] = {"index.json": {"versions": {version: {} for version in versions}}}
+        for name in versions:
+            archives = {
+                str(platform): {"hashes": sorted(texts), "url": package_file_name((address, version, platform))}
+                for (version, platform), texts in hashes.items()
+                if str(version) == name
+            }
+            files[f"{name}.json"] = {"archives": archives}
+        with self._way(address) as folder:
+            for name, content in files.items():
+                data = json.dumps(content, indent=2, sort_keys=True).encode()
+                if not _holds(folder.path / name, data):
+                    with _written(folder, name) as file:
+                        file.write(data)
+
+    def prune(self, kept: frozenset[Build]) -> tuple[str, ...]:
+        """Remove the zip files of other packages and the documents of versions without any; return their names.
+
+        Raises:
+            ConfigurationError: One cannot be removed.
+        """
+        removed = []
+        for address, packages in self.packages().items():
+            left = {str(one.version) for one in packages if (address, one.version, one.platform) in kept}
+            gone = {one.path.name for one in packages if (address, one.version, one.platform) not in kept}
+            gone |= {f"{one.version}.json" for one in packages if str(one.version) not in left}
+            gone |= set() if left else {"index.json"}
+            for folder in sorted({one.path.parent for one in packages}):
+                # What a run that was killed, or one of the tools', left behind begins with a dot.
+                hidden = {one.name for one in folder.glob(".terraform-provider-*.zip")}
+                for name in sorted(gone | hidden):
+                    path = folder / name
+                    try:
+                        path.unlink()
+                    except FileNotFoundError:
+                        continue
+                    except OSError as error:
+                        raise unwritable(path, error) from error
+                    removed.append(str(path.relative_to(self.path.resolve())))
+                for empty in (folder, folder.parent, folder.parent.parent):
+                    with suppress(OSError):
+                        empty.rmdir()
+        return tuple(removed)
+
+    @contextmanager
+    def _way(self, address: ProviderAddress) -> Iterator[RealFolder]:
+        names = _names(address)
+        try:
+            with Way(self.path, names) as way:
+                yield way.end
+        except OSError as error:
+            raise unwritable(self.path.joinpath(*names), error) from error
+
+
+def stored_package(path: Path, cancel: threading.Event | None = None) -> Passed:
+    """Read the zip file of a package that has hashes of its files, of its entries as they are stored.
+
+    Raises:
+        PackageError: It cannot be read, or has none.
+    """
+    found = read_stored_package(path, cancel)
+    if not hashes_of_files(found.archive_hashes):
+        raise PackageError(f"{path} has no h1: a folder of it has contents")
+    return found
+
+
+def package_file_name(build: Build) -> str:
+    """Return the name of a package's zip file."""
+    address, version, platform = build
+    return f"terraform-provider-{address.type}_{version}_{platform}.zip"
+
+
+def _names(address: ProviderAddress) -> tuple[str, ...]:
+    return tuple(str(address).split("/"))
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return not path.is_symlink() and path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False
+
+
+@contextmanager
+def _written(folder: RealFolder, name: str) -> Iterator[BinaryIO]:
+    """Open a hidden file beside a name, and move it there where the block ends without an error."""
+    hidden = f".{name}"
+    folder.remove(hidden)
+    with open(folder.open(hidden, _NEW | os.O_EXCL, 0o644), "w+b") as file:  # noqa: PTH123
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            folder.remove(hidden)
+            raise
+    folder.replace(hidden, name)
+
+
+_BLOCK = 1 << 20
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def read_stored_package(path: Path, cancel: threading.Event | None = None) -> Passed:
+    """Read the zip file of a package, and hash it.
+
+    Raises:
+        PackageError: It cannot be read, or the tools could not unpack it.
+        RunCancelledError: `cancel` was set.
+    """
+    try:
+        with _opened(path) as arriving, _opened(path) as stored:
+            chunks = iter(lambda: arriving.read(_BLOCK), b"")
+            return hash_arriving_package(chunks, cast("BinaryIO", _Stored(stored)), limit=LIMITS, cancel=cancel)
+    except OSError as error:
+        raise PackageError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    # A device acts on being opened, so what it is has to be known before; and again afterwards.
+    _require_file(path.stat())
+    with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123
+        _require_file(os.fstat(file.fileno()))
+        yield file
+
+
+def _require_file(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "it is not a regular file")
+
+
+class _Stored:
+    """A file that holds already what is written to it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek, self.read, self.tell = file.seek, file.read, file.tell
+
+    def write(self, data: bytes) -> int:
+        """Write nothing."""
+        return len(data)

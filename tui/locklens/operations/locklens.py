@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.doctor.model import Diagnosis
-    from locklens.install.events import InstallEvent
+    from locklens.install.context import InstallEvent
     from locklens.operations.comparison import Base
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.plan.files import FileChanges

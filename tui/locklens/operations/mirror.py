@@ -15,8 +15,7 @@ from locklens.addresses import Platform
 from locklens.diagnostics import Diagnostic
 from locklens.install.context import InstallContext
 from locklens.install.lock import Locker
-from locklens.install.mirror_folder import MirrorFolder
-from locklens.install.mirroring import mirror, write_documents
+from locklens.install.mirroring import MirrorFolder, mirror, write_documents
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.write.diagnostics import unreadable
 from locklens.project.clifiles import this_platform
@@ -30,12 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.dialect import Dialect
-    from locklens.install.events import InstallEvent
-    from locklens.install.mirror_folder import Build
-    from locklens.install.mirroring import Mirrored
-    from locklens.install.model import ProviderRequirement
+    from locklens.install.context import InstallEvent, ProviderRequirement
+    from locklens.install.mirroring import Build, Mirrored
     from locklens.operations.plan.model import Scope
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
 
 
 class MirrorRequest(Struct, frozen=True):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.install.model import ProviderRequirement
+    from locklens.install.context import ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.lockfile.update import Migration
     from locklens.project.configuration import Configuration, Requirement
@@ -81,7 +81,7 @@ class Root(Struct, frozen=True):
 
     def wanted(self, skipped: frozenset[ProviderAddress] = frozenset()) -> list[ProviderRequirement]:
         """Return the required providers, in order."""
-        from locklens.install.model import ProviderRequirement
+        from locklens.install.context import ProviderRequirement
 
         prior = {entry.address: entry for entry in reversed(self.migration.entries)}
         addresses = sorted(self.configuration.required() - skipped)

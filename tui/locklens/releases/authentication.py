@@ -2,49 +2,59 @@
 
 Two things differ from the tools when a release is to be installed or locked. A blank or odd line in SHA256SUMS is
 skipped and named, and the other lines count, where a tool would crash or take next to nothing. And a signed list of
-another release is refused; see `locklens.trust.belonging`.
+another release is refused; see `locklens.trust.checksums`.
+
+The hashes that a registry reports of every platform's package, held against the release's signed checksums.
+
+OpenTofu checks the entry of the package that it fetches, in this order (`registryPackageAuthentication` of
+internal/getproviders/package_authentication.go), and takes those of other platforms as they come. Here every entry has
+to agree with SHA256SUMS, and a hash of files counts for a package only beside its `zh`.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU
 from locklens.errors import TrustError
-from locklens.hashes import digest_of, is_known_scheme, is_well_formed, packages_of
-from locklens.releases.reported import ReportedHashes, left_out, read_reported
+from locklens.hashes import (
+    digest_of,
+    has_rivals,
+    hashes_of_files,
+    hashes_of_zips,
+    is_known_scheme,
+    is_well_formed,
+    packages_of,
+)
+from locklens.text import counted, listing, shortened
+from locklens.trust import Tier
 from locklens.trust.authentication import (
     Authentication,
     AuthenticationOutcome,
     Lenience,
+    PublishedKey,
     Refusal,
     Release,
     authenticate,
 )
-from locklens.trust.belonging import Build, foreign_words
-from locklens.trust.checksums import Match, Oddity, read_checksums
+from locklens.trust.checksums import Build, Match, Oddity, foreign_words, read_checksums
 from locklens.trust.continuity import Origin, judge_packages
-from locklens.trust.model import Tier
-from locklens.trust.remembered import verification_key
-from locklens.trust.tiers import PublishedKey
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.hashes import HashedFiles
+    from locklens.hashes import HashedFiles, HashedPackage
     from locklens.lockfile.model import LockEntry
-    from locklens.sources.metadata import PackageMetadata, SignedChecksums
+    from locklens.sources.metadata import PackageMetadata, PlatformPackage, SignedChecksums
     from locklens.trust.authentication import Enforcement
     from locklens.trust.checksums import Checksums
     from locklens.trust.continuity import PackageHashes
-    from locklens.trust.model import Verification
     from locklens.trust.signature import Verifier
     from locklens.versions import Version
 
@@ -61,6 +71,125 @@ _WORDS = {
     Refusal.BAD_TRUST_SIGNATURE: "error verifying trust signature of the signing key",
 }
 _LINES_NAMED = 5
+_HINT = "notify the registry's operator: what it reports of the version is wrong, or the package was replaced"
+_PLATFORMS_NAMED = 5
+_SHOWN = 100
+"""Characters of what a registry reports: a well-formed hash has 67 at most."""
+
+
+class ReportedHashes(Struct, frozen=True):
+    """What a registry reports of a release, as far as its checksums bear it out.
+
+    Attributes:
+        own: The entry of the package that was asked about; None where the registry reports nothing.
+        of_files: The hashes of the files of each platform's package whose reported `zh` is listed.
+        passed_over: Platforms whose entry says nothing that could be compared, in order.
+    """
+
+    own: PlatformPackage | None = None
+    of_files: Mapping[Platform, frozenset[str]] = field(default_factory=dict)
+    passed_over: tuple[Platform, ...] = ()
+
+    def agrees(self, platform: Platform, known: HashedPackage) -> bool:
+        """True if a platform's package that was hashed before has the reported hashes, or none is reported.
+
+        Those of the zip file, which a registry may report as well, are not kept: then only the package can tell.
+        """
+        return platform not in self.passed_over and self.of_files.get(platform, frozenset()) <= known.of_files
+
+    @property
+    def warning(self) -> str:
+        """What was left out, in a sentence without its full stop; "" for nothing."""
+        return left_out(self.passed_over, "its checksums do not bear them out") if self.passed_over else ""
+
+    def without(self, platforms: Collection[Platform]) -> ReportedHashes:
+        """The same with platforms whose packages decide, not the registry."""
+        of_files = {platform: found for platform, found in self.of_files.items() if platform not in platforms}
+        return ReportedHashes(self.own, of_files, tuple(sorted({*self.passed_over, *platforms})))
+
+
+def left_out(platforms: Iterable[Platform], why: str) -> str:
+    """Return the warning about reported hashes that are not recorded, a sentence without its full stop."""
+    named = listing([str(platform) for platform in sorted(platforms)], limit=_PLATFORMS_NAMED)
+    return f"hashes that the registry reports for {named} are left out: {why}"
+
+
+def read_reported(metadata: PackageMetadata, checksums: Checksums) -> ReportedHashes:
+    """Compare what a registry reports with the release's checksums.
+
+    Raises:
+        TrustError: It says nothing of the very package that it offers, or contradicts the checksums.
+    """
+    if not metadata.packages:
+        return ReportedHashes()
+    own = _own(metadata)
+    listed = checksums.packages(metadata.address.type, str(metadata.version))
+    named = {metadata.zh, *(zh for zhs in listed.values() for zh in zhs)}
+    of_files: dict[Platform, frozenset[str]] = {}
+    passed_over: list[Platform] = []
+    for one in metadata.packages:
+        if one.platform == metadata.platform:
+            expected = frozenset({metadata.zh})
+        else:
+            # A file of an unusual name is of no known platform: it may be this one's.
+            expected = listed.get(one.platform) or checksums.hashes - named
+        zhs, found = hashes_of_zips(one.hashes), hashes_of_files(one.hashes)
+        wrong = zhs - expected
+        if wrong and one.platform in {metadata.platform, *listed}:
+            raise _contradiction(metadata, one.platform, min(wrong), f"lists {min(expected)}")
+        if wrong & named:
+            raise _contradiction(metadata, one.platform, min(wrong & named), "lists that for another platform")
+        if wrong or not zhs or has_rivals(found) or not all(map(is_well_formed, found)):
+            passed_over.append(one.platform)
+        elif found:
+            of_files[one.platform] = found
+    return ReportedHashes(own, of_files, tuple(sorted(passed_over)))
+
+
+def check_reported(metadata: PackageMetadata, own: PlatformPackage | None, size: int, found: Iterable[str]) -> None:
+    """Require that a package is the one that its registry reports.
+
+    Args:
+        metadata: The package's.
+        own: The registry's report of it, None for none.
+        size: Its bytes.
+        found: Its own hashes: of the unpacked folder, and of the zip file where folders or odd names make that
+            another.
+
+    Raises:
+        TrustError: It has another size or another hash of its files.
+    """
+    if own is None:
+        return
+    if own.size != size:
+        words = f"a package of {counted(own.size, 'byte')}"
+        raise _wrong(metadata, metadata.platform, words, f"the package has {counted(size, 'byte')}")
+    computed = hashes_of_files(found)
+    if wrong := sorted(hashes_of_files(own.hashes) - computed):
+        raise _wrong(metadata, metadata.platform, wrong[0], f"the package has {' or '.join(sorted(computed))}")
+
+
+def _own(metadata: PackageMetadata) -> PlatformPackage:
+    own = next((one for one in metadata.packages if one.platform == metadata.platform), None)
+    if own is None:
+        raise _wrong(metadata, None, "hashes", f"none for {metadata.platform}")
+    if not own.size:
+        raise _wrong(metadata, own.platform, "hashes", "no package_size")
+    if not hashes_of_zips(own.hashes):
+        raise _wrong(metadata, own.platform, "hashes", "no zh")
+    return own
+
+
+def _contradiction(metadata: PackageMetadata, platform: Platform, reported: str, listed: str) -> TrustError:
+    return _wrong(metadata, platform, reported, f"its SHA256SUMS {listed}")
+
+
+def _wrong(metadata: PackageMetadata, platform: Platform | None, reported: str, otherwise: str) -> TrustError:
+    host = display_host(metadata.address.host)
+    package = f"{metadata.address.namespace}/{metadata.address.type} {metadata.version}"
+    where = f" for {platform}" if platform is not None else ""
+    reported = shortened(reported, _SHOWN)
+    return TrustError(f"registry {host} reports {reported} of {package}{where}, but {otherwise}", hint=_HINT)
 
 
 class JudgedRelease(Struct, frozen=True):
@@ -207,7 +336,7 @@ class ReleaseAuthenticator:
     def __init__(
         self,
         dialect: Dialect,
-        verifier: MemoizedVerifier,
+        verifier: Verifier,
         enforcement: Enforcement,
         believed: Collection[str] | None = None,
     ) -> None:
@@ -321,27 +450,6 @@ class ReleaseAuthenticator:
         if self._dialect is OPENTOFU:
             words = f"the provider is not signed with a valid signing key; {_AUTHOR} ({words})"
         return TrustError(words)
-
-
-class MemoizedVerifier:
-    """Verifies each signature once in a run, also where several threads or both tools' rules need it. Thread-safe."""
-
-    def __init__(self, verifier: Verifier) -> None:
-        self._verifier = verifier
-        self.prepare = verifier.prepare
-        self._lock = threading.Lock()
-        self._turns: dict[str, threading.Lock] = {}
-        self._known: dict[str, Verification] = {}
-
-    def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
-        """Verify a detached signature; as of `Verifier.verify`."""
-        key = verification_key(data, signature, armored_keys)
-        with self._lock:
-            turn = self._turns.setdefault(key, threading.Lock())
-        with turn:
-            if key not in self._known:
-                self._known[key] = self._verifier.verify(data, signature, armored_keys)
-            return self._known[key]
 
 
 def _checksum_words(refusal: Refusal, release: Release, checksums: Checksums) -> str:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry
     from locklens.releases.facts import LookupFailure, MirroredHash
     from locklens.review.model import Change
+    from locklens.trust.authentication import HashOrigin
     from locklens.trust.continuity import FolderHashes, PackageHashes
-    from locklens.trust.vouching import HashOrigin
 
 
 class FactSubject(Struct, frozen=True):

@@ -22,8 +22,8 @@ from locklens.review.case import (
 )
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof
+from locklens.trust.authentication import HashOrigin
 from locklens.trust.continuity import Origin
-from locklens.trust.vouching import HashOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from locklens.releases.facts import LookupFailure
     from locklens.review.case import Case
     from locklens.review.model import Change
-    from locklens.trust.model import Signer
+    from locklens.trust import Signer
 
 _PROOFS = {HashOrigin.SIGNED: Proof.SIGNED, HashOrigin.REPORTED: Proof.REPORTED}
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.model import ChangeKind
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Change, Review
-    from locklens.trust.model import SigningKey
+    from locklens.trust import SigningKey
 
 _TIERS = list(Tier)
 _DOUBTS = frozenset({"LK001", "LK002", "LK026"})

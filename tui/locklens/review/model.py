@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
-    from locklens.trust.model import Signer
+    from locklens.trust import Signer
 
 
 class ChangeKind(StrEnum):

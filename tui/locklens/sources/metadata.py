@@ -1,26 +1,40 @@
-"""Registry answers about versions and packages, read and checked as the tools do it, and not yet trusted."""
+"""Registry answers about versions and packages, read and checked as the tools do it, and not yet trusted.
+
+OpenTofu's `packages`: the hashes and sizes of every platform's package, as the registry reports them.
+
+They are unsigned: what they say of a package counts only beside the publisher's signed checksums.
+
+When versions were released. No part of the registry protocol: only the two public registries have it, each its own.
+
+A date that is absent, or an answer of another shape, makes an age unknown and never an error: no command should fail
+because a registry lacks a date. The dates are unsigned, as the registry claims them.
+"""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
+from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import is_of_files, zh_of
 from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
-from locklens.sources.reported import PlatformPackage, read_packages
-from locklens.sources.urls import MAX_URL, resolve
+from locklens.sources.urls import MAX_PAGE, MAX_URL, as_page, resolve
 from locklens.text import visible
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from locklens.dialect import Dialect
+    from locklens.sources.hosts import Service
     from locklens.sources.http import Response
 
 MAX_VERSIONS = 20_000
@@ -241,3 +255,159 @@ def _url(answer: Response, fields: Fields, name: str) -> str:
         raise
     except ValueError as error:
         raise ShapeError(f'a URL in "{name}" that cannot be used: {error}') from error
+
+
+_MAX_PACKAGES, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
+"""Platforms, hashes of one, and characters of a hash in an answer: there are 20 platforms and two schemes."""
+
+_HASH = re.compile(r"[^:\s]+:[^\x00-\x20\x7f]*\Z")
+
+
+class PlatformPackage(Struct, frozen=True):
+    """The registry's report on one platform's package.
+
+    Attributes:
+        hashes: With their schemes, as reported.
+        size: Bytes; 0 where the registry does not say, or says less than nothing.
+    """
+
+    platform: Platform
+    hashes: tuple[str, ...]
+    size: int
+
+
+def read_packages(fields: Fields, *, is_strict: bool) -> tuple[PlatformPackage, ...]:
+    """Read the map of a registry's answer about one package.
+
+    Args:
+        fields: The answer.
+        is_strict: True if a malformed map makes the answer unusable, as for OpenTofu. Terraform does not look at it;
+            then a malformed one counts as none.
+
+    Raises:
+        ShapeError: The map is malformed, and that matters.
+    """
+    try:
+        return tuple(_package(key, value) for key, value in fields.object("packages").members(_MAX_PACKAGES))
+    except ShapeError:
+        if is_strict:
+            raise
+        return ()
+
+
+def _package(key: str, value: Fields) -> PlatformPackage:
+    try:
+        platform = Platform.parse(key)
+    except ValueError as error:
+        raise ShapeError('an invalid platform in "packages"') from error
+    hashes = value.texts("hashes", _MAX_HASHES, _MAX_HASH)
+    if not all(map(is_hash, hashes)):
+        raise ShapeError('an invalid hash in "packages"')
+    return PlatformPackage(platform, hashes, max(value.number("package_size"), 0))
+
+
+def is_hash(text: str) -> bool:
+    """True if a text is a hash with its scheme, known or not."""
+    return _HASH.match(text) is not None
+
+
+OPENTOFU_DATES_HOST = "api.opentofu.org"
+"""The host of the documentation of OpenTofu's registry, with the release dates: a host of the same project."""
+
+PLACES = frozenset({TERRAFORM.default_host, OPENTOFU.default_host})
+"""The registries, in comparison form, of which release dates can be had."""
+
+_OK = 200
+_FIRST = datetime(2014, 7, 28, tzinfo=UTC)
+"""Terraform's first release: what claims to be older has no date, such as year 1, which is Go's empty time."""
+
+
+class ReleaseDates(Struct, frozen=True):
+    """When versions of one provider were released.
+
+    Attributes:
+        moments: In UTC, by version; those without a date are left out.
+        as_of: When the registry said so, ISO 8601 in UTC; "" without an answer.
+        repository: The URL of the provider's source; "" if unknown. OpenTofu's registry has none here.
+    """
+
+    moments: Mapping[Version, datetime] = MappingProxyType({})
+    as_of: str = ""
+    repository: str = ""
+
+    def of(self, version: Version) -> datetime | None:
+        """When a version was released, None where that is not known."""
+        return self.moments.get(version)
+
+
+def days_old(released: datetime | None, now: datetime) -> int | None:
+    """Return the whole days since a release; None where it is not known when that was, 0 for one of tomorrow."""
+    return None if released is None else max(0, (now - released).days)
+
+
+def dates_url(service: Service, address: ProviderAddress) -> str:
+    """Return where the release dates of a provider of one of PLACES are.
+
+    The paths are absolute. Where the user's own `host` block says where the registry is, they are asked for on that
+    server, and the public one is left alone.
+
+    Args:
+        service: Where the host's registry is.
+        address: The provider.
+    """
+    names = f"{quote(address.namespace, safe='')}/{quote(address.type, safe='')}"
+    own = urlsplit(service.url)._replace(path="", query="", fragment="").geturl()
+    if address.host == OPENTOFU.default_host:
+        top = own if service.is_given else f"https://{OPENTOFU_DATES_HOST}"
+        return f"{top}/registry/docs/providers/{names}/index.json"
+    return f"{own}/v2/providers/{names}?include=provider-versions"
+
+
+def read_dates(answer: Response) -> ReleaseDates:
+    """Read either registry's answer; what cannot be read of it is left out."""
+    if answer.status != _OK:
+        return ReleaseDates()
+    try:
+        with documents.opened(answer.body) as fields:
+            pairs = list(_pairs(fields))
+            repository = _repository(fields)
+    except ShapeError:
+        return ReleaseDates()
+    found = {version: moment for text, date in pairs if (version := _dated_version(text)) and (moment := _moment(date))}
+    return ReleaseDates(MappingProxyType(found), answer.as_of if found else "", repository)
+
+
+def _repository(fields: Fields) -> str:
+    """Return the page of the source in Terraform's document; "" if there is none, or it is no page."""
+    try:
+        return as_page(fields.object("data").object("attributes").text("source", MAX_PAGE))
+    except ShapeError:
+        return ""
+
+
+def _pairs(fields: Fields) -> Iterator[tuple[str, str]]:
+    """Version and date as written: of Terraform's JSON:API document or of OpenTofu's index."""
+    if "included" in fields:
+        for item in fields.objects("included", MAX_VERSIONS):
+            if item.text("type", _MAX_WORD) == "provider-versions":
+                attributes = item.object("attributes")
+                yield attributes.text("version", _MAX_WORD), attributes.text("published-at", _MAX_WORD)
+    else:
+        for item in fields.objects("versions", MAX_VERSIONS):
+            yield item.text("id", _MAX_WORD).removeprefix("v"), item.text("published", _MAX_WORD)
+
+
+def _dated_version(text: str) -> Version | None:
+    try:
+        return Version.parse(text)
+    except VersionSyntaxError:
+        return None
+
+
+def _moment(text: str) -> datetime | None:
+    """Read a date of RFC 3339, which says its offset."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo is not None and moment >= _FIRST else None
+    except (ValueError, OverflowError):
+        return None

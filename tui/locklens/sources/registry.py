@@ -23,8 +23,17 @@ from locklens.errors import (
 )
 from locklens.sources.documents import ShapeError
 from locklens.sources.http.values import status_words
-from locklens.sources.metadata import PackageMetadata, RegistryVersions, SignedChecksums, read_package, read_versions
-from locklens.sources.release_dates import PLACES, ReleaseDates, dates_url, read_dates
+from locklens.sources.metadata import (
+    PLACES,
+    PackageMetadata,
+    RegistryVersions,
+    ReleaseDates,
+    SignedChecksums,
+    dates_url,
+    read_dates,
+    read_package,
+    read_versions,
+)
 from locklens.sources.urls import has_query, host_of, resolve
 
 if TYPE_CHECKING:
@@ -34,8 +43,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.project.tokens import Token
-    from locklens.sources.credentials import Credentials
-    from locklens.sources.discovery import Discovery
+    from locklens.sources.hosts import Credentials, Discovery
     from locklens.sources.http import Kinds, RequestKind, Response, Transfer
     from locklens.sources.http.client import Client
     from locklens.versions import Version

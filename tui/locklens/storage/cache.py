@@ -181,7 +181,7 @@ class Cache:
             return buffered or self._database.run(lambda file: cachefile.verification(file, key))
 
     def keep_verification(self, key: str, data: bytes) -> None:
-        """Cache a verification as recorded by `locklens.trust.remembered`."""
+        """Cache a verification as recorded by `locklens.trust.signature`."""
         with self._lock:
             self._verifications[key] = data
             self._has_grown(len(data))

@@ -1,1 +1,166 @@
-"""Trust in a release: checksums, signatures, their verdict by both tools, and continuity of a release."""
+"""Trust: SHA256SUMS, signatures by gpg, authentication as both tools do it, and continuity of what is locked.
+
+The values here are keys and signatures as gpg reports them, before any judgement.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class SigningKey(Struct, frozen=True):
+    """An OpenPGP key that may sign.
+
+    Attributes:
+        fingerprint: Of the primary key, 40 upper-case hex digits (more for keys of version 5 and later).
+        user_ids: Names and addresses that the key claims; printable, not verified.
+        algorithm: E.g. "RSA 4096" or "Ed25519".
+        created: ISO 8601 in UTC.
+        expires: In the same form; None for never.
+        expired: True if that time has passed.
+        revoked: True if its owner took it back.
+    """
+
+    fingerprint: str
+    user_ids: tuple[str, ...]
+    algorithm: str
+    created: str
+    expires: str | None
+    expired: bool
+    revoked: bool
+
+    @property
+    def key_id(self) -> str:
+        """The last 16 digits of the fingerprint, which is what the tools show."""
+        return self.fingerprint[-16:]
+
+
+class Tier(StrEnum):
+    """The kind of publisher that signed a release."""
+
+    OFFICIAL = "official"
+    PARTNER = "partner"
+    SELF_SIGNED = "self-signed"
+    UNSIGNED = "unsigned"
+    UNKNOWN = "unknown"
+
+
+class SignatureStatus(StrEnum):
+    """The verdict on one signature; the worst if several apply."""
+
+    GOOD = "good"
+    BAD = "bad"
+    UNKNOWN_ISSUER = "unknown issuer"
+    EXPIRED_SIGNATURE = "expired signature"
+    EXPIRED_KEY = "expired key"
+    REVOKED_KEY = "revoked key"
+    UNUSABLE = "unusable"
+
+
+class Signature(Struct, frozen=True):
+    """One signature of a signature file, which may have several.
+
+    Attributes:
+        status: See `Status`.
+        issuer: Key id or fingerprint that the signature names, upper-case hex; says nothing unless `matches`.
+        matches: True if the key made this signature over these bytes, whatever else is wrong.
+        key: The primary key; None where the issuer is none of the keys at hand.
+        signing_fingerprint: Of the subkey that signed, or of the primary key; "" unless `matches`.
+        made: ISO 8601 in UTC, None where it is not known.
+        expires: In the same form; None for never.
+        digest: Of the bytes, e.g. "SHA256"; "" where it is not known.
+        signature_expired: True if it, or a self-signature of the key, has expired or is dated in the future: to the
+            tools that is one thing.
+        key_expired: True if the primary key or the subkey that signed has expired, as the tools see it.
+        key_revoked: True if either, or the primary user id, was revoked.
+    """
+
+    status: SignatureStatus
+    issuer: str
+    matches: bool = False
+    key: SigningKey | None = None
+    signing_fingerprint: str = ""
+    made: str | None = None
+    expires: str | None = None
+    digest: str = ""
+    signature_expired: bool = False
+    key_expired: bool = False
+    key_revoked: bool = False
+
+
+class Signer(Struct, frozen=True):
+    """The signer of a version's checksums.
+
+    Attributes:
+        version: Of which; for the signer before, where a version was published again, that of the version before it.
+    """
+
+    tier: Tier = Tier.UNKNOWN
+    keys: tuple[SigningKey, ...] = ()
+    version: str = ""
+
+
+class Keyring(Struct, frozen=True):
+    """The keys of one armored text, in the order in which it has them; `broken` where no key could be read."""
+
+    keys: tuple[SigningKey, ...] = ()
+    broken: bool = False
+
+    @property
+    def fingerprints(self) -> frozenset[str]:
+        """Of the primary keys."""
+        return frozenset(key.fingerprint for key in self.keys)
+
+
+class VerificationProblem(StrEnum):
+    """The reason why verification could not run: an environment problem, not a bad signature."""
+
+    NO_GPG = "gpg is not installed, or not on PATH"
+    NOT_RUNNING = "gpg does not run"
+    OLD_GPG = "gpg is older than 2.2"
+    NO_LIBRARY = "python-gnupg is not installed"
+    WRONG_LIBRARY = 'the package "gnupg" hides "python-gnupg"'
+    TIMED_OUT = "gpg took too long"
+    FAILED = "gpg failed"
+
+    @property
+    def hint(self) -> str:
+        """The way to get it, or ""."""
+        return _HINTS.get(self, "")
+
+
+_HINTS = {
+    VerificationProblem.NO_GPG: "install GnuPG: apt install gnupg, dnf install gnupg2, brew install gnupg, or https://gpg4win.org",
+    VerificationProblem.NOT_RUNNING: "run gpg --version by hand to see why",
+    VerificationProblem.OLD_GPG: "install GnuPG 2.2 or newer",
+    VerificationProblem.NO_LIBRARY: "pip install 'python-gnupg>=0.5.7'",
+    VerificationProblem.WRONG_LIBRARY: "pip uninstall gnupg, then pip install --force-reinstall python-gnupg",
+}
+
+
+class Form(StrEnum):
+    """The kind of a signature file, before verification."""
+
+    SIGNATURES = "signatures"
+    EMPTY = "empty"
+    ARMORED = "armored"
+    TOO_LARGE = "too large"
+    DAMAGED = "damaged"
+
+
+class Verification(Struct, frozen=True):
+    """The verification of a signature file: every signature in it, and the keys that it was checked against.
+
+    Attributes:
+        form: Of the file. A DAMAGED one may have signatures before the damage.
+        signatures: In the order of the file.
+        keyrings: One for each armored text, in the order given.
+        problem: Where nothing could be verified at all; the signatures are then unknown, not bad.
+    """
+
+    form: Form = Form.SIGNATURES
+    signatures: tuple[Signature, ...] = ()
+    keyrings: tuple[Keyring, ...] = ()
+    problem: VerificationProblem | None = None

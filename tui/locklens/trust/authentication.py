@@ -17,19 +17,28 @@ this order; step numbers are repeated where a step is done:
    `shouldEnforceGPGExpiration`.
 5. Terraform alone holds the key against HashiCorp's own and, by its trust signature, against the partners' key.
 6. `AcceptableHashes` (`acceptableHashes` in OpenTofu): what of SHA256SUMS goes into the lock file.
+
+The kind of publisher that signed a release, determined by the two keys that HashiCorp publishes.
+
+The security key signs HashiCorp's own providers. The partners key signs the keys of its partners, and the registry
+hands that signature out beside the key. The keys are in `keys/`, as https://www.hashicorp.com/security and Terraform's
+sources have them.
+
+The origin of each hash of a release: its signer, or the registry alone.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.dialect import OPENTOFU
-from locklens.hashes import zh_of
-from locklens.trust.checksums import Match, read_checksums
-from locklens.trust.model import (
+from locklens.hashes import hashes_of_files, hashes_of_zips, zh_of
+from locklens.trust import (
     Form,
     Keyring,
     Signature,
@@ -39,13 +48,14 @@ from locklens.trust.model import (
     Verification,
     VerificationProblem,
 )
-from locklens.trust.tiers import PublishedKey, tier_of
+from locklens.trust.checksums import Match, read_checksums
+from locklens.trust.packets import dearmored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.dialect import Dialect
-    from locklens.trust.tiers import Verifying
+    from locklens.trust.signature import Verifier
 
 
 class AuthenticationOutcome(StrEnum):
@@ -171,7 +181,7 @@ class Authentication(Struct, frozen=True):
 
 
 def authenticate(
-    release: Release, dialect: Dialect, verifier: Verifying, enforcement: Enforcement | None = None
+    release: Release, dialect: Dialect, verifier: Verifier, enforcement: Enforcement | None = None
 ) -> Authentication:
     """Judge a release as the tool would; what it does after the download is left out but for SHA256SUMS itself.
 
@@ -290,3 +300,95 @@ def _details(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Le
     if signature.signature_expired:
         return (None, Lenience.EXPIRED_SIGNATURE) if dialect is OPENTOFU else (Refusal.EXPIRED_SIGNATURE, None)
     return None, None
+
+
+SECURITY, PARTNERS = "hashicorp-security", "hashicorp-partners"
+
+SECURITY_KEY_IDS = frozenset({"34365D9472D7468F", "B0B441097685B676", "C820C6D5CD27AB87"})
+"""The security key and its subkeys that sign: gpg is not asked about signatures that name none of them."""
+
+
+class PublishedKey(Struct, frozen=True):
+    """A key as a registry lists it, and what it claims HashiCorp's partners key to have signed."""
+
+    armor: str
+    trust_signature: str = ""
+
+
+@cache
+def hashicorp_key(name: str) -> str:
+    """Return one of HashiCorp's keys, armored; `name` is SECURITY or PARTNERS."""
+    return (Path(__file__).with_name("keys") / f"{name}.asc").read_text("ascii")
+
+
+def tier_of(
+    sums: bytes, signature: bytes, verification: Verification, published: PublishedKey, verifier: Verifier
+) -> Tier | None:
+    """Return the tier of a release that is well signed by a published key.
+
+    Args:
+        sums: SHA256SUMS.
+        signature: Its signature file.
+        verification: What is known of that already, with the published keys.
+        published: The key that signed.
+        verifier: Asks gpg.
+
+    Returns:
+        OFFICIAL, PARTNER or SELF_SIGNED; None where the key comes with a trust signature that is bad, for which
+        Terraform refuses the release.
+    """
+    named = {one.issuer[-16:] for one in verification.signatures}
+    if named & SECURITY_KEY_IDS and _is_signed(sums, signature, SECURITY, verifier):
+        return Tier.OFFICIAL
+    if not published.trust_signature:
+        return Tier.SELF_SIGNED
+    # The trust signature is over the key's bytes, not over its text; and it is the one signature that comes armored.
+    key, trust = dearmored(published.armor.encode()), dearmored(published.trust_signature.encode())
+    if key is None or trust is None:
+        return None
+    return Tier.PARTNER if _is_signed(key, trust, PARTNERS, verifier) else None
+
+
+def _is_signed(data: bytes, signature: bytes, name: str, verifier: Verifier) -> bool:
+    """True if one of HashiCorp's keys signed, as Terraform sees it: the first signature that names it counts."""
+    found = verifier.verify(data, signature, (hashicorp_key(name),))
+    named = [one for one in found.signatures if one.key is not None]
+    return bool(named) and found.problem is None and _counts(named[0])
+
+
+def _counts(signature: Signature) -> bool:
+    if not signature.matches or signature.key_revoked:
+        return False
+    return signature.key_expired or not signature.signature_expired
+
+
+class HashOrigin(StrEnum):
+    """The authority for a hash of this release."""
+
+    SIGNED = "signed"
+    REPORTED = "reported"
+
+
+def vouchers(
+    sums: bytes, authentication: Authentication, packages: Mapping[str, frozenset[str]]
+) -> dict[str, HashOrigin]:
+    """Return who vouches for each hash of a release.
+
+    A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: not even
+    the registry's word counts that a wrong signature contradicts. One for which no key is listed is the registry's
+    word alone, whether the tool would take it or not.
+
+    Args:
+        sums: The release's SHA256SUMS.
+        authentication: The verdict on the release.
+        packages: Hashes by platform as OpenTofu's registry reports them. An `h1` counts only beside a `zh` that is
+            vouched for.
+    """
+    if authentication.tier is Tier.UNSIGNED:
+        said = dict.fromkeys(read_checksums(sums).hashes, HashOrigin.REPORTED)
+    else:
+        said = dict.fromkeys(authentication.signed, HashOrigin.SIGNED)
+    for hashes in packages.values():
+        if not said.keys().isdisjoint(hashes_of_zips(hashes)):
+            said |= dict.fromkeys(hashes_of_files(hashes), HashOrigin.REPORTED)
+    return said

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.hashes import HashedFiles
+    from locklens.trust import SigningKey
     from locklens.trust.checksums import Checksums
-    from locklens.trust.model import SigningKey
 
 
 _LONGEST_NAME = 120

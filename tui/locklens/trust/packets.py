@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from locklens.trust.model import Form
+from locklens.trust import Form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

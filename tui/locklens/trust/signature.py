@@ -1,96 +1,97 @@
-"""Signatures, verified by the real gpg in a throw-away home: the only user of python-gnupg.
+"""Signatures, verified by the real gpg in a throw-away home.
 
 Nothing of the user's GnuPG has a part in it: no key, no configuration, no agent (none is started, so none is left
-behind), no network. What gpg says is read from its status lines, of every signature in the file; python-gnupg's own
-summary speaks of the last one alone.
+behind), no network. What gpg says is read from its status lines, of every signature in the file.
 
-Entirely good verifications are cached if there is a cache: then gpg is not run and python-gnupg is not loaded.
+Verifications in which all was good are cached, until the first end of validity: then gpg is not run. That a key made a
+signature over some bytes is a fact about three digests. What passes is that neither the key nor the signature has
+expired; so the first end of validity of anything that had a part in it is cached beside it. A verification with any
+defect is not cached: another gpg, or another day, may see it otherwise.
 
 What a verified signature is worth is not judged here; see `locklens.trust.authentication`.
 """
 
 from __future__ import annotations
 
-import copy
 import os
 import shutil
-import subprocess
 import tempfile
 import threading
 import time
 from contextlib import suppress
+from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+import msgspec
 from msgspec import Struct
 
-from locklens.programs import safe_environment
-from locklens.trust import remembered
-from locklens.trust.gpg import GpgUnavailableError, find_gpg
-from locklens.trust.model import Form, Keyring, Signature, SignatureStatus, Verification, VerificationProblem
+from locklens.trust import Form, Keyring, Signature, SignatureStatus, Verification, VerificationProblem
+from locklens.trust.gpg import GPG_TIMEOUT, Gpg, GpgUnavailableError, read_key, read_listing, read_signatures
 from locklens.trust.packets import SignaturePacket, key_packets, read_signature, split_signatures
 from locklens.trust.selfsignatures import PublishedSigner, as_permitted, by_key_id, published_signers
-from locklens.trust.statuses import StatusLine, forged_keys, read_key, read_signatures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import TracebackType
 
-GPG_TIMEOUT = 20.0
-"""Seconds that gpg may take for one question, and to import all keys of a list; it takes a hundredth of one
-for a key, but a key of half a megabyte can be made so that it takes long."""
+    from locklens.storage.cache import Cache
+    from locklens.trust.gpg import GpgAnswer, KeyListing
+
+_Value = TypeVar("_Value")
 
 MAX_SIGNATURE_BYTES = 64 * 1024
 """A detached signature has some 600 bytes."""
 
 MAX_SIGNATURES = 16
-"""In one file; publishers make one, or two while a key is replaced. Each costs gpg a verification."""
+"""Signatures in one file; publishers make one, or two while a key is replaced. Each costs gpg a verification."""
 
 MAX_KEYS = 64
-"""That a registry lists for a release. gpg imports each into a keyring of its own."""
+"""Keys that a registry lists for a release. gpg imports each into a keyring of its own."""
 
 MAX_KEYS_BYTES = 1 << 20
-"""Of all armored texts of a list together; those that do not fit in count as broken. Registries list one or two keys,
-of some 3 KB each."""
+"""Bytes of all armored texts of a list together; those that do not fit in count as broken. Registries list one or two
+keys, of some 3 KB each."""
 
-_OPTIONS = (
-    "--no-autostart",
-    "--disable-dirmngr",
-    "--no-auto-key-locate",
-    "--no-auto-key-retrieve",
-    "--no-auto-check-trustdb",
-    "--trust-model",
-    "always",
-    "--lock-never",
-)
+_SCHEMA = b"verification 4"
+"""Raised when `Verification` or the use of gpg changes: earlier cached verifications are then not found."""
 
-_STATUS = "[GNUPG:] "
 
-_RUNNING = threading.BoundedSemaphore(os.cpu_count() or 2)
-"""More gpg at once than there are processors only take turns, and slow down concurrent requests to registries."""
+class _Once(Generic[_Value]):
+    """Computes the value of each key once; threads that want different ones compute them concurrently."""
 
-_ONE_LINE_PER_LINE = "cp437"
-"""The encoding of gpg's output: each byte is a character, and only control characters end a line.
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[object, threading.Lock] = {}
+        self._values: dict[object, _Value | VerificationProblem] = {}
 
-In python-gnupg's own choice, and in UTF-8, the bytes of a user id can be a line separator (U+0085, U+2028), and what
-follows it in a hostile user id would be read as a status line of gpg's.
-"""
+    def get(self, key: object, make: Callable[[], _Value]) -> _Value:
+        """Return the value of a key, computed by `make` the first time.
 
-_CHECKING = "--with-sig-check"
-"""Has gpg verify the self-signatures that it lists; it did so already to import them, and remembers."""
-_SHOWING = ["--import-options", "import-show", "--fingerprint", "--fingerprint", _CHECKING]
-_SHOWS_IMPORTS = (2, 2)
-"""Since when gpg lists what it imports while it does: a listing of its own takes another process."""
-
-_EXPIRES = 6
-"""The column of gpg's listing that has the end of a key, a subkey, or a user id's binding."""
+        Raises:
+            GpgUnavailableError: `make` did, now or before: another try would wait as long.
+        """
+        with self._lock:
+            turn = self._turns.setdefault(key, threading.Lock())
+        with turn:
+            if key not in self._values:
+                try:
+                    self._values[key] = make()
+                except GpgUnavailableError as error:
+                    self._values[key] = error.problem
+            found = self._values[key]
+        if isinstance(found, VerificationProblem):
+            raise GpgUnavailableError(found)
+        return found
 
 
 class Verifier:
     """Verifies signatures for as long as one run lasts; use it in a `with` statement. Safe for several threads.
 
-    Keys are imported once for each list of armored texts, into a home of that list's own: a provider's signatures
-    never meet another's keys.
+    Each signature is verified once in a run, also where several threads or both tools' rules need it. Keys are imported
+    once for each list of armored texts, into a home of that list's own: a provider's signatures never meet another's
+    keys.
 
     Args:
         gpg: Path of gpg, "" to look for it.
@@ -104,7 +105,7 @@ class Verifier:
         gpg: str = "",
         *,
         timeout: float = GPG_TIMEOUT,
-        memory: remembered.VerificationCache | None = None,
+        memory: Cache | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._gpg = gpg
@@ -112,10 +113,10 @@ class Verifier:
         self._memory = memory
         self._clock = clock
         self._lock = threading.Lock()
-        self._turns: dict[tuple[str, ...], threading.Lock] = {}
-        self._homes: dict[tuple[str, ...], _Home | VerificationProblem] = {}
+        self._started: _Once[Gpg] = _Once()
+        self._homes: _Once[_Home] = _Once()
+        self._known: _Once[Verification] = _Once()
         self._folder = ""
-        self._engine: Any = None
 
     def __enter__(self) -> Self:
         return self
@@ -128,15 +129,13 @@ class Verifier:
     def close(self) -> None:
         """Remove everything that was written."""
         with self._lock:
-            self._homes.clear()
-            self._turns.clear()
+            self._homes = _Once()
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = ""
-            self._engine = None
 
     def prepare(self, armored_keys: tuple[str, ...]) -> None:
-        """Import keys that signatures will be held against; what fails then fails again where it is told."""
+        """Import keys that signatures will be held against. Errors are ignored here; `verify` reports them."""
         with suppress(GpgUnavailableError):
             self._home(armored_keys)
 
@@ -151,15 +150,20 @@ class Verifier:
         Returns:
             What is known; no input makes it raise.
         """
-        if self._memory is None:
-            return self._asked(data, signature, armored_keys)[0]
-        key = remembered.verification_key(data, signature, armored_keys)
-        known = remembered.cached_verification(self._memory.verification(key), self._clock())
-        if known is not None:
-            return known
+        key = verification_key(data, signature, armored_keys)
+        return self._known.get(key, lambda: self._remembered(key, data, signature, armored_keys))
+
+    def _remembered(self, key: str, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
+        """Return a cached verification, or ask gpg and cache what it says."""
+        if self._memory is not None:
+            known = cached_verification(self._memory.verification(key), self._clock())
+            if known is not None:
+                return known
         found, home = self._asked(data, signature, armored_keys)
-        if home is not None and (text := remembered.written(found, home.ends, home.made)) is not None:
-            self._memory.keep_verification(key, text)
+        if self._memory is not None and home is not None:
+            text = written(found, home.ends, home.made)
+            if text is not None:
+                self._memory.keep_verification(key, text)
         return found
 
     def _asked(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> tuple[Verification, _Home | None]:
@@ -177,11 +181,11 @@ class Verifier:
                 found.append(Signature(SignatureStatus.UNUSABLE, ""))
                 continue
             try:
-                lines = home.ask_about(data, part)
+                answer = home.ask_about(data, part)
             except GpgUnavailableError as error:
                 return Verification(form, tuple(found), home.keyrings, error.problem), home
-            signatures = read_signatures(lines, home.listed, home.keyrings)
-            if not signatures and any(keyword == "NODATA" for keyword, _ in lines):
+            signatures = read_signatures(answer.lines, home.listed, home.keyrings)
+            if not signatures and answer.has("NODATA"):
                 # gpg works, and cannot read what the tools should be able to read.
                 return Verification(Form.DAMAGED, tuple(found), home.keyrings), home
             if len(signatures) != 1:
@@ -190,63 +194,59 @@ class Verifier:
         return Verification(form, tuple(found), home.keyrings), home
 
     def _home(self, armored_keys: tuple[str, ...]) -> _Home:
-        """Return the home of a list of keys; threads that need different ones create them concurrently."""
+        """Return the home of a list of keys.
+
+        Raises:
+            GpgUnavailableError: It cannot be made.
+        """
+        gpg = self._started.get("", lambda: Gpg(self._gpg, self._timeout))
         with self._lock:
-            self._gpg = self._gpg or find_gpg()
             self._folder = self._folder or tempfile.mkdtemp(prefix="locklens-gpg-")
-            self._engine = self._engine or _engine(self._gpg, Path(self._folder), self._timeout)
-            engine, folder = self._engine, self._folder
-            turn = self._turns.setdefault(armored_keys, threading.Lock())
-        with turn:
-            home = self._homes.get(armored_keys)
-            if home is None:
-                try:
-                    place = Path(tempfile.mkdtemp(dir=folder))
-                    home = _Home(engine, place, armored_keys, made=self._clock(), timeout=self._timeout)
-                except GpgUnavailableError as error:
-                    home = error.problem  # The next version's signature would wait as long for the same keys.
-                self._homes[armored_keys] = home
-        if isinstance(home, VerificationProblem):
-            raise GpgUnavailableError(home)
-        return home
+            folder, homes = self._folder, self._homes
+        return homes.get(
+            armored_keys,
+            lambda: _Home(
+                gpg, Path(tempfile.mkdtemp(dir=folder)), armored_keys, made=self._clock(), timeout=self._timeout
+            ),
+        )
 
 
-def unavailable() -> VerificationProblem | None:
-    """The reason why no signature can be verified on this machine, None for none; starts no program."""
-    try:
-        find_gpg()
-        _library()
-    except GpgUnavailableError as error:
-        return error.problem
-    return None
+class _Imported(Struct, frozen=True):
+    """The facts about an armored text.
+
+    Attributes:
+        names: Fingerprints of the primary keys that gpg took; none where it is broken.
+        shown: gpg's listing of them.
+        signers: The keys that the tools take.
+    """
+
+    names: tuple[str, ...]
+    shown: bytes = b""
+    signers: tuple[PublishedSigner, ...] = ()
 
 
 class _Home:
     """A GnuPG home with the keys of one list of armored texts; `made` is when, `ends` when what is in it expires."""
 
-    def __init__(
-        self, engine: Any, folder: Path, armored_keys: tuple[str, ...], *, made: float, timeout: float
-    ) -> None:
+    def __init__(self, gpg: Gpg, folder: Path, armored_keys: tuple[str, ...], *, made: float, timeout: float) -> None:
+        self._gpg = gpg
         self._folder = folder
         self.made = made
         self.ends: tuple[float, ...] = ()
-        # A new one would run gpg to ask for its version; the copy knows it.
-        self._engine = copy.copy(engine)
-        self._engine.gnupghome = str(folder)
         answers, begun, room = [], time.monotonic(), MAX_KEYS_BYTES
         for text in armored_keys[:MAX_KEYS]:
             if time.monotonic() - begun > timeout:
                 raise GpgUnavailableError(VerificationProblem.TIMED_OUT)
             data = text.encode("utf-8", "surrogatepass")
             room -= len(data)
-            answers.append(self._imported(data) if room >= 0 else _Imported((), None))
+            answers.append(self._imported(data) if room >= 0 else _Imported(()))
         self.listed: dict[str, dict[str, Any]] = {}
         forged: frozenset[str] = frozenset()
         if any(answer.names for answer in answers):
-            listings = self._listings(tuple(answers))
-            self.listed = {str(entry["fingerprint"]): entry for listing in listings for entry in listing}
-            self.ends = tuple(float(text) for listing in listings for text in listing.ends if text.isdecimal())
-            forged = frozenset().union(*(forged_keys(listing.data) for listing in listings))
+            for listing in self._listings(answers):
+                self.listed |= listing.entries
+                self.ends += listing.ends
+                forged |= listing.forged
         self.keyrings = tuple(_keyring(answer, self.listed, forged) for answer in answers)
         self._keys = {key.fingerprint: key for keyring in self.keyrings for key in keyring.keys}
         signers = [
@@ -264,59 +264,38 @@ class _Home:
         key = self._keys.get(signers[0].primary) if signers else None
         return as_permitted(signature, packet, signers, key, now)
 
-    def ask_about(self, data: bytes, signature: bytes) -> tuple[StatusLine, ...]:
-        """Return gpg's status lines about a detached signature."""
+    def ask_about(self, data: bytes, signature: bytes) -> GpgAnswer:
+        """Return gpg's answer about a detached signature."""
         number, path = tempfile.mkstemp(dir=self._folder, suffix=".sig")
         try:
             with open(number, "wb") as file:  # noqa: PTH123
                 file.write(signature)
-            return tuple(_answered(lambda: self._engine.verify_data(path, data)).lines)
+            return self._gpg.verify(self._folder, Path(path), data)
         finally:
             with suppress(OSError):
-                Path(path).unlink()
+                os.unlink(path)  # noqa: PTH108
 
     def _imported(self, armored: bytes) -> _Imported:
         """Import one armored text."""
         data = key_packets(armored)
         if data is None:
-            return _Imported((), None)
-        options = _SHOWING if self._engine.version >= _SHOWS_IMPORTS else None
-        answer = _answered(lambda: self._engine.import_keys(data, extra_args=options))
-        if options and all(keyword != "IMPORT_RES" for keyword, _ in answer.lines):
-            # To show an expired or revoked key it looks for a trust database, and gives up where there is none.
-            answer = _answered(lambda: self._engine.import_keys(data))
+            return _Imported(())
+        answer = self._gpg.import_keys(self._folder, data)
         found = (value.split() for keyword, value in answer.lines if keyword == "IMPORT_OK")
         names = tuple(words[1] for words in found if len(words) > 1)
-        return _Imported(names, answer.data, published_signers(data))
+        return _Imported(names, answer.output, published_signers(data))
 
-    def _listings(self, answers: tuple[_Imported, ...]) -> tuple[Any, ...]:
+    def _listings(self, answers: list[_Imported]) -> list[KeyListing]:
         """Return gpg's listings of all keys: what it showed while it imported them, or else one that is asked for.
 
         What was shown is of each key by itself. Where a key came twice, only a listing knows what both say of it.
         """
-        shown = tuple(self._engine.listing(answer.shown) for answer in answers if answer.names and answer.shown)
+        shown = [read_listing(answer.shown) for answer in answers if answer.names and answer.shown]
         names = [name for answer in answers for name in answer.names]
-        told = [str(entry["fingerprint"]) for listing in shown for entry in listing]
+        told = [fingerprint for listing in shown for fingerprint in listing.entries]
         if len(set(names)) == len(names) and sorted(told) == sorted(names):
             return shown
-        checking = copy.copy(self._engine)
-        checking.options = [*self._engine.options, _CHECKING]
-        listing = _answered(checking.list_keys)
-        return (listing or _answered(self._engine.list_keys),)  # gpg before 2.2 does not know the option.
-
-
-class _Imported(Struct, frozen=True):
-    """The facts about an armored text.
-
-    Attributes:
-        names: Fingerprints of the primary keys that gpg took; none where it is broken.
-        shown: gpg's listing of them.
-        signers: The keys that the tools take.
-    """
-
-    names: tuple[str, ...]
-    shown: bytes | None
-    signers: tuple[PublishedSigner, ...] = ()
+        return [read_listing(self._gpg.list_keys(self._folder).output)]
 
 
 def _keyring(answer: _Imported, listed: dict[str, dict[str, Any]], forged: frozenset[str]) -> Keyring:
@@ -326,100 +305,63 @@ def _keyring(answer: _Imported, listed: dict[str, dict[str, Any]], forged: froze
     return Keyring(tuple(read_key(listed[name]) for name in names if name in listed), broken=not names)
 
 
-def _answered(question: Any) -> Any:
-    try:
-        with _RUNNING:
-            return question()
-    except GpgUnavailableError:
-        raise
-    except (OSError, ValueError) as error:
-        raise GpgUnavailableError(VerificationProblem.FAILED) from error
+class _Cached(msgspec.Struct, frozen=True, array_like=True):
+    """A verification, good from one moment (seconds since 1970) until another; None for ever."""
+
+    made: float
+    until: float | None
+    verification: Verification
 
 
-def _library() -> Any:
-    """Return the module of python-gnupg, which shares its name with an abandoned package."""
-    try:
-        import gnupg
-    except ImportError as error:
-        raise GpgUnavailableError(VerificationProblem.NO_LIBRARY) from error
-    major = str(getattr(gnupg, "__version__", "")).partition(".")[0]
-    if major != "0" or not hasattr(gnupg.GPG, "verify_data"):
-        raise GpgUnavailableError(VerificationProblem.WRONG_LIBRARY)
-    return gnupg
+_DECODER = msgspec.msgpack.Decoder(_Cached)
+"""Made once, here: two threads that have msgspec look at the type for the first time crash the process."""
 
 
-def _engine(gpg: str, folder: Path, timeout: float) -> Any:
-    """Return python-gnupg's object for one home, with a limit of time and with the status lines as they are."""
-    gnupg = _library()
+def verification_key(data: bytes, signature: bytes, armored_keys: Iterable[str]) -> str:
+    """Return the digest under which a verification is cached, hex."""
+    parts = [data, signature, *(text.encode("utf-8", "surrogatepass") for text in armored_keys)]
+    return sha256(_SCHEMA + b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
-    class Lines(gnupg.StatusHandler):  # type: ignore[misc, name-defined]
-        """Keeps every status line, and concludes nothing."""
 
-        def __init__(self, engine: object) -> None:
-            super().__init__(engine)
-            self.lines: list[StatusLine] = []
+def written(verification: Verification, ends: Iterable[float], made: float) -> bytes | None:
+    """Return the cache record of a verification, None if it must not be cached.
 
-        def handle_status(self, key: str, value: str) -> None:
-            self.lines.append((key, value.encode(_ONE_LINE_PER_LINE).decode("utf-8", "replace")))
-
-    class Listing(gnupg.ListKeys):  # type: ignore[misc, name-defined]
-        """Keeps when each key, subkey and user id expires, also of those of which python-gnupg does not tell."""
-
-        def __init__(self, engine: object) -> None:
-            super().__init__(engine)
-            self.ends: list[str] = []
-
-        def pub(self, args: list[str]) -> None:
-            self.ends.append(args[_EXPIRES])
-            super().pub(args)
-
-        def sub(self, args: list[str]) -> None:
-            self.ends.append(args[_EXPIRES])
-            super().sub(args)
-
-        def uid(self, args: list[str]) -> None:
-            self.ends.append(args[_EXPIRES])
-            super().uid(args)
-
-    class Engine(gnupg.GPG):  # type: ignore[misc, name-defined]
-        """python-gnupg waits for ever, and starts three threads for each gpg; this waits alone and not for long."""
-
-        result_map = {**gnupg.GPG.result_map, "verify": Lines, "import": Lines, "list": Listing}  # noqa: RUF012
-
-        def _handle_io(self, args: Any, fileobj: Any, result: Any, **_: Any) -> Any:
-            self._talk(self._open_subprocess(args), result, fileobj.read())
-            return result
-
-        def _collect_output(self, process: Any, result: Any, **_: Any) -> None:
-            self._talk(process, result, b"")
-
-        def listing(self, shown: bytes) -> Any:
-            """Read what gpg showed of keys."""
-            result = self.result_map["list"](self)
-            result.data = shown
-            return self._decode_result(result)
-
-        def _talk(self, process: Any, result: Any, data: bytes) -> None:
-            try:
-                result.data, told = process.communicate(data, timeout)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                raise GpgUnavailableError(VerificationProblem.TIMED_OUT) from None
-            result.stderr = told.decode(_ONE_LINE_PER_LINE)
-            for line in result.stderr.split("\n"):
-                if line.startswith(_STATUS):
-                    words = line.removeprefix(_STATUS).rstrip().split(None, 1)
-                    result.handle_status(words[0], words[1] if len(words) > 1 else "")
-
-    environment = {name: value for name, value in safe_environment().items() if not name.startswith(("GNUPG", "GPG_"))}
-    environment["LC_ALL"] = "C"
-    return _answered(
-        lambda: Engine(
-            gpgbinary=gpg,
-            gnupghome=str(folder),
-            options=list(_OPTIONS),
-            env=environment,
-            encoding=_ONE_LINE_PER_LINE,
-        )
+    Args:
+        verification: What gpg said.
+        ends: When each key, subkey, user id and self-signature that it was held against expires, seconds since 1970.
+        made: When those were listed, in the same form; gpg was asked after that.
+    """
+    is_good = (
+        verification.problem is None
+        and verification.form is Form.SIGNATURES
+        and bool(verification.signatures)
+        and all(one.status is SignatureStatus.GOOD for one in verification.signatures)
+        and not any(keyring.broken for keyring in verification.keyrings)
     )
+    if not is_good:
+        return None
+    all_ends = [*ends, *(_seconds(one.expires) for one in verification.signatures if one.expires)]
+    until = min((end for end in all_ends if end > made), default=None)
+    return msgspec.msgpack.encode(_Cached(made, until, verification))
+
+
+def cached_verification(data: bytes | None, now: float) -> Verification | None:
+    """Return a cached verification, if gpg would still give the same result.
+
+    Args:
+        data: What was written, None for nothing.
+        now: Seconds since 1970. Before the verification was made it is worth nothing: the clock was set back.
+    """
+    if data is None:
+        return None
+    try:
+        found = _DECODER.decode(data)
+    except msgspec.DecodeError:
+        return None
+    if now < found.made or (found.until is not None and now >= found.until):
+        return None
+    return found.verification
+
+
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()

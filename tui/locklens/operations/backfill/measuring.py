@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, LockLensError, TrustError, UnavailableError
 from locklens.hashes import digest_of
-from locklens.install.limits import LIMITS
+from locklens.install.folders import LIMITS
 from locklens.operations.backfill.model import Measured
 from locklens.operations.backfill.pace import Pace
 from locklens.packages.hashing import hash_arriving_package
-from locklens.sources.credentials import environment_tokens
+from locklens.sources.hosts import environment_tokens
 from locklens.sources.http import open_client
 from locklens.sources.urls import has_userinfo, host_of, is_public, resolve
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from locklens.operations.review.events import ReviewEvent
     from locklens.releases.session import ReleaseSession
     from locklens.review.case import Case
+    from locklens.sources import Source
     from locklens.sources.metadata import PackageMetadata
-    from locklens.sources.source import Source
 
 TRIES = 3
 """Two equal files could be chance or a proxy's copy; three that differ are no chance."""

@@ -18,7 +18,7 @@ from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem
-from locklens.sources.filesystem_mirror import opened_zip, provider_packages
+from locklens.sources.mirrors import opened_zip, provider_packages
 from locklens.text import reason_of
 
 if TYPE_CHECKING:

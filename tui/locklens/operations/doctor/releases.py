@@ -10,8 +10,7 @@ from locklens.hashes import packages_of
 from locklens.operations.review.events import LookupProgress
 from locklens.operations.review.hosts import host_states
 from locklens.releases.facts import ReleaseFacts, ReleaseId
-from locklens.releases.lookup import ReleaseLookup
-from locklens.releases.session import ReleaseSession
+from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import FactSubject, settled_case
 from locklens.review.evidence import trace
 from locklens.review.inquiry import FactCollector
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.releases.facts import Fact, FactRequest
     from locklens.review.case import Case
     from locklens.review.model import HostState
-    from locklens.trust.model import Signer
+    from locklens.trust import Signer
 
     _Key = tuple[str, ProviderAddress, str, tuple[str, ...]]
 

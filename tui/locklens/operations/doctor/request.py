@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.doctor.model import PackagePath, StartingPoint
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
 
 
 class DoctorRequest(Struct, frozen=True):

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from locklens.operations.review.hosts import host_states
 from locklens.releases.facts import Listing, ListingId
-from locklens.releases.lookup import ReleaseLookup
-from locklens.releases.session import ReleaseSession
+from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import settled_case
 from locklens.review.inquiry import FactCollector
 from locklens.review.rules.health import CHECKS, Behind, LockedState
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from locklens.operations.health.entries import EntryGroup
     from locklens.operations.health.reading import ReadRoot
     from locklens.policy import Policy
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
     from locklens.review.model import Finding, HostState
-    from locklens.sources.release_dates import ReleaseDates
+    from locklens.sources.metadata import ReleaseDates
     from locklens.versions import Constraints, Version
 
     Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.operations.review.policy import EffectivePolicy
     from locklens.operations.review.request import ReviewRequest
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
 
 
 class HealthBase(Struct, frozen=True):

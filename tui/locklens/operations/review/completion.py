@@ -72,8 +72,7 @@ def complete_review(
         return completion.settled_without_registries()
     from locklens.operations.review.hosts import host_states
     from locklens.operations.review.mirrored import answers_with_mirrors
-    from locklens.releases.lookup import ReleaseLookup
-    from locklens.releases.session import ReleaseSession
+    from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.review.case import FactSubject
     from locklens.review.inquiry import FactCollector
 

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.review.request import ReviewRequest
     from locklens.project.tree import Tree
-    from locklens.releases.lookup import ReleaseLookup
-    from locklens.releases.session import ReleaseSession
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
+    from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.review.model import Review
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
@@ -132,8 +131,7 @@ class VersionLister:
         return OfferedVersions(versions, lookup.ages(address, tool))
 
     def _lookup(self, address: ProviderAddress) -> ReleaseLookup:
-        from locklens.releases.lookup import ReleaseLookup
-        from locklens.releases.session import ReleaseSession
+        from locklens.releases.session import ReleaseLookup, ReleaseSession
 
         is_default = address.host in {TERRAFORM.default_host, OPENTOFU.default_host}
         if is_default not in self._sessions:

@@ -15,7 +15,7 @@ from locklens.policy import InstallPath
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
-from locklens.sources.filesystem_mirror import first_package
+from locklens.sources.mirrors import first_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

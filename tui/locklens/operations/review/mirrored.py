@@ -15,17 +15,15 @@ from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import hashed_folder
 from locklens.releases.facts import MirroredHash, MirroredHashes, MirrorId
-from locklens.sources.filesystem_mirror import FilesystemMirror
+from locklens.sources.mirrors import FilesystemMirror
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from locklens.releases.facts import Fact, FactRequest
-    from locklens.releases.lookup import ReleaseLookup
-    from locklens.releases.session import ReleaseSession
-    from locklens.sources.filesystem_mirror import MirroredPackage
-    from locklens.sources.network_mirror import NetworkMirror
+    from locklens.releases.session import ReleaseLookup, ReleaseSession
+    from locklens.sources.mirrors import MirroredPackage, NetworkMirror
 
 
 def answers_with_mirrors(lookup: ReleaseLookup, session: ReleaseSession) -> Callable[[FactRequest], Fact]:

@@ -12,8 +12,7 @@ from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError, SourceError
 from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
 from locklens.operations.review.mirrored import answers_with_mirrors
-from locklens.releases.lookup import ReleaseLookup
-from locklens.releases.session import ReleaseSession
+from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import FactSubject, hashes_to_look_up, settled_case
 from locklens.review.inquiry import FactCollector
 from locklens.review.proving import targets
@@ -25,12 +24,11 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.review.events import ReviewEvent
-    from locklens.releases.facts import Fact, FactRequest
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import Fact, FactRequest, NetworkSettings
     from locklens.review.model import Change, Review, RootReview
     from locklens.review.proving import Package, ProvingTarget
+    from locklens.sources import Source
     from locklens.sources.metadata import PackageMetadata
-    from locklens.sources.source import Source
 
 PROVING_WORKERS = 4
 """Concurrent downloads: enough to fill a line, few enough for two processors to hash."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.operations.comparison import Base, Comparison
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
 
 
 class ReviewRequest(Struct, frozen=True):

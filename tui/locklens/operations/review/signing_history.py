@@ -67,8 +67,7 @@ def signing_history(
     if request.asking is None:
         facts: list[Fact] = [unasked(question) for question in questions]
     else:
-        from locklens.releases.lookup import ReleaseLookup
-        from locklens.releases.session import ReleaseSession
+        from locklens.releases.session import ReleaseLookup, ReleaseSession
 
         # These hosts are locked now, and were asked already.
         hosts = {use.address.host for use in signer.uses if use.as_of is not None}

@@ -12,7 +12,7 @@ from msgspec import Struct
 from locklens.operations.root_modules import has_record
 from locklens.review.changes import bump_of
 from locklens.selection import Reason, combined, held_back, newest_of
-from locklens.sources.release_dates import days_old
+from locklens.sources.metadata import days_old
 from locklens.versions import precedence
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Requirement
     from locklens.review.model import Bump
     from locklens.selection import HeldBack, Hold
-    from locklens.sources.metadata import ListedVersion
-    from locklens.sources.release_dates import ReleaseDates
+    from locklens.sources.metadata import ListedVersion, ReleaseDates
     from locklens.versions import Constraints, Version
 
 

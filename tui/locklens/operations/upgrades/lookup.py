@@ -25,8 +25,7 @@ from locklens.project.constraint_edits import protection
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
 from locklens.releases.facts import Listing, ListingId, ReleaseFacts, ReleaseId
-from locklens.releases.lookup import ReleaseLookup
-from locklens.releases.session import ReleaseSession
+from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.model import LockStatus
 
 if TYPE_CHECKING:
@@ -36,9 +35,9 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
     from locklens.review.model import Review
-    from locklens.sources.release_dates import ReleaseDates
+    from locklens.sources.metadata import ReleaseDates
     from locklens.versions import Version
 
 LOOKUP_BATCH_SECONDS = 0.1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.project.installation import InstallationMethod
-    from locklens.sources.source import Source
+    from locklens.sources import Source
     from locklens.versions import Version
 
 

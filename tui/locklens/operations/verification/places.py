@@ -11,7 +11,7 @@ from locklens.operations.write.init import data_folder_of
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem
-from locklens.sources.filesystem_mirror import search
+from locklens.sources.mirrors import search
 from locklens.text import reason_of
 
 if TYPE_CHECKING:

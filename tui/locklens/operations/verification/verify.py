@@ -16,8 +16,8 @@ from locklens.errors import LockLensError
 from locklens.hashes import HashedPackage, is_known_scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
-from locklens.install.limits import LIMITS
-from locklens.install.stored import read_stored_package
+from locklens.install.folders import LIMITS
+from locklens.install.mirroring import read_stored_package
 from locklens.operations.own_packages import tracked_packages_of
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.verification.hashing import on_all_processors, same_packages
@@ -41,7 +41,7 @@ from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem, is_on_disk
 from locklens.releases.session import ReleaseSession
 from locklens.sources.http import moment
-from locklens.sources.unsigned import MEND_MIRROR
+from locklens.sources.mirrors import MEND_MIRROR
 from locklens.sources.urls import url_for_log
 from locklens.text import reason_of
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from locklens.operations.write.diagnostics import RootOptions
     from locklens.packages.hashing import Passed
     from locklens.project.cliconfig import CliConfig
-    from locklens.releases.settings import NetworkSettings
+    from locklens.releases.facts import NetworkSettings
     from locklens.versions import Version
 
     _Build = tuple[ProviderAddress, Version, Platform]

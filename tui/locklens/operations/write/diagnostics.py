@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.install.context import InstallContext
-    from locklens.install.model import ProviderRequirement, Settled
+    from locklens.install.context import InstallContext, ProviderRequirement, Settled
     from locklens.lockfile.model import LockEntry
     from locklens.operations.root_modules import Root
     from locklens.project.installation import InstallationMethod

@@ -32,8 +32,8 @@ from locklens.operations.write.diagnostics import (
 from locklens.project.clifiles import this_platform
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
+from locklens.releases.facts import NetworkSettings
 from locklens.releases.session import ReleaseSession
-from locklens.releases.settings import NetworkSettings
 from locklens.storage.folder_lock import turn
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
-    from locklens.install.events import InstallEvent
-    from locklens.install.model import Settled
+    from locklens.install.context import InstallEvent, Settled
     from locklens.lockfile.model import LockEntry
     from locklens.operations.plan.files import PlannedFile
     from locklens.operations.root_modules import Root

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
-from locklens.install.model import LockRequest
+from locklens.install.context import LockRequest
 from locklens.lockfile.update import after_lock, difference, rewritten
 from locklens.operations.plan.builder import PlanBuilder, path_below, planned_changes, planned_lock
 from locklens.operations.plan.command_line import command_line
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.install.model import ProviderRequirement
+    from locklens.install.context import ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.operations.plan.model import Plan, PlannedChange, Scope
     from locklens.operations.root_modules import Root

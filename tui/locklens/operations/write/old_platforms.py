@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
 from locklens.hashes import hashes_of_files, hashes_of_zips
-from locklens.install.events import FetchStarted, PackageHashed
+from locklens.install.context import FetchStarted, PackageHashed
 from locklens.install.fetching import admitted, hashed
 from locklens.operations.write.source import EntryPlatforms
 

@@ -12,10 +12,8 @@ from locklens.install.fetching import admitted
 from locklens.install.lock import Locker
 from locklens.operations.write.old_platforms import entry_platforms
 from locklens.project.clifiles import this_platform
-from locklens.releases.facts import ReleaseFacts, ReleaseId
-from locklens.releases.lookup import ReleaseLookup
-from locklens.releases.session import ReleaseSession
-from locklens.releases.settings import NetworkSettings
+from locklens.releases.facts import NetworkSettings, ReleaseFacts, ReleaseId
+from locklens.releases.session import ReleaseLookup, ReleaseSession
 
 if TYPE_CHECKING:
     import threading
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.install.events import InstallEvent
+    from locklens.install.context import InstallEvent
     from locklens.lockfile.model import LockEntry
     from locklens.operations.write.source import EntryPlatforms
     from locklens.project.installation import InstallationMethod

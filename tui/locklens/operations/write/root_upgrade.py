@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files
-from locklens.install.model import LockRequest
+from locklens.install.context import LockRequest
 from locklens.operations.plan.scoped import put_entries, require_sound
 from locklens.operations.root_modules import has_record
 from locklens.operations.write.constraint_rewriting import RootConstraints

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
-    from locklens.install.model import LockRequest, ProviderRequirement
+    from locklens.install.context import LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.releases.facts import ReleaseFacts
     from locklens.sources.metadata import ListedVersion

@@ -10,7 +10,7 @@ from locklens.review.reports.evidence import clock, problem_lines
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.reports.words import hash_words
 from locklens.text import counted, listing, size_words
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry
     from locklens.project.configuration import Configuration, Requirement
     from locklens.text import Printable
-    from locklens.trust.model import Signer, SigningKey
+    from locklens.trust import Signer, SigningKey
 
 Json = dict[str, Any]
 

@@ -15,7 +15,7 @@ from locklens.review.reports.markdown_text import Budget, code, fitting_lines, p
 from locklens.review.rules.catalogue import RULES
 from locklens.sources.urls import MAX_PAGE
 from locklens.text import counted, page
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Accepted, Change, Finding, Review
     from locklens.review.reports.findings import DistinctChange, ReportedFinding
     from locklens.text import Printable
-    from locklens.trust.model import Signer
+    from locklens.trust import Signer
 
 MARKER = "<!-- locklens review -->"
 """The first line, which is not shown."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
 from locklens.text import counted
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from locklens.review.keys import PastUse, SignerUses, Use
-    from locklens.trust.model import Signer, SigningKey
+    from locklens.trust import Signer, SigningKey
 
 
 _NAMES_SHOWN = 5

@@ -16,7 +16,7 @@ from locklens.policy import Policy
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, listing
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.review.model import RootReview
-    from locklens.trust.model import Signer
+    from locklens.trust import Signer
     from locklens.versions import Version
 
 BEHIND_DAYS = 180

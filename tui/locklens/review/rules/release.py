@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.releases.facts import ReleaseFacts
     from locklens.review.case import Case
-    from locklens.trust.model import SigningKey
+    from locklens.trust import SigningKey
 
 
 def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:

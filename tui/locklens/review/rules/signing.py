@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.trust import Tier
 from locklens.trust.authentication import AuthenticationOutcome, Refusal
 from locklens.trust.continuity import SignerChange, judge_signer
-from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress

@@ -9,16 +9,14 @@ machine only, and are in no message and no log.
 
 from __future__ import annotations
 
-from locklens.sources.http.settings import Kinds, RequestKind
-from locklens.sources.http.values import Exchange, Response, Transfer, moment
+from locklens.sources.http.values import Exchange, Kinds, RequestKind, Response, Transfer, moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping
 
-    from locklens.sources.http.client import Client
-    from locklens.sources.http.memory import AnswerCache
+    from locklens.sources.http.client import AnswerCache, Client
 
 
 def open_client(

@@ -12,20 +12,34 @@ import httpx
 from msgspec.structs import replace
 
 from locklens.errors import RunCancelledError, UnavailableError
-from locklens.sources.http.bounds import GLANCE, Bounds
-from locklens.sources.http.failures import TRANSPORT_ERRORS, FailedError, TransportFailure, transport_failure
-from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large, too_slow
-from locklens.sources.http.settings import (
+from locklens.sources.http.reading import (
+    TRANSPORT_ERRORS,
+    FailedError,
+    TransportFailure,
+    broken_words,
+    drain,
+    host_name,
+    read_body,
+    redirected,
+    too_large,
+    too_slow,
+    transport_failure,
+)
+from locklens.sources.http.transport import GLANCE, Bounds, SocketTransport
+from locklens.sources.http.values import (
     LONGEST_WAIT,
+    Exchange,
     RequestKind,
+    Response,
+    Transfer,
     is_too_slow,
     is_transient,
+    moment,
     requests_per_host,
+    status_words,
     user_agent,
     wait_before,
 )
-from locklens.sources.http.sockets import SocketTransport
-from locklens.sources.http.values import Exchange, Response, Transfer, moment, status_words
 from locklens.sources.urls import host_of, origin, url_for_log
 
 if TYPE_CHECKING:

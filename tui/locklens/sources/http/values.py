@@ -1,7 +1,11 @@
-"""Requests and answers as values."""
+"""Requests and answers as values.
+
+The kinds of requests with their bounds on size and time, and the rules for retries.
+"""
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -9,7 +13,9 @@ from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from locklens.dialect import Dialect
 
 
 class Response(Struct, frozen=True):
@@ -91,3 +97,177 @@ def status_words(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return str(status)
+
+
+KIB = 1024
+MIB = 1024 * KIB
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 30.0
+"""Seconds between two attempts: 1, 2, 4 and so on up to this, as the tools wait."""
+
+_TERRAFORM_DISCOVERY_SECONDS = 11.0
+_TERRAFORM_DISCOVERY_REDIRECTS = 3
+_GO_REDIRECTS = 9
+_DEFAULT_SECONDS = 10.0
+_DEFAULT_RETRIES = 1
+_DEFAULT_PACKAGE_RETRIES = 2
+_MOST_SECONDS = 3600
+_MOST_RETRIES = 100
+_TOO_MANY_REQUESTS, _SERVER_ERRORS, _NOT_IMPLEMENTED = 429, 500, 501
+
+_LEAST_RATE = 16 * KIB
+_PATIENCE = 10
+_LONGEST_DOWNLOAD = 4 * 3600.0
+"""Bytes a second that a package must come to, which is what 16 of them leave each other of 2 Mbit/s; how many times
+longer than without a byte it may fall short of that; and seconds that none may take: a server that sends a little now
+and then would never stall."""
+
+REQUESTS_PER_HOST = 16
+"""Concurrent requests to one host, unless LOCKLENS_REQUESTS_PER_HOST is set."""
+
+_MOST_AT_ONCE = 64
+
+
+class RequestKind(Struct, frozen=True):
+    """One kind of answer.
+
+    Attributes:
+        words: What it is called in messages, with its article.
+        limit: Bytes that it may have, before and after decompression.
+        seconds: That one attempt may take, from the first byte sent to the last one received.
+        redirects: That are followed.
+        retries: Attempts after the first.
+        accept: The header.
+    """
+
+    words: str
+    limit: int
+    seconds: float
+    redirects: int = _GO_REDIRECTS
+    retries: int = 0
+    accept: str = "*/*"
+
+
+class Kinds(Struct, frozen=True):
+    """The kinds of answers, with the time-outs and retries that the running tool would use.
+
+    Attributes:
+        metadata: Of one package: with the publisher's keys, of which each has some 10 KB.
+        dates: Release dates, which no tool asks for and which may be missing, so they are not retried.
+        package_retries: How often a package is asked for again that did not begin to arrive.
+    """
+
+    discovery: RequestKind
+    versions: RequestKind
+    metadata: RequestKind
+    sums: RequestKind
+    signature: RequestKind
+    dates: RequestKind
+    package_retries: int = 0
+
+    @classmethod
+    def of(
+        cls, dialect: Dialect, environ: Mapping[str, str], *, seconds: int | None = None, retries: int | None = None
+    ) -> Kinds:
+        """Read TF_REGISTRY_CLIENT_TIMEOUT (seconds) and the numbers of retries as the tools do.
+
+        Whatever is no number above 0 counts as not set. TF_PROVIDER_DOWNLOAD_RETRY is OpenTofu's alone.
+
+        Args:
+            dialect: The running tool.
+            environ: The settings.
+            seconds: That an attempt may take, and
+            retries: after the first, where no variable says; None for the tools' own.
+        """
+        default = float(_DEFAULT_SECONDS if seconds is None else min(seconds, _MOST_SECONDS))
+        limit = float(_positive(environ, "TF_REGISTRY_CLIENT_TIMEOUT", _MOST_SECONDS) or default)
+        again = _DEFAULT_RETRIES if retries is None else min(retries, _MOST_RETRIES)
+        retries = _positive(environ, "TF_REGISTRY_DISCOVERY_RETRY", _MOST_RETRIES) or again
+        is_terraform = dialect.name == "terraform"
+        of_packages = _positive(environ, "TF_PROVIDER_DOWNLOAD_RETRY", _MOST_RETRIES) or _DEFAULT_PACKAGE_RETRIES
+        return cls(
+            discovery=RequestKind(
+                "a service discovery document",
+                MIB,
+                _TERRAFORM_DISCOVERY_SECONDS if is_terraform else limit,
+                redirects=_TERRAFORM_DISCOVERY_REDIRECTS if is_terraform else _GO_REDIRECTS,
+                accept="application/json",
+            ),
+            versions=RequestKind("a list of versions", 4 * MIB, limit, retries=retries),
+            metadata=RequestKind("an answer", 2 * MIB, limit, retries=retries),
+            sums=RequestKind("a list of checksums", MIB, limit, retries=retries),
+            signature=RequestKind("a signature", 64 * KIB, limit, retries=retries),
+            dates=RequestKind("a list of release dates", 16 * MIB, limit, accept="application/json"),
+            # Terraform sends a HEAD first and shrugs off what becomes of it: one hiccup does it no harm either.
+            package_retries=1 if is_terraform else of_packages,
+        )
+
+
+def user_agent(environ: Mapping[str, str]) -> str:
+    """Return who asks: locklens, and what TF_APPEND_USER_AGENT adds to it as it does with the tools."""
+    from locklens import __version__
+
+    added = environ.get("TF_APPEND_USER_AGENT", "").strip()
+    own = f"locklens/{__version__}"
+    return f"{own} {added}" if added and added.isascii() and added.isprintable() else own
+
+
+def requests_per_host(environ: Mapping[str, str]) -> int:
+    """Return the number of concurrent requests to one host: LOCKLENS_REQUESTS_PER_HOST, from 1 to 64."""
+    return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or REQUESTS_PER_HOST
+
+
+def _positive(environ: Mapping[str, str], name: str, most: int) -> int:
+    text = environ.get(name, "")
+    return min(int(text), most) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def is_transient(status: int) -> bool:
+    """True if the tools ask again after an answer with this status."""
+    return status == _TOO_MANY_REQUESTS or (status >= _SERVER_ERRORS and status != _NOT_IMPLEMENTED)
+
+
+def is_too_slow(received: int, waited: float, stall: float) -> bool:
+    """True if a package is given up although it goes on arriving.
+
+    Args:
+        received: Bytes so far.
+        waited: Seconds that were spent waiting for them.
+        stall: Seconds that may pass without a byte.
+    """
+    return waited > min(_PATIENCE * stall + received / _LEAST_RATE, _LONGEST_DOWNLOAD)
+
+
+def wait_before(
+    attempt: int, retry_after: str, now: datetime | None = None, *, patience: float = LONGEST_WAIT
+) -> float | None:
+    """Return the seconds to wait before an attempt.
+
+    Args:
+        attempt: The one to come, from 2.
+        retry_after: The header of the last answer, "" for none: seconds or an HTTP date.
+        now: The time, for the date.
+        patience: The longest pause in seconds that a server may ask for.
+
+    Returns:
+        None if the server asks for a longer pause than is acceptable.
+    """
+    asked = _seconds_of(retry_after, now or datetime.now(UTC))
+    if asked is None:
+        return min(FIRST_WAIT * 2.0 ** min(attempt - 2, 10), LONGEST_WAIT)
+    return asked if asked <= patience else None
+
+
+def _seconds_of(retry_after: str, now: datetime) -> float | None:
+    text = retry_after.strip()
+    if text.isascii() and text.isdigit():
+        return float(text) if len(text) < 10 else math.inf
+    from email.utils import parsedate_to_datetime
+
+    try:
+        when = parsedate_to_datetime(text)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max((when - now).total_seconds(), 0.0)

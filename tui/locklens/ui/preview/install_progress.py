@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.install.events import (
+from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,
     FetchStarted,
@@ -22,7 +22,7 @@ from locklens.install.events import (
 )
 
 if TYPE_CHECKING:
-    from locklens.install.events import InstallEvent
+    from locklens.install.context import InstallEvent
     from locklens.ui.text.downloads import Downloads
 
 

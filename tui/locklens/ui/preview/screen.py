@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from locklens.install.events import InstallEvent
+    from locklens.install.context import InstallEvent
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from locklens.hashes import Scheme
 from locklens.review.model import ChangeKind, Proof, Severity
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 
 SEVERITY = "sev"
 _SEVERITIES = {severity.value: severity for severity in Severity if severity is not Severity.OFF}

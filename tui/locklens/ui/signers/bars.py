@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.lines import Role
 from locklens.text import counted
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 from locklens.ui.shell.bars import Reading, joined_parts
 from locklens.ui.text.phrases import registries_in_short
 from locklens.ui.widgets.bar import BarLayout, Piece

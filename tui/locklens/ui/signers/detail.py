@@ -18,7 +18,7 @@ from locklens.review.reports.signer_lines import (
     use_lines,
     uses_title,
 )
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

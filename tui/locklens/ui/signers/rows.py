@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from locklens.project.tree import folder_of
 from locklens.review.reports.lines import Role, Span
-from locklens.trust.model import Tier
+from locklens.trust import Tier
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 
 if TYPE_CHECKING:

@@ -1,0 +1,401 @@
+"""The hosts that may be asked: those that the user or the base of a comparison vouches for, and no other.
+
+A change under review names hosts too. If those were asked, a pull request could make a reviewer's machine call a host
+of its choice, from inside a company's network and with the reviewer's address.
+
+Service discovery: the address of a host's provider registry.
+
+By the host's document at /.well-known/terraform.json, always over TLS, unless a `host` block of the CLI configuration
+sets it: then no request is sent.
+(developer.hashicorp.com/terraform/internals/remote-service-discovery)
+
+Tokens for hosts: from TF_TOKEN_ variables, then `credentials` blocks, then the credentials helper.
+
+The first that knows a host wins, also with an empty token. Tokens are values that do not print themselves.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from locklens.addresses import display_host, normalise_host, spelt_host
+from locklens.dialect import DIALECTS
+from locklens.errors import SourceError, UnavailableError
+from locklens.programs import safe_environment
+from locklens.project.tokens import Token
+from locklens.sources import documents
+from locklens.sources.http.values import status_words
+from locklens.sources.urls import has_userinfo, origin, resolve
+from locklens.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from locklens.dialect import Dialect
+    from locklens.sources.http import RequestKind, Response
+    from locklens.sources.http.client import Client
+
+
+class ContactReason(StrEnum):
+    """The reason why a host may be asked; the value ends the sentence "is asked because it is …"."""
+
+    DEFAULT = "the tool's own registry"
+    OTHER_DEFAULT = "the other tool's own registry"
+    SERVICES = 'in a "host" block of the CLI configuration'
+    CREDENTIALS = "one that credentials are set for"
+    BASE = "named by the base's lock files or policy"
+    GIVEN = "given with --ask-host"
+
+
+class NotAsked(Struct, frozen=True):
+    """A host that is not asked, which is no error.
+
+    Attributes:
+        host: Comparison form.
+        hint: What would make it one that is.
+    """
+
+    host: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{spelt_host(self.host)} was not asked"
+
+
+class AskedHosts(Struct, frozen=True):
+    """The hosts that may be asked, in comparison form, each with the first reason found."""
+
+    vouchers: Mapping[str, ContactReason]
+
+    def judge(self, host: str) -> ContactReason | NotAsked:
+        """The reason why a host is asked, or the statement that it is not."""
+        voucher = self.vouchers.get(host)
+        if voucher is not None:
+            return voucher
+        return NotAsked(host, f"only the change under review names this host; --ask-host {host} asks it")
+
+
+def asked_hosts(
+    dialect: Dialect,
+    *,
+    services: Iterable[str] = (),
+    credentials: Iterable[str] = (),
+    base: Iterable[str] = (),
+    given: Iterable[str] = (),
+) -> AskedHosts:
+    """Put together the hosts that may be asked. Hosts are in comparison form.
+
+    Args:
+        dialect: Whose default registry is asked; the other tool's is, too, to recognise hashes of its releases.
+        services: Of `host` blocks.
+        credentials: Of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for no host: it
+            would have to be asked first.
+        base: That the base's lock files or policy name.
+        given: On the command line.
+    """
+    others = [each.default_host for each in DIALECTS.values() if each.name != dialect.name]
+    groups: tuple[tuple[ContactReason, Iterable[str]], ...] = (
+        (ContactReason.DEFAULT, (dialect.default_host,)),
+        (ContactReason.SERVICES, services),
+        (ContactReason.CREDENTIALS, credentials),
+        (ContactReason.BASE, base),
+        (ContactReason.GIVEN, given),
+        (ContactReason.OTHER_DEFAULT, others),
+    )
+    vouchers: dict[str, ContactReason] = {}
+    for voucher, hosts in groups:
+        for host in hosts:
+            vouchers.setdefault(host, voucher)
+    return AskedHosts(vouchers)
+
+
+_PROVIDERS = "providers.v1"
+_FAMILY = "providers."
+_PATH = "/.well-known/terraform.json"
+_JSON = "application/json"
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+(?:/[\w!#$&^.+-]+)?\Z", re.ASCII)
+_OK, _NOT_FOUND = 200, 404
+
+
+class Service(Struct, frozen=True):
+    """The address of a host's provider registry.
+
+    Attributes:
+        url: The base of the registry's URLs; its last segment counts only with a slash behind it.
+        takes_token: True if the host's token may go there: to the host itself, or where the user's own `host` block
+            points. A document that points to another host does not take the token along.
+        is_given: True if the user's own `host` block says so.
+    """
+
+    url: str
+    takes_token: bool
+    is_given: bool = False
+
+
+class Discovery:
+    """Finds each host's provider registry, and asks each host once."""
+
+    def __init__(
+        self,
+        client: Client,
+        kind: RequestKind,
+        *,
+        dialect: Dialect,
+        given: Mapping[str, Mapping[str, str | None]],
+        credentials: Credentials,
+    ) -> None:
+        """Prepare; nothing is asked.
+
+        Args:
+            client: Of the run; it remembers the answers.
+            kind: The bounds of a discovery document.
+            dialect: The running tool, for its name in messages.
+            given: The services of `host` blocks, by host in comparison form.
+            credentials: Whose tokens go along.
+        """
+        self._client = client
+        self._kind = kind
+        self._product = dialect.product
+        self._given = given
+        self._credentials = credentials
+
+    def providers(self, host: str) -> Service:
+        """Return where a host's provider registry is.
+
+        Args:
+            host: Comparison form.
+
+        Raises:
+            UnavailableError: It cannot be told, or the host has none.
+        """
+        own = f"https://{host}{_PATH}"
+        if host in self._given:
+            return Service(self._url(host, own, self._given[host]), takes_token=True, is_given=True)
+        answer = self._client.get(own, self._kind, token=self._token(host))
+        try:
+            url = self._url(host, answer.url, self._services(host, answer))
+        except UnavailableError:
+            if not answer.is_remembered:
+                raise
+            answer = self._client.get(own, self._kind, token=self._token(host), is_fresh=True)
+            url = self._url(host, answer.url, self._services(host, answer))
+        return Service(url, takes_token=origin(url) == origin(own))
+
+    def _token(self, host: str) -> Token | None:
+        try:
+            return self._credentials.token(host)
+        except SourceError:
+            return None  # The tools ask anonymously here, and stop when they come to the registry.
+
+    def _services(self, host: str, answer: Response) -> Mapping[str, str | None]:
+        if answer.status == _NOT_FOUND:
+            return {}
+        if answer.status != _OK:
+            raise self._error(host, f"answered {status_words(answer.status)} when asked for its services")
+        media_type = (answer.content_type or "").partition(";")[0].strip().lower()
+        if media_type != _JSON:
+            words = "none" if not _MEDIA_TYPE.match(media_type) else media_type[:80]
+            hint = "the address may belong to a web site, or be behind a login page"
+            raise self._error(host, f"describes its services with content type {words} instead of {_JSON}", hint)
+        try:
+            return documents.texts_of(answer.body, _FAMILY)
+        except documents.ShapeError as error:
+            wrong = str(error)
+        raise self._error(host, f"describes its services with {wrong}")
+
+    def _url(self, host: str, base: str, services: Mapping[str, str | None]) -> str:
+        value = services.get(_PROVIDERS)
+        if value is None:
+            if any(key.startswith(_FAMILY) for key in services):
+                hint = f"another version of {self._product} may support it"
+                raise self._error(host, "has a provider registry of another protocol version only", hint)
+            raise self._error(
+                host, f"is not a {self._product} provider registry", "check the host in the source address"
+            )
+        try:
+            if has_userinfo(value):
+                raise ValueError("it holds a user name or a password")
+            return resolve(base, value)
+        except ValueError as error:
+            raise self._error(host, f"names a URL of its provider registry that cannot be used: {error}") from error
+
+    def _error(self, host: str, words: str, hint: str = "") -> UnavailableError:
+        name = display_host(host)
+        return UnavailableError(f"{name} {words}", source=name, hint=hint)
+
+
+_PREFIX = "TF_TOKEN_"
+_MAX_OUTPUT = 64 * 1024
+_HELPER_SECONDS = 10.0
+"""Bytes and seconds of a credentials helper's answer, which is one token. The tools set no bound."""
+
+
+def token_hint(host: str) -> str:
+    """Return the next step where a host refused a request; a host with a port has no variable."""
+    block = f"a credentials block for {host}"
+    return f"set {block}" if ":" in host else f"set {_PREFIX}{host.replace('-', '__').replace('.', '_')}, or {block}"
+
+
+def environment_tokens(environ: Mapping[str, str]) -> dict[str, Token]:
+    """Return the tokens of TF_TOKEN_ variables by host in comparison form.
+
+    In a variable's name `__` stands for a dash and `_` for a dot. A name that is no host then is passed over; of two
+    for one host the last counts.
+    """
+    tokens: dict[str, Token] = {}
+    for name, value in environ.items():
+        if name.startswith(_PREFIX):
+            host = _decoded_host(name.removeprefix(_PREFIX))
+            if host:
+                tokens[host] = Token(value)
+    return tokens
+
+
+def _decoded_host(text: str) -> str:
+    spelled = text.replace("__", "-").replace("_", ".")
+    try:
+        return normalise_host(_from_punycode(spelled))
+    except ValueError:
+        return ""
+
+
+def _from_punycode(host: str) -> str:
+    """Return the Unicode spelling, which alone may be typed for a host elsewhere."""
+    lowered = host.lower()
+    return display_host(lowered) if "xn--" in lowered else host
+
+
+class Helper:
+    """A credentials helper: a program that is run once for each host."""
+
+    def __init__(self, executable: Path, arguments: tuple[str, ...], *, seconds: float = _HELPER_SECONDS) -> None:
+        self._executable = executable
+        self._arguments = arguments
+        self._seconds = seconds
+
+    def token(self, host: str) -> Token | None:
+        """Ask the program for a host's token.
+
+        Raises:
+            ValueError: It failed; str() says how, without anything that the program printed as its answer.
+        """
+        import json
+
+        command = [str(self._executable), *self._arguments, "get", host]
+        output = _run(command, self._seconds)
+        try:
+            value: Any = json.loads(output)
+        except (ValueError, RecursionError):
+            raise ValueError("its output is malformed") from None
+        if not isinstance(value, dict):
+            raise ValueError("its output is malformed")  # noqa: TRY004
+        secret = value.get("token")
+        return Token(secret) if isinstance(secret, str) else None
+
+
+def _run(command: list[str], seconds: float) -> bytes:
+    """Run a program within bounds and return its output.
+
+    Raises:
+        ValueError: It does not start, takes too long, prints too much, or fails.
+    """
+    import subprocess
+
+    try:
+        process = subprocess.Popen(
+            command,
+            env=safe_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except OSError as error:
+        raise ValueError(f"it cannot be run: {error.strerror or error}") from None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    collected: dict[str, bytes] = {}
+
+    def collect(name: str, stream: Any) -> None:
+        collected[name] = stream.read(_MAX_OUTPUT + 1)
+        if len(collected[name]) > _MAX_OUTPUT:
+            process.kill()
+
+    threads = [
+        threading.Thread(target=collect, args=("out", process.stdout), daemon=True),
+        threading.Thread(target=collect, args=("err", process.stderr), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        status = process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise ValueError(f"it did not end within {seconds:g} seconds") from None
+    for thread in threads:
+        thread.join(1.0)
+    output = collected.get("out")
+    if output is None:
+        raise ValueError("it left its output open")
+    if len(output) > _MAX_OUTPUT or len(collected.get("err", b"")) > _MAX_OUTPUT:
+        raise ValueError("it prints too much")
+    if status:
+        words = visible(" ".join(collected.get("err", b"").decode("utf-8", "replace").split()))[:300]
+        raise ValueError(words or f"it ended with exit status {status}")
+    return output
+
+
+class Credentials:
+    """The credentials for each host, looked up once in the tools' order."""
+
+    def __init__(
+        self, environ: Mapping[str, str], configured: Mapping[str, Token | None], helper: Helper | None = None
+    ) -> None:
+        """Read the environment; the helper is run when a host is asked that nothing else knows.
+
+        Args:
+            environ: TF_TOKEN_ variables are looked at.
+            configured: The `credentials` blocks by host in comparison form; None: a block without a token.
+            helper: The credentials helper, None where there is none.
+        """
+        self._known: dict[str, Token | None] = {**configured, **environment_tokens(environ)}
+        self._helper = helper
+        self._lock = threading.Lock()
+        self._asked: dict[str, Token | ValueError | None] = {}
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts that a variable or a block names."""
+        return frozenset(self._known)
+
+    def token(self, host: str) -> Token | None:
+        """Return a host's token, None where there is none.
+
+        Args:
+            host: Comparison form.
+
+        Raises:
+            UnavailableError: The helper failed.
+        """
+        if host in self._known:
+            return self._known[host]
+        if self._helper is None:
+            return None
+        with self._lock:
+            if host not in self._asked:
+                try:
+                    self._asked[host] = self._helper.token(host)
+                except ValueError as error:
+                    self._asked[host] = error
+            found = self._asked[host]
+        if isinstance(found, ValueError):
+            name = display_host(host)
+            words = f"the credentials for {name} are unavailable: the credentials helper failed: {found}"
+            raise UnavailableError(words, source=name, hint="run the helper by hand to see its output")
+        return found

@@ -1,0 +1,520 @@
+"""What all sources without signed checksums have in common: mirrors.
+
+A folder of packages, packed or unpacked, in the layout of the tools.
+
+    HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip
+    HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/
+
+Other names are ignored, links to folders above the platform are not followed, and packages may be links, as with the
+tools (internal/getproviders/filesystem_search.go).
+
+The provider network mirror protocol: documents of versions and packages below a base URL.
+
+Answers are refused for the tools' reasons (internal/getproviders/http_mirror_source.go; the protocol:
+developer.hashicorp.com/terraform/internals/provider-network-mirror-protocol).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import quote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.addresses import (
+    LEGACY_NAMESPACE,
+    AddressError,
+    Platform,
+    ProviderAddress,
+    display_host,
+    normalise_host,
+    normalise_namespace,
+    normalise_part,
+)
+from locklens.dialect import OPENTOFU
+from locklens.errors import (
+    PlatformNotSupportedError,
+    ProviderNotFoundError,
+    SourceError,
+    UnauthorizedError,
+    UnavailableError,
+)
+from locklens.sources import documents
+from locklens.sources.documents import ShapeError
+from locklens.sources.hosts import token_hint
+from locklens.sources.http.values import Transfer, status_words
+from locklens.sources.metadata import (
+    MAX_VERSIONS,
+    ListedVersion,
+    PackageMetadata,
+    RegistryVersions,
+    ReleaseDates,
+    is_hash,
+)
+from locklens.sources.urls import MAX_URL, host_of, resolve, url_for_log
+from locklens.versions import Version, VersionSyntaxError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+    from locklens.dialect import Dialect
+    from locklens.project.installation import InstallationMethod
+    from locklens.project.tokens import Token
+    from locklens.sources.documents import Fields
+    from locklens.sources.hosts import Credentials
+    from locklens.sources.http import Kinds, Response
+    from locklens.sources.http.client import Client
+    from locklens.sources.metadata import SignedChecksums
+
+
+class Unsigned:
+    """The parts of `Source` that concern signatures and dates, which a mirror has not."""
+
+    def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
+        """Do nothing: there are none."""
+
+    def checksums(
+        self,
+        metadata: PackageMetadata,  # noqa: ARG002
+        *,
+        is_fresh: bool = False,  # noqa: ARG002
+    ) -> SignedChecksums | None:
+        """Return None: nothing is signed."""
+        return None
+
+    def release_dates(self, address: ProviderAddress) -> ReleaseDates:  # noqa: ARG002
+        """Return no dates: mirrors have none."""
+        return ReleaseDates()
+
+
+MEND_MIRROR = "fill the mirror again with `locklens mirror DIR`, or exclude the provider from it"
+"""The next step where a mirror is damaged."""
+
+CHECK_SERVER = "check that the mirror's server has it, or exclude the provider from the mirror"
+"""The next step where a mirror's server gives no usable answer."""
+
+
+def unsigned_package(
+    address: ProviderAddress,
+    version: Version,
+    platform: Platform,
+    *,
+    url: str = "",
+    path: Path | None = None,
+    is_folder: bool = False,
+    hashes: tuple[str, ...] = (),
+    others: tuple[str, ...] = (),
+) -> PackageMetadata:
+    """Return the metadata of a package of which no publisher's signature is at hand; see `PackageMetadata`."""
+    return PackageMetadata(
+        address=address,
+        version=version,
+        platform=platform,
+        protocols=(),
+        filename="",
+        download_url=url,
+        shasum="",
+        shasums_url="",
+        signature_url="",
+        signing_keys=(),
+        packages=(),
+        path=path,
+        is_folder=is_folder,
+        hashes=hashes,
+        others=others,
+    )
+
+
+_MOST_NAMES = 200_000
+"""Names that are looked at below one folder; a mirror of every public provider's newest version has 60,000."""
+
+_BLOCK = 1 << 20
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class MirroredPackage(Struct, frozen=True):
+    """A package in a folder; `is_folder` is True for an unpacked one."""
+
+    address: ProviderAddress
+    version: Version
+    platform: Platform
+    path: Path
+    is_folder: bool
+
+
+class FilesystemMirror(Unsigned):
+    """A folder of packages, which is searched once. Thread-safe.
+
+    Args:
+        folder: The folder; links to it are followed.
+        shown: How messages name it.
+    """
+
+    def __init__(self, folder: Path, shown: str = "") -> None:
+        self._folder = folder
+        self._shown = shown or str(folder)
+        self._lock = threading.Lock()
+        self._found: dict[ProviderAddress, tuple[MirroredPackage, ...]] | OSError | None = None
+
+    def __str__(self) -> str:
+        return self._shown
+
+    @property
+    def packages(self) -> Mapping[ProviderAddress, tuple[MirroredPackage, ...]]:
+        """The packages of each provider; of one version and platform the first counts.
+
+        Raises:
+            UnavailableError: The folder cannot be searched.
+        """
+        with self._lock:
+            if self._found is None:
+                try:
+                    self._found = search(self._folder)
+                except OSError as error:
+                    self._found = error
+        if isinstance(self._found, OSError):
+            words = f"cannot search {self}: {self._found.strerror or self._found}"
+            raise UnavailableError(words, source=str(self), hint="check the path in the settings")
+        return self._found
+
+    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:  # noqa: ARG002
+        """Return the versions that are there, for any platform; errors as of `Source`."""
+        platforms: dict[Version, list[Platform]] = {}
+        for one in self.packages.get(address, ()):
+            platforms.setdefault(one.version, []).append(one.platform)
+        if not platforms:
+            raise ProviderNotFoundError(f"{self} does not have {address}", source=str(self), address=str(address))
+        listed = (ListedVersion(version, (), tuple(dict.fromkeys(each))) for version, each in platforms.items())
+        return RegistryVersions(tuple(listed), ())
+
+    def package(
+        self,
+        address: ProviderAddress,
+        version: Version,
+        platform: Platform,
+        *,
+        is_fresh: bool = False,  # noqa: ARG002
+    ) -> PackageMetadata:
+        """Return where a package is; errors as of `Source`."""
+        for one in self.packages.get(address, ()):
+            if (one.version, one.platform) == (version, platform):
+                return unsigned_package(address, version, platform, path=one.path, is_folder=one.is_folder)
+        words = f"{self} does not have a package of {address} {version} for {platform}"
+        raise PlatformNotSupportedError(words, source=str(self), address=str(address))
+
+    def package_size(self, metadata: PackageMetadata) -> int | None:
+        """Return the bytes of a zip file; None for a folder; errors as of `Source`."""
+        try:
+            return None if metadata.is_folder or metadata.path is None else metadata.path.stat().st_size
+        except OSError as error:
+            raise self._unreadable(metadata, error) from error
+
+    @contextmanager
+    def open_package(self, metadata: PackageMetadata) -> Iterator[Transfer]:
+        """Open a zip file, which is not trusted to remain as it is; errors as of `Source`."""
+        assert metadata.path is not None
+        try:
+            with opened_zip(metadata.path) as transfer:
+                yield transfer
+        except OSError as error:
+            raise self._unreadable(metadata, error) from error
+
+    def _unreadable(self, metadata: PackageMetadata, error: OSError) -> UnavailableError:
+        words = f"{metadata.path} cannot be read: {error.strerror or error}"
+        return UnavailableError(words, source=str(self), address=str(metadata.address))
+
+
+@contextmanager
+def opened_zip(path: Path) -> Iterator[Transfer]:
+    """Open a zip file on disk, or what a link leads to.
+
+    Raises:
+        OSError: It cannot be opened or read, or is a folder, a device, a pipe or a socket.
+    """
+    # A device acts on being opened, so what it is has to be known before; and again afterwards.
+    _require_file(path.stat())
+    with open(os.open(path, _READ), "rb", buffering=0) as file:  # noqa: PTH123
+        status = os.fstat(file.fileno())
+        _require_file(status)
+        yield Transfer(str(path), status.st_size, iter(lambda: file.read(_BLOCK), b""))
+
+
+def provider_packages(folder: Path, address: ProviderAddress) -> Iterator[MirroredPackage]:
+    """Yield the packages of one provider below a folder, as `search` finds them; none where it has no such folder.
+
+    Raises:
+        OSError: A folder cannot be read, or there are too many names.
+    """
+    place, searching = Path(os.path.realpath(folder)), _Searching()
+    for name in str(address).split("/"):
+        place /= name
+        if not place.is_dir() or place.is_symlink():
+            return
+    yield from searching.packages(address, place)
+
+
+def search(folder: Path) -> dict[ProviderAddress, tuple[MirroredPackage, ...]]:
+    """Return the packages below a folder, by provider, in the order of their names.
+
+    Raises:
+        OSError: A folder cannot be read, or there are too many names.
+    """
+    found: dict[ProviderAddress, list[MirroredPackage]] = {}
+    searching = _Searching()
+    for host in searching.folders(Path(os.path.realpath(folder))):
+        for namespace in searching.folders(host):
+            for provider in searching.folders(namespace):
+                address = _address(host.name, namespace.name, provider.name)
+                if address is not None:
+                    found.setdefault(address, []).extend(searching.packages(address, provider))
+    return {address: tuple(packages) for address, packages in found.items() if packages}
+
+
+def first_package(folder: Path) -> MirroredPackage | None:
+    """Return the first package below a folder; None for none, or where it cannot be searched."""
+    searching = _Searching()
+    try:
+        for host in searching.folders(Path(os.path.realpath(folder))):
+            for namespace in searching.folders(host):
+                for provider in searching.folders(namespace):
+                    address = _address(host.name, namespace.name, provider.name)
+                    if address is not None:
+                        for found in searching.packages(address, provider):
+                            return found
+    except OSError:
+        return None
+    return None
+
+
+class _Searching:
+    """A search with a bound."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_NAMES
+
+    def folders(self, folder: Path) -> list[Path]:
+        return [Path(one.path) for one in self._entries(folder) if one.is_dir(follow_symlinks=False)]
+
+    def packages(self, address: ProviderAddress, folder: Path) -> Iterator[MirroredPackage]:
+        for entry in self._entries(folder):
+            if entry.is_dir(follow_symlinks=False):
+                version = _version(entry.name)
+                for leaf in self._entries(Path(entry.path)) if version is not None else ():
+                    platform = _platform(leaf.name)
+                    if platform is not None and version is not None and leaf.is_dir():
+                        yield MirroredPackage(address, version, platform, Path(leaf.path), is_folder=True)
+            elif (build := _packed(entry.name, address.type)) is not None and entry.is_file():
+                yield MirroredPackage(address, *build, Path(entry.path), is_folder=False)
+
+    def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
+        with os.scandir(folder) as entries:
+            found = []
+            for entry in entries:
+                self._left -= 1
+                if self._left < 0:
+                    raise OSError(0, f"there are more than {_MOST_NAMES} names, which are not read")
+                found.append(entry)
+        return sorted(found, key=lambda entry: os.fsencode(entry.name))
+
+
+def _address(host: str, namespace: str, name: str) -> ProviderAddress | None:
+    try:
+        owner = namespace if namespace == LEGACY_NAMESPACE else normalise_namespace(namespace)
+        return ProviderAddress(normalise_host(host), owner, normalise_part(name))
+    except ValueError:
+        return None
+
+
+def _packed(name: str, provider: str) -> tuple[Version, Platform] | None:
+    """Read the name of a zip file; further words after the architecture do not count."""
+    name = name.lower()
+    prefix = f"terraform-provider-{provider}_"
+    if not name.startswith(prefix) or not name.endswith(".zip"):
+        return None
+    parts = name[len(prefix) : -len(".zip")].split("_")
+    version = _version(parts[0])
+    platform = _platform("_".join(parts[1:3]))
+    return None if version is None or platform is None else (version, platform)
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version.parse(text)
+    except ValueError:
+        return None
+
+
+def _platform(text: str) -> Platform | None:
+    try:
+        return Platform.parse(text)
+    except ValueError:
+        return None
+
+
+def _require_file(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "it is not a regular file")
+
+
+_OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
+_REDIRECTS = 5
+_JSON = "application/json"
+_MAX_PLATFORMS, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
+"""Packages of a version, hashes of one, and characters of a hash: some twenty times what any mirror has."""
+
+
+class NetworkMirror(Unsigned):
+    """A network mirror. Thread-safe; each URL is asked once in a run."""
+
+    def __init__(
+        self,
+        method: InstallationMethod,
+        *,
+        client: Client,
+        kinds: Kinds,
+        dialect: Dialect,
+        credentials: Credentials,
+        package_token: Callable[[str], Token | None] = lambda _: None,
+    ) -> None:
+        is_tofu = dialect is OPENTOFU
+        self._base = method.place
+        self._client = client
+        # OpenTofu asks mirrors' documents once.
+        self._kind = replace(kinds.versions, words="a mirror's document", redirects=_REDIRECTS)
+        self._kind = replace(self._kind, retries=0) if is_tofu else self._kind
+        self._package_retries = kinds.package_retries if method.retries is None else method.retries
+        self._credentials = credentials
+        self._package_token = package_token
+        self._trusts_hashes = method.trusts_all_hashes
+
+    def __str__(self) -> str:
+        return f"provider mirror at {url_for_log(self._base)}"
+
+    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
+        """Return the versions that the mirror lists; those that cannot be read are skipped; errors as of `Source`."""
+        answer = self._ask(address, "index.json", is_fresh=is_fresh)
+        try:
+            names = documents.member_names(answer.body, "versions", MAX_VERSIONS) if answer.status == _OK else ()
+        except ShapeError as error:
+            raise self._unavailable(address, f"{self} answered with {error}") from None
+        listed = {}
+        for name in names:
+            with suppress(VersionSyntaxError):
+                version = Version.parse(name)
+                listed[version] = ListedVersion(version, (), ())
+        if not listed:
+            raise ProviderNotFoundError(f"{self} does not have {address}", source=str(self), address=str(address))
+        return RegistryVersions(tuple(listed.values()), (), answer.as_of)
+
+    def package(
+        self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
+    ) -> PackageMetadata:
+        """Return where a package is, and its listed hashes; errors as of `Source`."""
+        answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=is_fresh)
+        if answer.status == _NOT_FOUND:
+            raise self._without_document(address, version)
+        try:
+            with documents.opened(answer.body) as fields:
+                archives = dict(fields.object("archives").members(_MAX_PLATFORMS))
+                if str(platform) not in archives:
+                    words = f"{self} does not have a package of {address} {version} for {platform}"
+                    raise PlatformNotSupportedError(words, source=str(self), address=str(address))
+                archive = archives[str(platform)]
+                url = resolve(answer.url, archive.text("url", MAX_URL))
+                # OpenTofu reads the others' hashes only where they count.
+                read = {name: _hashes(one) for name, one in archives.items() if one is archive or self._trusts_hashes}
+                hashes = read.pop(str(platform))
+                others = tuple(dict.fromkeys(text for each in read.values() for text in each))
+        except ValueError as error:
+            raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
+        return unsigned_package(address, version, platform, url=url, hashes=hashes, others=others)
+
+    def listed_hashes(self, address: ProviderAddress, version: Version) -> dict[Platform, tuple[str, ...]]:
+        """Return the hashes that the mirror lists of a version's packages, by platform.
+
+        Raises:
+            NotFoundError: It does not have the provider or the version.
+            SourceError: It has no usable answer.
+        """
+        listed = [one.version for one in self.versions(address).versions]
+        if version not in listed:
+            raise ProviderNotFoundError(f"{self} does not have {address} {version}", source=str(self))
+        answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=False)
+        if answer.status == _NOT_FOUND:
+            raise self._without_document(address, version)
+        found: dict[Platform, tuple[str, ...]] = {}
+        try:
+            with documents.opened(answer.body) as fields:
+                for name, archive in fields.object("archives").members(_MAX_PLATFORMS):
+                    with suppress(AddressError):
+                        found[Platform.parse(name)] = _hashes(archive)
+        except ShapeError as error:
+            raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
+        return found
+
+    def package_size(self, metadata: PackageMetadata) -> int | None:
+        """Return the bytes of a package, None where its server does not say; errors as of `Source`."""
+        return self._client.size(metadata.download_url)
+
+    def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
+        """Open a package, without the mirror's credentials; errors as of `Source`."""
+        url = metadata.download_url
+        return self._client.download(url, retries=self._package_retries, token=self._package_token(url))
+
+    def _ask(self, address: ProviderAddress, name: str, *, is_fresh: bool) -> Response:
+        """Ask for a document; its status is 200 or 404."""
+        if ":" in address.host:
+            # The tools take the host for the scheme of a URL then.
+            words = f"{self} cannot serve {address}: the request failed, since a mirror has no hosts with a port"
+            raise UnavailableError(words, source=str(self), address=str(address), hint="exclude it from the mirror")
+        try:
+            url = resolve(self._base, f"{address.host}/{quote(address.namespace)}/{quote(address.type)}/{name}")
+            token = self._credentials.token(host_of(self._base))
+            answer = self._client.get(url, self._kind, token=token, is_fresh=is_fresh)
+        except SourceError as error:
+            error.address = str(address)
+            error.name_place(str(self), CHECK_SERVER)
+            raise
+        if answer.status in _REFUSALS:
+            self._refuse(answer, address)
+        if answer.status not in {_OK, _NOT_FOUND}:
+            words = f"{self} answered {status_words(answer.status)} when asked about {address}"
+            raise self._unavailable(address, words)
+        media_type = (answer.content_type or "").partition(";")[0].strip().lower()
+        if answer.status == _OK and media_type != _JSON:
+            raise self._unavailable(address, f"{self} answered with something that is not {_JSON}")
+        return answer
+
+    def _refuse(self, answer: Response, address: ProviderAddress) -> NoReturn:
+        name = display_host(host_of(self._base))
+        raise UnauthorizedError(
+            f"{self} rejected the given authentication credentials",
+            source=name,
+            address=str(address),
+            hint=token_hint(name),
+            had_credentials=answer.had_token,
+        )
+
+    def _without_document(self, address: ProviderAddress, version: Version) -> UnavailableError:
+        # A listed version without its document is damage, not an absence that another source may fill.
+        words = f"{self} does not have archive index for previously-reported {address} {version}"
+        hint = "exclude the provider from this mirror, or add the version to it"
+        return UnavailableError(words, source=str(self), address=str(address), hint=hint)
+
+    def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
+        return UnavailableError(words, source=str(self), address=str(address), hint=MEND_MIRROR)
+
+
+def _hashes(archive: Fields) -> tuple[str, ...]:
+    hashes = archive.texts("hashes", _MAX_HASHES, _MAX_HASH)
+    if not all(map(is_hash, hashes)):
+        raise ShapeError('an invalid hash in "hashes"')
+    return hashes
