@@ -18,8 +18,9 @@ from effort import effort
 from loopback import Handler, server_context, serving, tunnel_to, write_authority
 
 from locklens.errors import UnavailableError
-from locklens.sources.http import RequestKind, open_client
-from locklens.sources.http.client import STALL_SECONDS
+from locklens.sources.http import RequestKind, sending
+from locklens.sources.http.client import Client
+from locklens.sources.http.sending import STALL_SECONDS
 from locklens.sources.http.values import is_too_slow
 
 ANSWER = RequestKind("an answer", 64 * 1024, 5.0)
@@ -40,7 +41,7 @@ def test_failures_without_tls_do_not_silence_the_same_host_over_tls(tmp_path: Pa
             "HTTPS_PROXY": place,
             "SSL_CERT_FILE": str(write_authority(authority, tmp_path / "ca.pem")),
         }
-        client = open_client(environ)
+        client = Client(environ)
         for number in range(4):
             with pytest.raises(UnavailableError):
                 client.get(f"http://victim.test/{number}", ANSWER)
@@ -53,7 +54,7 @@ def test_files_that_cannot_be_unpacked_do_not_silence_their_host(tmp_path: Path)
     with serving() as store:
         store.gives("/mine", b"no gzip", Content_Encoding="gzip")
         store.gives("/yours", b"{}")
-        client = open_client({})
+        client = Client({})
         for number in range(4):
             with pytest.raises(UnavailableError, match="cannot be decompressed"):
                 client.get(store.url(f"/mine?{number}"), ANSWER)
@@ -79,14 +80,17 @@ def dripping(rate: int, seconds: float, *, is_declared: bool) -> Callable[[Handl
 
 
 @pytest.mark.parametrize("is_declared", [True, False])
-def test_a_package_that_never_stalls_and_never_ends_is_given_up(*, is_declared: bool) -> None:
-    """Seconds of patience follow from `stall`: 300 where it is 30, 3 here; a drip of 5 KB/s outlives neither."""
+def test_a_package_that_never_stalls_and_never_ends_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, *, is_declared: bool
+) -> None:
+    """Seconds of patience follow from STALL_SECONDS: 300 for 30, 3 here; a drip of 5 KB/s outlives neither."""
+    monkeypatch.setattr(sending, "STALL_SECONDS", 0.3)
     with serving() as server:
         server.on("/drip", dripping(5000, 15, is_declared=is_declared))
-        client = open_client({})
+        client = Client({})
         with (
             pytest.raises(UnavailableError, match=r"sends a package too slowly: .* in \d+ seconds") as caught,
-            client.download(server.url("/drip"), stall=0.3) as download,
+            client.download(server.url("/drip")) as download,
         ):
             for _ in download.chunks:
                 pass

@@ -24,7 +24,8 @@ from loopback import serving
 
 from locklens.demo.publishers import publisher
 from locklens.hashes import HashedPackage
-from locklens.sources.http import RequestKind, open_client
+from locklens.sources.http import RequestKind
+from locklens.sources.http.client import Client
 from locklens.storage.cache import Cache
 from locklens.trust.signature import Verifier
 
@@ -36,7 +37,7 @@ BODY = json.dumps({"versions": [{"version": f"1.{n}.0", "protocols": ["5.0"]} fo
 def asking(folder: Path, urls: list[str], *, is_fresh: bool) -> None:
     """One run that gets all answers, in 8 threads."""
     with Cache(folder / "cache.sqlite3") as cache, ThreadPoolExecutor(8) as pool:
-        client = open_client({}, memory=cache)
+        client = Client({}, memory=cache)
         list(pool.map(lambda url: client.get(url, KIND, is_fresh=is_fresh), urls))
         client.close()
 

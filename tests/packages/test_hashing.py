@@ -25,7 +25,7 @@ from locklens.hashes import HashedPackage, h1_of_digests, hashes_of_files
 from locklens.packages import Limits, contents
 from locklens.packages.contents import Digest, SeekableContents
 from locklens.packages.hashing import hash_arriving_package, hash_package
-from locklens.sources.http import open_client
+from locklens.sources.http.client import Client
 
 
 def cut(data: bytes, size: int) -> Iterator[bytes]:
@@ -217,7 +217,7 @@ def test_a_package_on_its_way_from_a_server() -> None:
     data = USUAL["as Go writes"]
     with serving() as server:
         server.gives("/package", data)
-        with open_client({}).download(server.url("/package")) as download:
+        with Client({}).download(server.url("/package")) as download:
             assert hash_package(download.chunks, limit=Limits()) == hashed(data)
 
 

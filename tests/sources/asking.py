@@ -10,9 +10,10 @@ from loopback import Server
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.project.tokens import Token
 from locklens.sources.hosts import Credentials, Discovery, Helper
-from locklens.sources.http import Kinds, open_client
-from locklens.sources.http.client import AnswerCache
+from locklens.sources.http import Kinds
+from locklens.sources.http.client import Client
 from locklens.sources.registry import Registry
+from locklens.storage.cache import Cache
 
 SHASUM = "ab" * 32
 
@@ -25,11 +26,11 @@ def registry(
     tokens: Mapping[str, Token | None] | None = None,
     helper: Helper | None = None,
     dialect: Dialect = TERRAFORM,
-    memory: AnswerCache | None = None,
+    memory: Cache | None = None,
     is_offline: bool = False,
 ) -> Registry:
     environ = environ or {}
-    client = open_client(environ, memory=memory, is_offline=is_offline, pause=lambda seconds: None)
+    client = Client(environ, memory=memory, is_offline=is_offline, pause=lambda seconds: None)
     kinds = Kinds.of(dialect, environ)
     credentials = Credentials(environ, tokens or {}, helper)
     discovery = Discovery(client, kinds.discovery, dialect=dialect, given=services or {}, credentials=credentials)

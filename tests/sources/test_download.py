@@ -15,7 +15,8 @@ from waiting import LIMIT, meanwhile
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.netrcfile import netrc_tokens
 from locklens.project.tokens import Token
-from locklens.sources.http import open_client, sending, transport
+from locklens.sources.http import sending, transport
+from locklens.sources.http.client import Client
 from locklens.sources.urls import is_public
 
 PACKAGE = b"0123456789abcdef" * 65536
@@ -24,7 +25,7 @@ PACKAGE = b"0123456789abcdef" * 65536
 def test_a_package_arrives_in_pieces_from_wherever_it_is(server: Server) -> None:
     server.gives("/pkg", b"", 302, Location=server.url("/there?signature=s3cr3t", host="localhost"))
     server.gives("/there", PACKAGE)
-    client = open_client({})
+    client = Client({})
     digest = hashlib.sha256()
     with client.download(server.url("/pkg")) as download:
         assert download.length == len(PACKAGE)
@@ -39,13 +40,13 @@ def test_a_package_arrives_in_pieces_from_wherever_it_is(server: Server) -> None
     assert "s3cr3t" not in "".join(map(str, client.log))
 
 
-def read(server: Server, path: str, **bounds: float) -> None:
-    with open_client({}).download(server.url(path), **bounds) as download:  # type: ignore[arg-type]
+def read(server: Server, path: str) -> None:
+    with Client({}).download(server.url(path)) as download:
         for _ in download.chunks:
             pass
 
 
-def test_what_is_no_package(server: Server) -> None:
+def test_what_is_no_package(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(handler: Handler) -> None:
         handler.reply(200, PACKAGE[:1000], Content_Length=str(len(PACKAGE)))
         handler.close_connection = True
@@ -62,13 +63,16 @@ def test_what_is_no_package(server: Server) -> None:
     for path, limits, words in (
         ("/missing", {}, "answered 404 Not Found"),
         ("/cut", {}, "sent a package that breaks off"),
-        ("/stall", {"stall": 1}, "stopped sending a package for 1 seconds"),
-        ("/pkg", {"limit": 1024 * 1024 - 1}, "sent a package of more than"),
+        ("/stall", {"STALL_SECONDS": 1}, "stopped sending a package for 1 seconds"),
+        ("/pkg", {"MAX_DOWNLOAD_BYTES": 1024 * 1024 - 1}, "sent a package of more than"),
         ("/loop", {}, "redirects more than 9 times"),
         ("/nowhere", {}, "redirects to an unusable address"),
     ):
-        with pytest.raises(UnavailableError, match=words):
-            read(server, path, **limits)
+        with monkeypatch.context() as patched:
+            for name, value in limits.items():
+                patched.setattr(sending, name, value)
+            with pytest.raises(UnavailableError, match=words):
+                read(server, path)
 
 
 class Dripping:
@@ -95,7 +99,7 @@ class Dripping:
             handler.wfile.write(b"x")
 
     def read(self) -> None:
-        with open_client({}).download(self._server.url("/drip"), stall=30) as download:
+        with Client({}).download(self._server.url("/drip")) as download:
             for _ in download.chunks:
                 self._turn.release()
 
@@ -116,14 +120,14 @@ def test_a_package_that_drips_is_given_up(server: Server, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_private_address_is_sent_nothing_where_only_public_ones_are_asked(server: Server, host: str) -> None:
     server.gives("/pkg", PACKAGE)
-    client = open_client({}, is_public_only=True)
+    client = Client({}, is_public_only=True)
     with (
         pytest.raises(UnavailableError, match="an address of a private network or this machine"),
         client.download(server.url("/pkg", host=host), retries=3),
     ):
         pass
     assert server.asked == []
-    with open_client({}).download(server.url("/pkg", host=host)) as download:
+    with Client({}).download(server.url("/pkg", host=host)) as download:
         assert b"".join(download.chunks) == PACKAGE
 
 
@@ -164,7 +168,7 @@ def test_how_long_a_pause_may_be_is_the_callers_choice(server: Server) -> None:
     )
     pauses: list[float] = []
     asked: list[float] = []
-    client = open_client({}, pause=pauses.append, on_retry_after=asked.append)
+    client = Client({}, pause=pauses.append, on_retry_after=asked.append)
     with pytest.raises(UnavailableError, match="429"), client.download(server.url("/pkg"), retries=2):
         pass
     answers.insert(0, "500")
@@ -183,7 +187,7 @@ def test_cancelling_ends_a_download(server: Server) -> None:
     with (
         meanwhile(lambda: server.asked, cancel.set, rescue=server.release.set),
         pytest.raises(RunCancelledError),
-        open_client({}, cancel=cancel).download(server.url("/stall"), stall=LIMIT) as download,
+        Client({}, cancel=cancel).download(server.url("/stall")) as download,
     ):
         list(download.chunks)
 
@@ -193,7 +197,7 @@ def test_a_token_goes_to_the_packages_own_origin_alone(server: Server) -> None:
     server.gives("/near", b"", 302, Location=server.url("/there", host="localhost"))
     server.gives("/there", b"", 302, Location=server.url("/back"))
     server.gives("/back", PACKAGE)
-    client = open_client({})
+    client = Client({})
     with client.download(server.url("/pkg"), token=Token("bWU6aXQ=", scheme="Basic")) as download:
         assert sum(map(len, download.chunks)) == len(PACKAGE)
     sent = [asked.headers.get("authorization") for asked in server.asked]

@@ -21,7 +21,7 @@ from locklens import __version__
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.tokens import Token
-from locklens.sources.http import Kinds, RequestKind, open_client
+from locklens.sources.http import Kinds, RequestKind
 from locklens.sources.http.client import Client
 from locklens.sources.http.values import requests_per_host, wait_before
 
@@ -81,7 +81,7 @@ def pauses() -> Pauses:
 
 @pytest.fixture
 def client(pauses: Pauses) -> Iterator[Client]:
-    opened = open_client({}, pause=pauses)
+    opened = Client({}, pause=pauses)
     yield opened
     opened.close()
 
@@ -174,7 +174,7 @@ def test_the_environment_adds_to_who_asks(server: Server, added: str, sent: str)
         handler.reply(204)
 
     server.on("/a", heard)
-    with closing(open_client({"TF_APPEND_USER_AGENT": added})) as client:
+    with closing(Client({"TF_APPEND_USER_AGENT": added})) as client:
         client.get(server.url("/a"), Kinds.of(TERRAFORM, {}).metadata)
     assert found == [f"locklens/{__version__}{sent}"]
 
@@ -343,7 +343,7 @@ def test_a_token_is_not_sent_where_others_can_read_it() -> None:
     # A name that is not this machine's, and a proxy that stands in for the network.
     with serving() as proxy:
         proxy.gives("http://registry.acme.test/a", b"{}")
-        client = open_client({"HTTP_PROXY": f"127.0.0.1:{proxy.port}"})
+        client = Client({"HTTP_PROXY": f"127.0.0.1:{proxy.port}"})
         assert not client.get("http://registry.acme.test/a", PLAIN, token=Token(SECRET)).had_token
         assert "authorization" not in proxy.asked[0].headers
 
@@ -377,15 +377,15 @@ def test_tls_trusts_whom_the_environment_names(secure_server: Server, authority_
         {"SSL_CERT_DIR": f"/nowhere:{folder}"},
         {"SSL_CERT_FILE": "/nowhere.pem", "SSL_CERT_DIR": str(folder)},
     ):
-        assert open_client(environ).get(url, PLAIN).body == b"{}"
-    assert "the certificate of localhost" in refusal(open_client({}), url, RETRIED)
-    assert "SSL_CERT_FILE names /nowhere.pem" in refusal(open_client({"SSL_CERT_FILE": "/nowhere.pem"}), url)
+        assert Client(environ).get(url, PLAIN).body == b"{}"
+    assert "the certificate of localhost" in refusal(Client({}), url, RETRIED)
+    assert "SSL_CERT_FILE names /nowhere.pem" in refusal(Client({"SSL_CERT_FILE": "/nowhere.pem"}), url)
 
 
 def test_a_certificate_for_another_name_is_refused_at_once(authority: trustme.CA, authority_file: Path) -> None:
     with serving(server_context(authority, "other.test")) as server:
         pauses = Pauses()
-        client = open_client({"SSL_CERT_FILE": str(authority_file)}, pause=pauses)
+        client = Client({"SSL_CERT_FILE": str(authority_file)}, pause=pauses)
         words = refusal(client, server.url("/", host="localhost"), RETRIED)
         assert words.startswith(f"the certificate of localhost:{server.port} is not trusted: ")
         assert pauses == []
@@ -394,7 +394,7 @@ def test_a_certificate_for_another_name_is_refused_at_once(authority: trustme.CA
 def test_tls_does_not_step_down(secure_server: Server, server: Server, authority_file: Path) -> None:
     server.gives("/end", b"{}")
     secure_server.gives("/a", b"", 302, Location=server.url("/end"))
-    client = open_client({"SSL_CERT_FILE": str(authority_file)})
+    client = Client({"SSL_CERT_FILE": str(authority_file)})
     assert "without TLS, which is not followed" in refusal(client, secure_server.url("/a"))
     assert not server.asked
 
@@ -460,7 +460,7 @@ def test_a_hiccup_is_no_death(server: Server, client: Client) -> None:
 def test_cancelling_ends_every_wait(server: Server, answer: Callable[[Handler], None]) -> None:
     server.on("/a", answer)
     cancel = threading.Event()
-    client = open_client({}, cancel=cancel)
+    client = Client({}, cancel=cancel)
     with (
         meanwhile(lambda: server.asked, cancel.set, rescue=server.release.set),
         ThreadPoolExecutor(4) as pool,
@@ -473,7 +473,7 @@ def test_cancelling_ends_the_wait_between_attempts(server: Server) -> None:
     server.gives("/a", b"", 503, Retry_After="20")
     cancel = threading.Event()
     with meanwhile(lambda: server.asked, cancel.set, rescue=server.release.set), pytest.raises(RunCancelledError):
-        open_client({}, cancel=cancel).get(server.url("/a"), RETRIED)
+        Client({}, cancel=cancel).get(server.url("/a"), RETRIED)
     assert len(server.asked) == 1
 
 
@@ -487,7 +487,7 @@ def test_cookies_are_not_kept(server: Server, client: Client) -> None:
 def test_hosts_are_asked_through_the_proxy(secure_server: Server, authority_file: Path) -> None:
     secure_server.gives("/a", b"{}")
     with tunnel_to(secure_server) as (place, asked):
-        client = open_client({"https_proxy": f"http://user:p%40ss@{place}", "SSL_CERT_FILE": str(authority_file)})
+        client = Client({"https_proxy": f"http://user:p%40ss@{place}", "SSL_CERT_FILE": str(authority_file)})
         words = refusal(client, "https://registry.acme.test/a")
         assert words.startswith("the certificate of registry.acme.test is not trusted: ")
         client.close()
@@ -502,14 +502,14 @@ def test_a_proxy_may_have_an_authority_of_its_own(authority: trustme.CA, authori
         server.gives("/a", b"{}")
         with tunnel_to(server, server_context(authority, "localhost", "127.0.0.1")) as (place, _):
             environ = {"HTTPS_PROXY": f"https://{place}"}
-            with closing(open_client({**environ, "SSL_CERT_FILE": str(authority_file)})) as client:
+            with closing(Client({**environ, "SSL_CERT_FILE": str(authority_file)})) as client:
                 assert client.get("https://registry.acme.test/a", PLAIN).body == b"{}"
-            with closing(open_client(environ, pause=Pauses())) as client:
+            with closing(Client(environ, pause=Pauses())) as client:
                 assert "not trusted" in refusal(client, "https://registry.acme.test/a")
 
 
 def test_a_proxy_that_refuses(server: Server) -> None:
-    client = open_client({"HTTPS_PROXY": server.url("")})
+    client = Client({"HTTPS_PROXY": server.url("")})
     assert "the proxy did not let the request" in refusal(client, "https://registry.acme.test/a")
 
 
@@ -532,6 +532,6 @@ def test_a_setting_says_what_one_host_has_to_bear(setting: str, most: int) -> No
 
 
 def test_a_host_bears_no_more_than_that(server: Server) -> None:
-    client = open_client({"LOCKLENS_REQUESTS_PER_HOST": "2"})
+    client = Client({"LOCKLENS_REQUESTS_PER_HOST": "2"})
     assert at_once(server, client, 8) == 2
     client.close()

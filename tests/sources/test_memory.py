@@ -20,7 +20,7 @@ from locklens.dialect import TERRAFORM
 from locklens.errors import OfflineError, ProviderNotFoundError, RunCancelledError, SourceError, UnavailableError
 from locklens.project.tokens import Token
 from locklens.sources.hosts import NotAsked
-from locklens.sources.http import RequestKind, open_client
+from locklens.sources.http import RequestKind
 from locklens.sources.http.client import LIFE, Client
 from locklens.sources.registries import Registries
 from locklens.sources.registry import Registry
@@ -42,7 +42,7 @@ def cache(tmp_path: Path) -> Cache:
 
 
 def client(cache: Cache | None, *, is_offline: bool = False) -> Client:
-    return open_client({}, memory=cache, is_offline=is_offline, pause=lambda seconds: None)
+    return Client({}, memory=cache, is_offline=is_offline, pause=lambda seconds: None)
 
 
 def body(cache: Cache | None, url: str, token: Token | None = None, *, is_offline: bool = False) -> bytes:
@@ -182,7 +182,7 @@ def test_a_token_that_was_not_sent_bought_nothing(cache: Cache, server: Server) 
     server.gives("http://registry.acme.test/a", b"{}")
     environ = {"HTTP_PROXY": f"127.0.0.1:{server.port}"}
     for token in (SECRET, None, SECRET):
-        answer = open_client(environ, memory=cache).get("http://registry.acme.test/a", ANSWER, token=token)
+        answer = Client(environ, memory=cache).get("http://registry.acme.test/a", ANSWER, token=token)
         assert not answer.had_token
     assert len(server.asked) == 1
 
@@ -259,7 +259,7 @@ def test_a_cancelled_run_does_not_go_on_from_memory(server: Server, cache: Cache
     cancel = threading.Event()
     cancel.set()
     with pytest.raises(RunCancelledError):
-        open_client({}, memory=cache, cancel=cancel).get(server.url("/a"), ANSWER)
+        Client({}, memory=cache, cancel=cancel).get(server.url("/a"), ANSWER)
 
 
 def test_many_threads_share_what_is_remembered(server: Server, cache: Cache) -> None:
@@ -406,11 +406,12 @@ def test_the_http_library_is_not_loaded_where_everything_is_remembered(
         "from locklens.dialect import TERRAFORM\n"
         "from locklens.errors import OfflineError\n"
         "from locklens.addresses import ProviderAddress\n"
-        "from locklens.sources.http import RequestKind, open_client\n"
+        "from locklens.sources.http import RequestKind\n"
+        "from locklens.sources.http.client import Client\n"
         "from locklens.sources.registries import Registries\n"
         "from locklens.storage.cache import Cache\n"
         "cache = Cache(Path(sys.argv[1]))\n"
-        "client = open_client({}, memory=cache)\n"
+        "client = Client({}, memory=cache)\n"
         "assert client.get(sys.argv[2], RequestKind('an answer', 99, 5.0)).is_remembered\n"
         "registry = Registries(TERRAFORM, {}, memory=cache, is_offline=True).of('registry.terraform.io')\n"
         "try:\n"

@@ -23,7 +23,8 @@ from locklens.project.clifiles import find_helper, implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
 from locklens.project.netrcfile import netrc_tokens
 from locklens.sources.hosts import Credentials, Discovery, Helper, NotAsked, asked_hosts
-from locklens.sources.http import Kinds, open_client
+from locklens.sources.http import Kinds
+from locklens.sources.http.client import Client
 from locklens.sources.metadata import RegistryVersions, ReleaseDates
 from locklens.sources.mirrors import FilesystemMirror, NetworkMirror
 from locklens.sources.registry import Registry
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from locklens.errors import ConfigurationError
     from locklens.sources import Source
     from locklens.sources.http import Exchange
-    from locklens.sources.http.client import AnswerCache, Client
+    from locklens.storage.cache import Cache
 
 
 class Registries:
@@ -52,7 +53,7 @@ class Registries:
         base: Iterable[str] = (),
         given: Iterable[str] = (),
         asks_all: bool = False,
-        memory: AnswerCache | None = None,
+        memory: Cache | None = None,
         is_offline: bool = False,
         is_installing: bool = False,
         cancel: threading.Event | None = None,
@@ -205,7 +206,7 @@ class Registries:
         """Make what asks when it is first needed."""
         with self._lock:
             if self._asking is None:
-                client = open_client(
+                client = Client(
                     self._environ,
                     memory=self._memory,
                     is_offline=self._is_offline,

@@ -20,7 +20,7 @@ from locklens.operations.backfill.model import Measured
 from locklens.operations.backfill.pace import Pace
 from locklens.packages.hashing import hash_arriving_package
 from locklens.sources.hosts import environment_tokens
-from locklens.sources.http import open_client
+from locklens.sources.http.client import Client
 from locklens.sources.urls import has_userinfo, host_of, is_public, resolve
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from locklens.hashes import HashedPackage
     from locklens.operations.backfill.model import Division, FetchSettings, PackageTask
-    from locklens.sources.http.client import Client
 
 RETRIES = 5
 """Attempts after the first: a run takes hours, and a hiccup of a minute should cost nothing."""
@@ -83,7 +82,7 @@ class Meter:
             self._client = self._opened()
 
     def _opened(self) -> Client:
-        return open_client(
+        return Client(
             {**self._environ, "LOCKLENS_REQUESTS_PER_HOST": str(self._settings.per_host)},
             cancel=self._cancel,
             on_retry_after=self._pace.hold,
@@ -118,7 +117,7 @@ class Meter:
             has_begun = False
             try:
                 with self._client.download(
-                    url, limit=LIMITS.packed, retries=RETRIES, token=self._tokens.get(host), patience=PATIENCE
+                    url, retries=RETRIES, token=self._tokens.get(host), patience=PATIENCE
                 ) as transfer:
                     has_begun = True
                     return self._hashed(self._paced(transfer.chunks), task)

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
 from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
@@ -24,12 +24,7 @@ if TYPE_CHECKING:
     from locklens.project.tokens import Token
     from locklens.sources.http.sending import Sender
     from locklens.sources.http.values import RequestKind, Transfer
-
-MAX_DOWNLOAD_BYTES = 4 * 1024**3
-"""Of a package; the largest that are published have a fifth of it."""
-
-STALL_SECONDS = 30.0
-"""Without a byte, after which a download is given up. The tools would wait for ever."""
+    from locklens.storage.cache import Cache
 
 _MOST_HELD = 128 * 1024 * 1024
 """Bytes of answers that are held for repeated requests: those of a thousand providers have half of it. Beyond, the
@@ -39,13 +34,24 @@ _GLANCE = 0.1
 
 
 class Client:
-    """Asks over HTTP. Any number of threads may use it."""
+    """Asks over HTTP. Any number of threads may use it. httpx is loaded by the first real request.
+
+    Args:
+        environ: Proxies and certificates are named there.
+        memory: The answers of earlier runs; None to remember nothing.
+        is_offline: No request is sent: cached answers count, and all else raises OfflineError.
+        cancel: Set by another thread to stop: every wait ends with RunCancelledError.
+        pause: Waits between two attempts, in seconds; None for waiting that can be cancelled.
+        on_retry_after: Called with the seconds for which the server of a download asked, before they are waited out.
+        is_public_only: True to ask no address of a private network and none of this machine, whatever name leads there;
+            a proxy may have one.
+    """
 
     def __init__(
         self,
         environ: Mapping[str, str],
         *,
-        memory: AnswerCache | None = None,
+        memory: Cache | None = None,
         is_offline: bool = False,
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
@@ -128,18 +134,16 @@ class Client:
         self,
         url: str,
         *,
-        limit: int = MAX_DOWNLOAD_BYTES,
-        stall: float = STALL_SECONDS,
         retries: int = 0,
         token: Token | None = None,
         patience: float = LONGEST_WAIT,
     ) -> Iterator[Transfer]:
         """Open a file that is too large to be held; it is not cached.
 
+        It is given up beyond MAX_DOWNLOAD_BYTES, without a byte for STALL_SECONDS, and by `is_too_slow`.
+
         Args:
             url: http or https.
-            limit: Bytes after which it is given up.
-            stall: Seconds that may pass without a byte; one that drips is given up by `settings.is_too_slow`.
             retries: Attempts after the first, until an answer begins; what breaks off is not asked for again.
             token: As of `get`.
             patience: The longest pause in seconds that the server may ask for before another attempt.
@@ -153,7 +157,7 @@ class Client:
             raise _offline(url, "offline")
         token = token if may_carry_token(url) else None
         sender = self._sender()
-        with sender.download(url, limit, stall, retries=retries, token=token, patience=patience) as download:
+        with sender.download(url, retries=retries, token=token, patience=patience) as download:
             yield download
 
     def size(self, url: str) -> int | None:
@@ -166,7 +170,7 @@ class Client:
         """
         if self._is_offline:
             raise _offline(url, "offline")
-        with self._sender().download(url, MAX_DOWNLOAD_BYTES, STALL_SECONDS, method="HEAD") as download:
+        with self._sender().download(url, method="HEAD") as download:
             return download.length
 
     def _claimed(self, key: tuple[str, bool], *, is_fresh: bool) -> tuple[Future[Response], bool]:
@@ -273,16 +277,6 @@ not ask the same again each time; a republished package must still be noticed th
 _OK, _NOT_FOUND = 200, 404
 
 
-class AnswerCache(Protocol):
-    """The part of `locklens.storage.cache.Cache` in use."""
-
-    def answer(self, url: str, *, with_token: bool) -> RememberedAnswer | None:
-        """Return what was answered, however old."""
-
-    def keep_answer(self, answer: RememberedAnswer) -> None:
-        """Remember an answer in place of the last one."""
-
-
 class Recollection:
     """Decides which answers are cached, and which cached ones are used.
 
@@ -294,7 +288,7 @@ class Recollection:
         is_offline: True if no request may be sent.
     """
 
-    def __init__(self, memory: AnswerCache | None, *, is_offline: bool) -> None:
+    def __init__(self, memory: Cache | None, *, is_offline: bool) -> None:
         self._memory = memory
         self._is_offline = is_offline
         self._forgotten_at = ""

@@ -9,6 +9,7 @@ import socket
 import ssl
 import zlib
 
+import httpcore
 import httpx
 from msgspec import Struct
 
@@ -118,7 +119,17 @@ def broken_words(failure: TransportFailure, url: str, kind: RequestKind) -> str:
     return f"{host_name(url)} sent {kind.words} that breaks off"
 
 
-TRANSPORT_ERRORS = (httpx.TransportError, httpx.InvalidURL, ImportError, OSError, UnicodeError)
+TRANSPORT_ERRORS = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+    httpx.InvalidURL,
+    ImportError,
+    OSError,
+    UnicodeError,
+)
 """All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
 
 
@@ -159,12 +170,12 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
         seconds: What the attempt was allowed to take.
     """
     name = display_host(host)
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, httpcore.TimeoutException):
         return TransportFailure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)
-    if isinstance(error, httpx.ProxyError):
+    if isinstance(error, httpcore.ProxyError):
         hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
         return TransportFailure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
-    if isinstance(error, ImportError | httpx.UnsupportedProtocol | httpx.InvalidURL | UnicodeError):
+    if isinstance(error, ImportError | httpcore.UnsupportedProtocol | httpx.InvalidURL | UnicodeError):
         return TransportFailure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -178,7 +189,7 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
             return TransportFailure(f"the host name {name} cannot be found", may_pass=True, hint=hint)
         if isinstance(cause, ConnectionRefusedError):
             return TransportFailure(f"{name} refuses the connection", may_pass=True)
-    if isinstance(error, httpx.ProtocolError):
+    if isinstance(error, httpcore.ProtocolError):
         return TransportFailure(f"{name} broke the connection off or does not speak HTTP", may_pass=True)
     for cause in _causes(error):
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
+import httpcore
 import httpx
 from msgspec.structs import replace
 
@@ -48,32 +48,18 @@ if TYPE_CHECKING:
     from locklens.project.tokens import Token
     from locklens.sources.urls import UrlOrigin
 
+MAX_DOWNLOAD_BYTES = 4 * 1024**3
+"""Bytes of a package; the largest that are published have a fifth of them."""
+
+STALL_SECONDS = 30.0
+"""Seconds without a byte after which a download is given up. The tools would wait for ever."""
+
 _ENOUGH_FAILURES = 3
 """Requests in a row that got no answer: then the server is not tried again in this run, or 60 providers would wait one
 time-out after another."""
 
 _OK = 200
 _REDIRECTS = {301, 302, 303, 307, 308}
-
-
-_NO_LOGIN = httpx.Auth()
-"""Not what a URL has before its `@` either, which another server may have made up."""
-
-
-def _http_client(transport: httpx.BaseTransport) -> httpx.Client:
-    """Return a client that adds nothing to a request and follows nothing by itself."""
-    return httpx.Client(
-        transport=transport,
-        trust_env=False,
-        timeout=None,  # noqa: S113  # The transport has bounds of its own.
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        event_hooks={"response": [_keep_location]},
-    )
-
-
-def _keep_location(response: httpx.Response) -> None:
-    """Put Location out of httpx's sight, which reads it at once and stops at one that it does not like."""
-    response.extensions["location"] = response.headers.pop("Location", "")
 
 
 class _Server:
@@ -91,13 +77,16 @@ class _Reply:
     def __init__(self, response: httpx.Response, body: bytes) -> None:
         self.status = response.status_code
         self.content_type = response.headers.get("Content-Type")
-        self.location = str(response.extensions["location"])
+        self.location = response.headers.get("Location", "")
         self.retry_after = response.headers.get("Retry-After", "")
         self.body = body
 
 
 class Sender:
     """Sends requests. Any number of threads may use it.
+
+    There is no `httpx.Client`: its redirects, cookies, logins from URLs and time-outs are all unwanted here, so that
+    requests go to the transport as they are.
 
     Args:
         environ: Proxies and certificates are named there.
@@ -127,11 +116,11 @@ class Sender:
         self._servers: dict[UrlOrigin, _Server] = {}
         self._at_once = requests_per_host(environ)
         self._agent = user_agent(environ)
-        self._client = _http_client(SocketTransport(environ, self._bounds, is_public_only=is_public_only))
+        self._transport = SocketTransport(environ, self._bounds, is_public_only=is_public_only)
 
     def close(self) -> None:
         """Close every connection."""
-        self._client.close()
+        self._transport.close()
 
     def forget(self) -> None:
         """Let hosts that failed be tried again."""
@@ -265,15 +254,12 @@ class Sender:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(TransportFailure(f"{host_name(url)} cannot be asked: {error}")) from None
-        request = self._client.build_request(method, url, headers=headers)
-        return self._client.send(request, stream=True, auth=_NO_LOGIN)
+        return self._transport.handle_request(httpx.Request(method, url, headers=headers))
 
     @contextmanager
     def download(
         self,
         url: str,
-        limit: int,
-        stall: float,
         *,
         method: str = "GET",
         retries: int = 0,
@@ -281,7 +267,7 @@ class Sender:
         patience: float = LONGEST_WAIT,
     ) -> Iterator[Transfer]:
         """Open a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
-        kind = RequestKind("a package", limit, stall, retries=retries)
+        kind = RequestKind("a package", MAX_DOWNLOAD_BYTES, STALL_SECONDS, retries=retries)
         attempt = hops = 0
         current, given = url, token
         while hops <= kind.redirects:
@@ -289,17 +275,17 @@ class Sender:
             failure, retry_after = None, ""
             with self._slot(origin(current)):
                 start, as_of = time.monotonic(), moment()
-                self._bounds.deadline = start + stall
+                self._bounds.deadline = start + kind.seconds
                 try:
                     response = self._open(current, kind, given, encoding="identity", method=method)
                 except FailedError as error:
                     raise self._error(current, error.failure) from None
                 except TRANSPORT_ERRORS as error:
-                    failure = transport_failure(error, host_of(current), stall)
+                    failure = transport_failure(error, host_of(current), kind.seconds)
                     if not failure.may_pass or attempt > retries:
                         raise self._error(current, failure, attempt) from error
                 else:
-                    location = str(response.extensions["location"])
+                    location = response.headers.get("Location", "")
                     try:
                         if is_transient(response.status_code) and attempt <= retries:
                             failure = TransportFailure(
@@ -361,7 +347,7 @@ class Sender:
         except TRANSPORT_ERRORS as error:
             failure = transport_failure(error, host_of(url), kind.seconds)
             words = broken_words(failure, url, kind)
-            if isinstance(error, httpx.TimeoutException):
+            if isinstance(error, httpcore.TimeoutException):
                 words = f"{host_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
             raise self._error(url, TransportFailure(words, hint=failure.hint)) from error
 

@@ -1,17 +1,15 @@
-"""The transport that httpx has itself, over sockets that end on time and when told to.
+"""Connections that end on time and when told to: through the proxies and with the trust that both tools use.
 
 Time-outs of an HTTP client count from one byte to the next, so that a server which sends one byte a second is never
 late. Here every wait on a socket is cut to what is left until the asking thread's deadline, headers and handshakes
 included, and looks up now and then whether the run was cancelled.
 
-Until when a request may take, and whether the run goes on: both transports ask it each time they wait.
+Connections are httpcore's: httpx's own transport takes no sockets of ours
+(https://github.com/encode/httpx/discussions/3180).
 
-The proxy of a request, by the environment and the rules of Go's client, which both tools use.
-
-They differ from other clients' rules: this machine is never asked through a proxy, NO_PROXY may name networks
-(`10.0.0.0/8`) and ports, and a name in it stands for its subdomains too.
-
-Whom TLS connections trust: the system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name, as the tools do it.
+Proxies follow the rules of Go's client, which both tools use. They differ from other clients' rules: this machine is
+never asked through a proxy, NO_PROXY may name networks (`10.0.0.0/8`) and ports, and a name in it stands for its
+subdomains too. TLS trusts the system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name, as the tools do it.
 """
 
 from __future__ import annotations
@@ -42,12 +40,35 @@ _IDLE_SECONDS = 15.0
 _MOST_AT_ONCE = 1 << 19
 """Bytes that one read takes, at most."""
 
+GLANCE = 0.1
+"""Seconds between two looks at whether the run was cancelled."""
+
+
+class Bounds(threading.local):
+    """The time until which the current thread may wait: the thread that asked reads the answer, so each has its own."""
+
+    deadline: float = math.inf
+
+    def __init__(self, cancel: threading.Event) -> None:
+        self.cancel = cancel
+
+    def left(self, timeout: float | None = None) -> float:
+        """Seconds until the deadline, or `timeout` where that is sooner.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        if self.cancel.is_set():
+            raise RunCancelledError("the run was cancelled")
+        left = max(self.deadline - time.monotonic(), 0.0)
+        return left if timeout is None else min(left, timeout)
+
 
 class SocketTransport(httpx.BaseTransport):
     """Sends each request directly or through its proxy, on a connection of its own.
 
-    Each connection is a transport of httpx's of its own: one of many connections looks at all of them, with a system
-    call for each, before and after each request, while all threads wait for that.
+    Each connection is a pool of its own: one pool of many connections looks at all of them, with a system call for
+    each, before and after each request, while all threads wait for that.
 
     Args:
         environ: Proxies and certificates are named there.
@@ -62,23 +83,24 @@ class SocketTransport(httpx.BaseTransport):
         self._direct = _PublicBackend(bounds) if is_public_only else self._backend
         self._lock = threading.Lock()
         self._context: ssl.SSLContext | None = None
-        self._made: list[_Connection] = []
-        self._idle: dict[tuple[str, str, int | None, str], list[_Connection]] = {}
+        self._made: list[httpcore.ConnectionPool] = []
+        self._idle: dict[tuple[str, str, int | None, str], list[httpcore.ConnectionPool]] = {}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; errors are httpx's, or RunCancelledError."""
+        """Send a request; errors are those of `TRANSPORT_ERRORS`, or RunCancelledError."""
         url, proxy = request.url, proxy_for(str(request.url), self._environ)
         with self._lock:
             idle = self._idle.setdefault((url.scheme, url.host, url.port, proxy), [])
             connection = idle.pop() if idle else self._connection(url.scheme, proxy)
+        target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
         try:
-            response = connection.handle_request(request)
+            answer = connection.handle_request(httpcore.Request(request.method, target, headers=request.headers.raw))
         except BaseException:
             idle.append(connection)
             raise
-        assert isinstance(response.stream, httpx.SyncByteStream)
-        response.stream = _Body(response.stream, lambda: idle.append(connection))
-        return response
+        return httpx.Response(
+            answer.status, headers=answer.headers, stream=_Body(answer, lambda: idle.append(connection))
+        )
 
     def close(self) -> None:
         """Close every connection."""
@@ -86,45 +108,38 @@ class SocketTransport(httpx.BaseTransport):
             for connection in self._made:
                 connection.close()
 
-    def _connection(self, scheme: str, proxy: str) -> _Connection:
+    def _connection(self, scheme: str, proxy: str) -> httpcore.ConnectionPool:
         if self._context is None and "https" in {scheme, proxy.partition(":")[0]}:
             # Reading the trust store takes 30 ms: it is done once, on the first real request.
             self._context = tls_context(self._environ)
-        made = _Connection(self._context, proxy, self._backend if proxy else self._direct)
+        made = httpcore.ConnectionPool(
+            ssl_context=self._context,
+            proxy=_proxy(proxy, self._context) if proxy else None,
+            max_connections=1,
+            keepalive_expiry=_IDLE_SECONDS,
+            network_backend=self._backend if proxy else self._direct,
+        )
         self._made.append(made)
         return made
 
 
 class _Body(httpx.SyncByteStream):
-    """A body that says once when it is closed."""
+    """The body of an answer; `on_close` is called once."""
 
-    def __init__(self, stream: httpx.SyncByteStream, on_close: Callable[[], None]) -> None:
-        self._stream = stream
+    def __init__(self, answer: httpcore.Response, on_close: Callable[[], None]) -> None:
+        self._answer = answer
         self._on_close: Callable[[], None] | None = on_close
 
     def __iter__(self) -> Iterator[bytes]:
-        yield from self._stream
+        yield from self._answer.iter_stream()
 
     def close(self) -> None:
         try:
-            self._stream.close()
+            self._answer.close()
         finally:
             on_close, self._on_close = self._on_close, None
             if on_close is not None:
                 on_close()
-
-
-class _Connection(httpx.HTTPTransport):
-    """httpx's transport with one connection, and sockets of our own below it, which it has no argument for."""
-
-    def __init__(self, context: ssl.SSLContext | None, proxy: str, backend: _Backend) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=context,
-            proxy=_proxy(proxy, context) if proxy else None,
-            max_connections=1,
-            keepalive_expiry=_IDLE_SECONDS,
-            network_backend=backend,
-        )
 
 
 def _proxy(address: str, context: ssl.SSLContext | None) -> httpcore.Proxy:
@@ -135,6 +150,8 @@ def _proxy(address: str, context: ssl.SSLContext | None) -> httpcore.Proxy:
 
 
 class _Stream(httpcore.NetworkStream):
+    """A socket on which every wait has the bounds."""
+
     def __init__(self, inner: httpcore.NetworkStream, bounds: Bounds) -> None:
         self._inner = inner
         self._bounds = bounds
@@ -177,6 +194,8 @@ class _Stream(httpcore.NetworkStream):
 
 
 class _Backend(httpcore.NetworkBackend):
+    """Connects within the bounds."""
+
     def __init__(self, bounds: Bounds) -> None:
         self._inner = httpcore.SyncBackend()
         self._bounds = bounds
@@ -195,7 +214,7 @@ class _Backend(httpcore.NetworkBackend):
 
 
 class _PublicBackend(_Backend):
-    """Looks at the address that answers, not at the name: who owns a name can point it anywhere, and at any time."""
+    """Checks the address that answers, not the name: DNS names can be repointed at any time."""
 
     def connect_tcp(
         self,
@@ -248,30 +267,6 @@ def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> 
     if errors:
         raise errors[0]
     return streams[0]
-
-
-GLANCE = 0.1
-"""Seconds between two looks at whether the run was cancelled."""
-
-
-class Bounds(threading.local):
-    """Until when the current thread may wait: an answer is read by the thread that asked, so each has its own."""
-
-    deadline: float = math.inf
-
-    def __init__(self, cancel: threading.Event) -> None:
-        self.cancel = cancel
-
-    def left(self, timeout: float | None = None) -> float:
-        """Seconds until the deadline, or `timeout` where that is sooner.
-
-        Raises:
-            RunCancelledError: The run was cancelled.
-        """
-        if self.cancel.is_set():
-            raise RunCancelledError("the run was cancelled")
-        left = max(self.deadline - time.monotonic(), 0.0)
-        return left if timeout is None else min(left, timeout)
 
 
 _PORTS = {"https": 443, "http": 80}
