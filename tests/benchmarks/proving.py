@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
-from locklens.packages import Limits, contents
+from locklens.packages import contents
 from locklens.packages.hashing import hash_package
 from locklens.packages.unpack import unpack
 
@@ -108,13 +108,13 @@ def two_at_once(path: Path) -> None:
 
 def prove(path: Path) -> None:
     """Hashes as locklens does."""
-    hash_package(chunks(path), limit=Limits(), spool_folder=path.parent)
+    hash_package(chunks(path))
 
 
 def unpacked(path: Path) -> None:
     """Unpacks as locklens does."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        unpack(chunks(path), Path(folder) / "into", limit=Limits())
+        unpack(chunks(path), Path(folder) / "into")
 
 
 def with_zlib(way: Callable[[Path], None]) -> Callable[[Path], None]:

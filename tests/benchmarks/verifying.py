@@ -26,7 +26,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from locklens.packages import Limits
 from locklens.packages.installed import h1_of_folder
 
 MB = 1_000_000
@@ -62,7 +61,7 @@ def install(root: Path, count: int, size: int) -> None:
         fill(folder / f"terraform-provider-p{number}_v1.0.0", size)
         (folder / "LICENSE").write_text("free", "utf-8")
         (folder / "README.md").write_text("read me", "utf-8")
-        h1 = h1_of_folder(folder, limit=Limits())
+        h1 = h1_of_folder(folder)
         entries.append(f'provider "{HOST}/{source}" {{\n  version = "1.0.0"\n  hashes = [\n    "{h1}",\n  ]\n}}\n')
         sources.append(f'    p{number} = {{ source = "{HOST}/{source}" }}\n')
     (root / ".terraform.lock.hcl").write_text("\n".join(entries), "utf-8")

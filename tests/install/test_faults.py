@@ -15,7 +15,6 @@ from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.install.context import FolderDiffers, PackageHashed, ReleaseWarned
-from locklens.install.folders import LIMITS
 from locklens.install.lock import Locker
 from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader
@@ -74,8 +73,7 @@ def test_a_package_that_does_not_arrive(place: Place, fault: str, command: str) 
 
 @pytest.mark.parametrize("command", ["init", "lock"])
 def test_a_package_that_stalls(place: Place, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Client.download
-    monkeypatch.setattr(Client, "download", lambda *arguments, **options: real(*arguments, **options, stall=1))
+    monkeypatch.setattr("locklens.sources.http.sending.STALL_SECONDS", 1)
     place.fail(FaultRule(Fault.STALLED, step=Step.PACKAGE))
     outcome = place.init() if command == "init" else place.lock("linux_amd64")
     assert "stopped sending a package for 1 seconds" in words(outcome)
@@ -181,7 +179,7 @@ def test_a_tampered_folder_is_replaced_as_a_whole_and_said(place: Place) -> None
     before = place.lock_file.read_bytes()
     folder = place.root / f".terraform/providers/{HOST}/acme/demo/1.1.0/linux_amd64"
     (folder / "extra").write_text("x")
-    tampered = h1_of_folder(folder, limit=LIMITS)
+    tampered = h1_of_folder(folder)
     assert not place.init(dry_run=True).has_failed
     assert [event.found for event in place.told(FolderDiffers)] == [tampered]
     place.events.clear()

@@ -24,7 +24,6 @@ from locklens.demo.packages import h1
 from locklens.errors import RunCancelledError
 from locklens.install import folders
 from locklens.install.context import CacheBusy, InstallEvent, LinkedFromCache
-from locklens.install.folders import LIMITS
 from locklens.packages.installed import h1_of_folder
 from locklens.storage import folder_lock
 from locklens.storage.folder_lock import turn
@@ -56,7 +55,7 @@ def test_many_processes_fill_one_cache(tool: Tool, locklens: Locklens, monkeypat
             (root / "main.tf").write_text(requires(("acme/demo", "1.0.0")))
         assert all_at_once(runs, roots, place.environ) == []
         package = Path(tool.host, "acme/demo/1.0.0", HERE)
-        assert h1_of_folder(place.work / "cache" / package, limit=LIMITS) == h1(f"{tool.host}/acme/demo", "1.0.0", HERE)
+        assert h1_of_folder(place.work / "cache" / package) == h1(f"{tool.host}/acme/demo", "1.0.0", HERE)
         for root in roots:
             assert (root / ".terraform/providers" / package).resolve() == (place.work / "cache" / package).resolve()
         locks = {(root / ".terraform.lock.hcl").read_text() for root in roots}
@@ -92,9 +91,9 @@ def test_two_at_once_again_and_again(
                 (root / "main.tf").write_text(requires(("acme/demo", "1.0.0"), ("hashicorp/random", "1.0.0")))
             assert all_at_once([runs[who] for who in pair], roots, place.environ) == []
             for package, expected in packages.items():
-                assert h1_of_folder(cache / package, limit=LIMITS) == expected
+                assert h1_of_folder(cache / package) == expected
                 for root in roots:
-                    assert h1_of_folder(root / ".terraform/providers" / package, limit=LIMITS) == expected
+                    assert h1_of_folder(root / ".terraform/providers" / package) == expected
                 left = {path.name for path in (cache / package).parent.iterdir()}
                 assert left <= {HERE, f"{HERE}.lock"}
             locks = {(root / ".terraform.lock.hcl").read_text() for root in roots}
@@ -217,7 +216,7 @@ def test_where_there_are_no_links_the_package_is_copied(
     assert not place.init().has_failed
     package = place.root / ".terraform/providers" / HOST / "acme/demo/1.1.0" / HERE
     assert not package.is_symlink()
-    assert h1_of_folder(package, limit=LIMITS) == h1(f"{HOST}/acme/demo", "1.1.0", HERE)
+    assert h1_of_folder(package) == h1(f"{HOST}/acme/demo", "1.1.0", HERE)
     (package / "extra").touch()
     place.asked()
     assert not place.init().has_failed

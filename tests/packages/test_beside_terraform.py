@@ -16,7 +16,6 @@ from packages.odd import ACCEPTED, REFUSED
 from packages.zips import unpacked
 
 from locklens.errors import PackageError
-from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
 
 terraform = shutil.which("terraform")
@@ -64,7 +63,7 @@ class Terraform:
 
 
 def ours(data: bytes) -> str:
-    return hash_package([data], limit=Limits()).h1
+    return hash_package([data]).h1
 
 
 def test_the_h1_of_odd_packages_is_the_one_that_terraform_locks(tmp_path: Path) -> None:
@@ -101,5 +100,5 @@ def test_unpacking_makes_the_files_that_terraform_makes(tmp_path: Path) -> None:
     for number, (name, data) in enumerate(ACCEPTED.items()):
         archive = tmp_path / f"{number}.zip"
         archive.write_bytes(data)
-        assert unpacked(archive, tmp_path / f"into{number}", limit=Limits()) == real.locked()[name]
+        assert unpacked(archive, tmp_path / f"into{number}") == real.locked()[name]
         assert laid(tmp_path / f"into{number}") == laid(real.unpacked(name)), name

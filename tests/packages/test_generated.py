@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from packages.zips import BINARY, DESCRIPTORS, FILE, FOLDER, LINK, PROGRAM, Item, build, unpacked
 
 from locklens.errors import PackageError
-from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import h1_of_folder
 
@@ -67,11 +66,11 @@ def agreed(data: bytes, step: int) -> str:
         chunks = (data[at : at + step] for at in range(0, len(data), step))
         refusals = []
         try:
-            unpacked_h1 = unpacked(archive, into, limit=Limits())
+            unpacked_h1 = unpacked(archive, into)
         except PackageError as error:
             refusals.append(str(error))
         try:
-            hashed = hash_package(chunks, limit=Limits())
+            hashed = hash_package(chunks)
         except PackageError as error:
             refusals.append(str(error))
         if refusals:
@@ -81,7 +80,7 @@ def agreed(data: bytes, step: int) -> str:
         for path in into.rglob("*"):
             if path.is_file():
                 path.chmod(0o600)
-        assert hashed.h1 == unpacked_h1 == h1_of_folder(into, limit=Limits())
+        assert hashed.h1 == unpacked_h1 == h1_of_folder(into)
         files = [path for path in into.rglob("*") if path.is_file()]
         assert (hashed.files, hashed.unpacked_size) == (len(files), sum(path.stat().st_size for path in files))
         assert sorted(path.name for path in Path(folder).iterdir()) == ["into", "package.zip"]

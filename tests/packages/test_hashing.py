@@ -22,7 +22,7 @@ from locklens.demo.packages import h1 as demo_h1
 from locklens.demo.packages import package_bytes as demo_package
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError, UnavailableError
 from locklens.hashes import HashedPackage, h1_of_digests, hashes_of_files
-from locklens.packages import Limits, contents
+from locklens.packages import contents
 from locklens.packages.contents import Digest, SeekableContents
 from locklens.packages.hashing import hash_arriving_package, hash_package
 from locklens.sources.http.client import Client
@@ -33,7 +33,7 @@ def cut(data: bytes, size: int) -> Iterator[bytes]:
 
 
 def hashed(data: bytes, size: int = 1 << 16) -> HashedPackage:
-    return hash_package(cut(data, size), limit=Limits())
+    return hash_package(cut(data, size))
 
 
 def zipped(contents: dict[str, str], method: int) -> bytes:
@@ -84,7 +84,7 @@ def test_chunks_of_any_size_give_the_same(data: bytes, engine: str) -> None:
     assert whole.size == len(data)
     for size in (1, 7, 4096) if len(data) < 20_000 else (4096,):
         assert hashed(data, size) == whole
-    assert hash_package([b"", data[:9], b"", b"", data[9:], b""], limit=Limits()) == whole
+    assert hash_package([b"", data[:9], b"", b"", data[9:], b""]) == whole
 
 
 @pytest.mark.parametrize(("data", "words"), REFUSED.values(), ids=REFUSED)
@@ -97,7 +97,7 @@ def test_what_cannot_be_unpacked_says_why_once_its_zh_was_judged(data: bytes, wo
 
         chunks = (data[at : at + size] for at in range(0, len(data), size))
         with pytest.raises(PackageError) as caught:
-            hash_package(chunks, limit=Limits(), judge=judge)
+            hash_package(chunks, judge=judge)
         assert words in str(caught.value)
         assert str(caught.value).isprintable()
         assert judged == ["zh:" + hashlib.sha256(data).hexdigest()]
@@ -143,7 +143,7 @@ def test_what_the_front_says_counts_for_nothing() -> None:
 
 def test_progress_adds_up_to_the_size() -> None:
     heard: list[int] = []
-    hash_package(cut(ONE_FILE_ZIP, 50), limit=Limits(), on_bytes=heard.append)
+    hash_package(cut(ONE_FILE_ZIP, 50), on_bytes=heard.append)
     assert heard == [50, 50, 50, 14]
 
 
@@ -163,8 +163,9 @@ def test_the_temporary_file_is_gone_whatever_happens(tmp_path: Path, monkeypatch
         yield ONE_FILE_ZIP
         raise KeyboardInterrupt
 
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = threading.active_count()
-    hash_package([build([Item(BINARY, NOISE * 5, STORED)])], limit=Limits(), spool_folder=tmp_path)
+    hash_package([build([Item(BINARY, NOISE * 5, STORED)])])
     for chunks, error in (
         (failing(), UnavailableError),
         (cancelled(), RunCancelledError),
@@ -172,7 +173,7 @@ def test_the_temporary_file_is_gone_whatever_happens(tmp_path: Path, monkeypatch
         (iter([b"no zip file"]), PackageError),
     ):
         with pytest.raises(error):
-            hash_package(chunks, limit=Limits(), spool_folder=tmp_path, cancel=cancel)
+            hash_package(chunks, cancel=cancel)
         assert list(tmp_path.iterdir()) == []
         cancel.clear()
     assert threading.active_count() == before
@@ -188,16 +189,19 @@ def test_cancelling_ends_even_what_is_read_again() -> None:
     asked = iter([False] * 6 + [True] * 100)
     cancel.is_set = lambda: next(asked)  # type: ignore[method-assign]
     with pytest.raises(RunCancelledError):
-        hash_package(arrives(), limit=Limits(), cancel=cancel)
+        hash_package(arrives(), cancel=cancel)
     assert next(asked), "not asked often enough"
 
 
 def test_no_room_for_the_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     large = build([Item(BINARY, NOISE * 5, STORED)])
-    assert hash_package([ONE_FILE_ZIP], limit=Limits(), spool_folder=tmp_path / "missing") == hashed(ONE_FILE_ZIP)
+    expected = hashed(ONE_FILE_ZIP)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    assert hash_package([ONE_FILE_ZIP]) == expected
     with pytest.raises(ConfigurationError, match="cannot be stored in the temporary folder") as caught:
-        hash_package([large], limit=Limits(), spool_folder=tmp_path / "missing")
+        hash_package([large])
     assert "TMPDIR" in caught.value.hint
+    monkeypatch.undo()
     full = Path("/dev/full")
     if full.exists():
         monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: full.open("r+b", buffering=0))
@@ -218,7 +222,7 @@ def test_a_package_on_its_way_from_a_server() -> None:
     with serving() as server:
         server.gives("/package", data)
         with Client({}).download(server.url("/package")) as download:
-            assert hash_package(download.chunks, limit=Limits()) == hashed(data)
+            assert hash_package(download.chunks) == hashed(data)
 
 
 def test_without_isal_the_standard_library_inflates(engine: str) -> None:
@@ -228,7 +232,7 @@ def test_without_isal_the_standard_library_inflates(engine: str) -> None:
 def archive_h1(data: bytes) -> str:
     """The h1 of the zip file itself, which is known once it was read within the bounds."""
     seen: list[str] = []
-    hash_package([data], limit=Limits(), check=lambda package: seen.extend(hashes_of_files(package.archive_hashes)))
+    hash_package([data], check=lambda package: seen.extend(hashes_of_files(package.archive_hashes)))
     return "".join(seen)
 
 
@@ -278,5 +282,5 @@ def test_cancelled_while_little_becomes_much(where: str, monkeypatch: pytest.Mon
             cancel.set()
 
     with pytest.raises(RunCancelledError):
-        hash_arriving_package([data], io.BytesIO(), limit=Limits(), new=Cancelling, cancel=cancel, judge=judge)
+        hash_arriving_package([data], io.BytesIO(), new=Cancelling, cancel=cancel, judge=judge)
     assert blocks <= 12  # one, and those that were on their way to the other thread

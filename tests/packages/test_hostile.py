@@ -33,7 +33,7 @@ def both(data: bytes, folder: Path, limit: Limits) -> str:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
     if outcomes[0].startswith("h1:"):
-        assert h1_of_folder(into, limit=Limits()) == outcomes[0]
+        assert h1_of_folder(into) == outcomes[0]
         for path in sorted(into.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         into.rmdir()
@@ -118,7 +118,7 @@ def test_memory_does_not_grow_with_the_package() -> None:
 
     tracemalloc.start()
     try:
-        assert hash_package(arrives(), limit=Limits()).unpacked_size == 64 * MIB
+        assert hash_package(arrives()).unpacked_size == 64 * MIB
         assert tracemalloc.get_traced_memory()[1] < 24 * MIB
     finally:
         tracemalloc.stop()
@@ -155,10 +155,10 @@ def test_bits_flipped(data: bytes, tmp_path: Path) -> None:
 def test_content_that_was_exchanged_is_found() -> None:
     data = build([PROVIDER, Item(b"x", b"y" * 500, STORED)])
     with pytest.raises(PackageError, match="its content is not the one that was packed"):
-        hash_package([data.replace(b"y" * 500, b"z" * 500)], limit=Limits())
+        hash_package([data.replace(b"y" * 500, b"z" * 500)])
 
 
 def test_a_hostile_name_is_shown_harmless() -> None:
     with pytest.raises(PackageError) as caught:
-        hash_package([build([Item(b"\x1b[2J\xff\n../..", b"x")])], limit=Limits())
+        hash_package([build([Item(b"\x1b[2J\xff\n../..", b"x")])])
     assert str(caught.value) == "\\x1b[2J\\xff\\x0a../.. in the package leads out of its folder"

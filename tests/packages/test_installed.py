@@ -20,7 +20,7 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="links, devices and p
 
 @pytest.mark.parametrize(("contents", "expected"), FOLDERS.values(), ids=FOLDERS.keys())
 def test_h1_of_a_folder(tmp_path: Path, contents: dict[str, str], expected: str) -> None:
-    assert h1_of_folder(lay(tmp_path, contents), limit=LIMITS) == expected
+    assert h1_of_folder(lay(tmp_path, contents)) == expected
 
 
 @posix_only
@@ -29,7 +29,7 @@ def test_links_count_as_the_file_below_that_they_lead_to_and_hidden_files_count(
     linked = lay(tmp_path / "linked", {"b/c": "x", ".hidden": "y"})
     (linked / "a").symlink_to("b/../b/c")
     (tmp_path / "cached").symlink_to(linked)
-    assert len({h1_of_folder(one, limit=LIMITS) for one in (plain, linked, tmp_path / "cached")}) == 1
+    assert len({h1_of_folder(one) for one in (plain, linked, tmp_path / "cached")}) == 1
 
 
 @posix_only
@@ -53,14 +53,14 @@ def test_what_is_no_file_below_the_folder_cannot_be_hashed(tmp_path: Path, targe
         os.mkfifo(folder / "pipe")
     (folder / "link").symlink_to(target)
     with pytest.raises(OSError, match=words):
-        h1_of_folder(folder, limit=LIMITS)
+        h1_of_folder(folder)
 
 
 @posix_only
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
-        h1_of_folder(tmp_path, limit=LIMITS)
+        h1_of_folder(tmp_path)
 
 
 BOUNDS = {
@@ -92,7 +92,7 @@ def test_folders_nested_as_deeply_as_names_go(tmp_path: Path) -> None:
         here = inner
     os.close(here)
     try:
-        assert h1_of_folder(tmp_path, limit=LIMITS).startswith("h1:")
+        assert h1_of_folder(tmp_path).startswith("h1:")
     finally:
         # Python's own removal, with which the temporary folder goes, calls itself for each level.
         subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
@@ -110,5 +110,5 @@ def test_cancelled_between_blocks_and_names(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(64 << 20)
     with pytest.raises(RunCancelledError):
-        h1_of_folder(tmp_path, limit=LIMITS, cancel=cancel)
+        h1_of_folder(tmp_path, cancel=cancel)
     assert cancel.looks == 10

@@ -13,7 +13,6 @@ from packages.odd import ACCEPTED, PROVIDER, REFUSED, TEXT
 from packages.zips import BINARY, FILE, LINK, PROGRAM, STORED, Item, build, unpacked
 
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError
-from locklens.packages import Limits
 from locklens.packages.archive import PackageLayout
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import h1_of_folder
@@ -30,8 +29,8 @@ def archive(folder: Path, data: bytes) -> Path:
 
 def test_a_package(tmp_path: Path) -> None:
     data = build([Item(b"docs/"), Item(b"docs/a/b.md", b"# hi\n"), Item(BINARY, b"hello\n", attributes=PROGRAM)])
-    h1 = unpacked(archive(tmp_path, data), tmp_path / "into", limit=Limits())
-    assert h1 == h1_of_folder(tmp_path / "into", limit=Limits()) == hash_package([data], limit=Limits()).h1
+    h1 = unpacked(archive(tmp_path, data), tmp_path / "into")
+    assert h1 == h1_of_folder(tmp_path / "into") == hash_package([data]).h1
     assert (tmp_path / "into" / "docs" / "a" / "b.md").read_bytes() == b"# hi\n"
     if os.name == "posix":
         assert stat.S_IMODE((tmp_path / "into" / os.fsdecode(BINARY)).stat().st_mode) == 0o755
@@ -41,14 +40,14 @@ def test_a_package(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", ACCEPTED.values(), ids=ACCEPTED)
 def test_odd_packages(data: bytes, tmp_path: Path) -> None:
     into = tmp_path / "into"
-    h1 = unpacked(archive(tmp_path, data), into, limit=Limits())
-    assert h1 == hash_package([data], limit=Limits()).h1
+    h1 = unpacked(archive(tmp_path, data), into)
+    assert h1 == hash_package([data]).h1
     for path in into.rglob("*"):
         assert not path.is_symlink()
         if path.is_file():
             assert not stat.S_IMODE(path.stat().st_mode) & 0o7000
             path.chmod(0o600)
-    assert h1_of_folder(into, limit=Limits()) == h1
+    assert h1_of_folder(into) == h1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["into", "package.zip"]
 
 
@@ -57,7 +56,7 @@ def test_what_cannot_be_unpacked_leaves_nothing(data: bytes, words: str, tmp_pat
     (tmp_path / "empty").mkdir()
     for into in (tmp_path / "into", tmp_path / "empty"):
         with pytest.raises(PackageError) as caught:
-            unpacked(archive(tmp_path, data), into, limit=Limits())
+            unpacked(archive(tmp_path, data), into)
         assert words in str(caught.value)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["empty", "package.zip"]
 
@@ -67,7 +66,7 @@ def test_permissions_are_the_zip_files_and_folders_follow_the_umask(tmp_path: Pa
     data = build([PROVIDER, Item(b"a/open", b"x", attributes=0o100666 << 16), Item(b"a/shut", b"x", attributes=0)])
     old = os.umask(0o077)
     try:
-        unpacked(archive(tmp_path, data), tmp_path / "into", limit=Limits())
+        unpacked(archive(tmp_path, data), tmp_path / "into")
     finally:
         os.umask(old)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "into").rglob("*")}
@@ -78,7 +77,7 @@ def test_permissions_are_the_zip_files_and_folders_follow_the_umask(tmp_path: Pa
 @pytest.mark.skipif(os.name != "posix", reason="permissions")
 def test_the_last_of_a_name_gives_content_and_permissions(tmp_path: Path) -> None:
     data = build([Item(b"x", b"long" * 9, attributes=PROGRAM), TEXT, Item(b"./x", b"short", attributes=FILE)])
-    unpacked(archive(tmp_path, data), tmp_path / "into", limit=Limits())
+    unpacked(archive(tmp_path, data), tmp_path / "into")
     assert (tmp_path / "into" / "x").read_bytes() == b"short"
     assert stat.S_IMODE((tmp_path / "into" / "x").stat().st_mode) == 0o644
 
@@ -88,10 +87,10 @@ def test_a_link_becomes_a_file_through_which_nothing_is_written(tmp_path: Path) 
     outside.mkdir()
     target = os.fsencode(outside)
     link = Item(b"link", target, attributes=LINK)
-    unpacked(archive(tmp_path, build([PROVIDER, link])), tmp_path / "into", limit=Limits())
+    unpacked(archive(tmp_path, build([PROVIDER, link])), tmp_path / "into")
     assert (tmp_path / "into" / "link").read_bytes() == target
     with pytest.raises(PackageError, match="link/x in the package is a file and a folder"):
-        unpacked(archive(tmp_path, build([link, Item(b"link/x", b"y")])), tmp_path / "other", limit=Limits())
+        unpacked(archive(tmp_path, build([link, Item(b"link/x", b"y")])), tmp_path / "other")
     assert list(outside.iterdir()) == []
 
 
@@ -107,9 +106,9 @@ def test_only_into_an_empty_folder(tmp_path: Path) -> None:
         ("missing/into", "into: cannot be unpacked: No such file or directory"),
     ):
         with pytest.raises(ConfigurationError, match=words):
-            unpacked(package, tmp_path / name, limit=Limits())
+            unpacked(package, tmp_path / name)
     assert (tmp_path / "full" / "kept").read_text() == "x"
-    assert unpacked(package, tmp_path / "empty", limit=Limits()) == h1_of_folder(tmp_path / "empty", limit=Limits())
+    assert unpacked(package, tmp_path / "empty") == h1_of_folder(tmp_path / "empty")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links")
@@ -117,7 +116,7 @@ def test_not_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     with pytest.raises(ConfigurationError, match="is not an empty folder"):
-        unpacked(archive(tmp_path, build([PROVIDER])), tmp_path / "link", limit=Limits())
+        unpacked(archive(tmp_path, build([PROVIDER])), tmp_path / "link")
     assert list((tmp_path / "real").iterdir()) == []
 
 
@@ -126,7 +125,7 @@ def test_what_stops_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
     cancel = threading.Event()
     cancel.set()
     with pytest.raises(RunCancelledError):
-        unpacked(package, tmp_path / "into", limit=Limits(), cancel=cancel)
+        unpacked(package, tmp_path / "into", cancel=cancel)
     assert not (tmp_path / "into").exists()
 
     def full(*_: object) -> None:
@@ -134,11 +133,11 @@ def test_what_stops_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr("locklens.packages.unpack._Content.update", full)
     with pytest.raises(ConfigurationError, match="into: cannot be unpacked: No space left on device"):
-        unpacked(package, tmp_path / "into", limit=Limits())
+        unpacked(package, tmp_path / "into")
     monkeypatch.setattr("locklens.packages.unpack._Content.update", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     (tmp_path / "empty").mkdir()
     with pytest.raises(KeyboardInterrupt):
-        unpacked(package, tmp_path / "empty", limit=Limits())
+        unpacked(package, tmp_path / "empty")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "package.zip"]
     assert list((tmp_path / "empty").iterdir()) == []
 
@@ -147,7 +146,7 @@ def test_two_names_that_are_one_here(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """As on a file system that does not tell upper case from lower case."""
     monkeypatch.setattr("locklens.packages.unpack._Folder._inside", lambda self, path: self._top + b"/" + path.lower())
     with pytest.raises(PackageError, match="have the same name on this file system"):
-        unpacked(archive(tmp_path, build([Item(b"A", b"1"), Item(b"a", b"2")])), tmp_path / "into", limit=Limits())
+        unpacked(archive(tmp_path, build([Item(b"A", b"1"), Item(b"a", b"2")])), tmp_path / "into")
     assert not (tmp_path / "into").exists()
 
 

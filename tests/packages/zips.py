@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from locklens.packages import Limits
+from locklens.packages import LIMITS, Limits
 from locklens.packages.unpack import unpack
 
 BINARY = b"terraform-provider-demo_v1.0.0"
@@ -164,7 +164,7 @@ def _central(item: Item, offset: int) -> bytes:
 
 
 def unpacked(
-    archive: Path, into: Path, *, limit: Limits, cancel: threading.Event | None = None, step: int = 4096
+    archive: Path, into: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None, step: int = 4096
 ) -> str:
     """Unpacks a zip file that arrives in pieces, and returns its h1."""
     data = archive.read_bytes()

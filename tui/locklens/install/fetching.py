@@ -12,7 +12,6 @@ from msgspec import Struct
 from locklens.errors import LockLensError, PackageError, SourceError, TrustError
 from locklens.hashes import HashedPackage, hashes_of_files
 from locklens.install.context import PackageArriving, ReleaseWarned
-from locklens.install.folders import LIMITS
 from locklens.packages.installed import hashed_folder
 from locklens.releases.authentication import check_reported
 from locklens.sources.metadata import is_supported
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.context import InstallContext, LockRequest, ProviderRequirement
     from locklens.install.folders import Staging
-    from locklens.packages.hashing import Passed
+    from locklens.packages.hashing import PackageOptions, Passed
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.http import Transfer
     from locklens.sources.metadata import PackageMetadata
@@ -136,16 +135,9 @@ def hashed(context: InstallContext, metadata: PackageMetadata, release: Authenti
 
     if metadata.is_folder:
         return unpacked_in(context, metadata)
-    checked = _Check(metadata, lambda _: None)
+    checked = _Check(metadata)
     with _opened(context, metadata) as download:
-        package = hash_package(
-            download.chunks,
-            limit=LIMITS,
-            on_bytes=_teller(context, metadata, download.length),
-            cancel=context.session.cancel,
-            judge=lambda zh: _check_zh(metadata, zh),
-            check=lambda passed: checked.check(passed, release),
-        )
+        package = hash_package(download.chunks, **checked.options(context, release, download.length))
     context.session.cache.keep_package(package)
     return FetchedPackage(package, checked.recorded)
 
@@ -163,18 +155,10 @@ def downloaded(
     """
     from locklens.packages.hashing import hash_arriving_package
 
-    checked = _Check(metadata, lambda _: None)
+    checked = _Check(metadata)
     with _opened(context, metadata) as download:
         try:
-            passed = hash_arriving_package(
-                download.chunks,
-                file,
-                limit=LIMITS,
-                on_bytes=_teller(context, metadata, download.length),
-                cancel=context.session.cancel,
-                judge=lambda zh: _check_zh(metadata, zh),
-                check=lambda package: checked.check(package, release),
-            )
+            passed = hash_arriving_package(download.chunks, file, **checked.options(context, release, download.length))
         except OSError as error:
             words = f"the package cannot be stored: {error.strerror or error}"
             raise PackageError(words, hint=disk_advice(error)) from error
@@ -191,7 +175,7 @@ def unpacked_in(context: InstallContext, metadata: PackageMetadata) -> FetchedPa
     assert metadata.path is not None
     try:
         check_program((os.fsencode(name) for name in os.listdir(metadata.path)), metadata.address)  # noqa: PTH208
-        package = hashed_folder(metadata.path, limit=LIMITS, cancel=context.session.cancel)
+        package = hashed_folder(metadata.path, cancel=context.session.cancel)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PackageError(f"the package in {metadata.path} cannot be read: {reason}") from error
@@ -236,7 +220,6 @@ def unpacked(
             hashed_package = unpack(
                 download.chunks,
                 into,
-                limit=LIMITS,
                 on_bytes=on_bytes,
                 cancel=context.session.cancel,
                 judge=judge,
@@ -306,10 +289,19 @@ def check_locked(package: HashedPackage, locked: Collection[str], mismatch: Trus
 class _Check:
     """The checks of a package once its contents are known."""
 
-    def __init__(self, metadata: PackageMetadata, check: Callable[[Passed], None]) -> None:
+    def __init__(self, metadata: PackageMetadata, check: Callable[[Passed], None] = lambda _: None) -> None:
         self.recorded: frozenset[str] = frozenset()
         self._metadata = metadata
         self._check = check
+
+    def options(self, context: InstallContext, release: AuthenticatedRelease, length: int | None) -> PackageOptions:
+        """How the package is read while it arrives; `length` is what the server says of its size."""
+        return {
+            "on_bytes": _teller(context, self._metadata, length),
+            "cancel": context.session.cancel,
+            "judge": lambda zh: _check_zh(self._metadata, zh),
+            "check": lambda package: self.check(package, release),
+        }
 
     def check(self, package: Passed, release: AuthenticatedRelease) -> None:
         own = package.hashed.of_files | package.archive_hashes

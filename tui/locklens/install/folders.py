@@ -31,7 +31,7 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
-from locklens.packages import Limits, stop_if
+from locklens.packages import LIMITS, stop_if
 from locklens.packages.installed import hashed_folder
 from locklens.project.walking import TooManyFoldersError, walk
 from locklens.storage.folder_lock import turn
@@ -204,7 +204,7 @@ def hashes_at(place: Path, cancel: threading.Event | None = None) -> frozenset[s
         RunCancelledError: `cancel` was set.
     """
     try:
-        return hashed_folder(place, limit=LIMITS, cancel=cancel).of_files if place.is_dir() else frozenset()
+        return hashed_folder(place, cancel=cancel).of_files if place.is_dir() else frozenset()
     except (OSError, ValueError):
         return frozenset()
 
@@ -278,9 +278,6 @@ def _age(place: Path) -> float:
     except (OSError, TooManyFoldersError):
         return 0.0
     return time.time() - max((max(one.st_mtime, one.st_ctime) for one in changes), default=0.0)
-
-
-LIMITS = Limits()
 
 
 def unwritable(folder: Path, error: OSError) -> ConfigurationError:

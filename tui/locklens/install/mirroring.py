@@ -24,7 +24,7 @@ from locklens.errors import LockLensError, PackageError, PlatformNotSupportedErr
 from locklens.hashes import hashes_of_files, zh_of
 from locklens.install.context import FetchStarted, PackageMirrored, ProviderFailed
 from locklens.install.fetching import admitted, downloaded, warn
-from locklens.install.folders import LIMITS, unwritable
+from locklens.install.folders import unwritable
 from locklens.packages.hashing import hash_arriving_package
 from locklens.releases.authentication import check_reported
 from locklens.sources.mirrors import search
@@ -352,7 +352,7 @@ def read_stored_package(path: Path, cancel: threading.Event | None = None) -> Pa
     try:
         with _opened(path) as arriving, _opened(path) as stored:
             chunks = iter(lambda: arriving.read(_BLOCK), b"")
-            return hash_arriving_package(chunks, cast("BinaryIO", _Stored(stored)), limit=LIMITS, cancel=cancel)
+            return hash_arriving_package(chunks, cast("BinaryIO", _Stored(stored)), cancel=cancel)
     except OSError as error:
         raise PackageError(f"{path} cannot be read: {error.strerror or error}") from error
 

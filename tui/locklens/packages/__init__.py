@@ -39,6 +39,10 @@ class Limits(Struct, frozen=True):
     name: int = 1024
 
 
+LIMITS = Limits()
+"""The bounds of packages that are hashed and unpacked."""
+
+
 def stop_if(cancel: threading.Event | None) -> None:
     """End the work at hand where the run was cancelled.
 

@@ -17,13 +17,13 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from queue import Queue
-from typing import cast
+from typing import TypedDict, Unpack, cast
 
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, PackageError
 from locklens.hashes import HashedPackage, zh_of
-from locklens.packages import stop_if
+from locklens.packages import LIMITS, stop_if
 from locklens.packages.archive import PackageLayout, lay_out, read_directory
 from locklens.packages.contents import PIECE, Digest, SeekableContents, hash_arriving_entries
 from locklens.packages.contents import check as check_content
@@ -94,42 +94,25 @@ class Passed(Struct, frozen=True):
         )
 
 
-def hash_package(
-    chunks: Iterable[bytes],
-    *,
-    limit: Limits,
-    spool_folder: Path | None = None,
-    on_bytes: Callable[[int], None] | None = None,
-    cancel: threading.Event | None = None,
-    judge: Callable[[str], None] = lambda _: None,
-    check: Callable[[Passed], None] = lambda _: None,
-) -> HashedPackage:
-    """Hash a zip file of which the bytes arrive one after another.
+class PackageOptions(TypedDict, total=False):
+    """The options of all that reads a package while it arrives; see `hash_arriving_package`."""
 
-    A second thread works along until this returns.
+    limit: Limits
+    on_bytes: Callable[[int], None] | None
+    cancel: threading.Event | None
+    judge: Callable[[str], None]
+    check: Callable[[Passed], None]
 
-    Args:
-        chunks: The bytes, in chunks of any sizes, read once in this thread. What they raise passes through.
-        limit: What the package may be at most.
-        spool_folder: Where the bytes are kept meanwhile, in a file that is gone afterwards; None for the system's
-            temporary folder.
-        on_bytes: Called with the number of bytes of each chunk.
-        cancel: Looked at between chunks and blocks.
-        judge: Is given the `zh` when all bytes are there, before anything is made of the zip file's directory, and
-            raises what it likes where that is not the right one.
-        check: Called with the package once it was read within the bounds; raises for a wrong one too.
+
+def hash_package(chunks: Iterable[bytes], **options: Unpack[PackageOptions]) -> HashedPackage:
+    """Hash a zip file while it arrives; arguments and errors as in `hash_arriving_package`.
 
     Raises:
-        PackageError: The tools could not unpack it, it has no `h1`, or it is beyond a bound.
-        RunCancelledError: The run was cancelled.
         ConfigurationError: There is no room for the temporary file.
     """
-    work = partial(
-        hash_arriving_package, chunks, limit=limit, on_bytes=on_bytes, cancel=cancel, judge=judge, check=check
-    )
     try:
-        with spool_in(spool_folder) as spool:
-            return work(spool).hashed
+        with spool_in(None) as spool:
+            return hash_arriving_package(chunks, spool, **options).hashed
     except OSError as error:
         reason = error.strerror or str(error)
         words = f"the package cannot be stored in the temporary folder: {reason}"
@@ -140,18 +123,29 @@ def hash_arriving_package(
     chunks: Iterable[bytes],
     spool: BinaryIO,
     *,
-    limit: Limits,
+    limit: Limits = LIMITS,
     new: Callable[[], Digest] = Digest,
     on_bytes: Callable[[int], None] | None = None,
     cancel: threading.Event | None = None,
     judge: Callable[[str], None] = lambda _: None,
     check: Callable[[Passed], None] = lambda _: None,
 ) -> Passed:
-    """Read a zip file while it arrives, into the empty file `spool`; all else as of `hash_package`.
+    """Read and hash a zip file while it arrives. A second thread works along until this returns.
 
-    `new` makes the digest of each content; some of them may turn out to be of no file.
+    Args:
+        chunks: The bytes, in chunks of any sizes, read once in this thread. Their errors pass through.
+        spool: An empty file, which has the package's bytes afterwards.
+        limit: The bounds of the package.
+        new: Makes the digest of each content; some of them may turn out to be of no file.
+        on_bytes: Called with the number of bytes of each chunk.
+        cancel: Looked at between chunks and blocks.
+        judge: Called with the `zh` when all bytes are there, before anything is made of the zip file's directory;
+            raises for a wrong one.
+        check: Called with the package once it was read within the bounds; raises for a wrong one too.
 
     Raises:
+        PackageError: The tools could not unpack it, it has no `h1`, or it is beyond a bound.
+        RunCancelledError: The run was cancelled.
         OSError: The spool cannot be written or read, or what a digest does fails.
     """
     with SecondThread() as second:

@@ -12,7 +12,7 @@ import os
 import stat
 
 from locklens.hashes import HashedPackage, h1_of_digests
-from locklens.packages import Limits, stop_if
+from locklens.packages import LIMITS, Limits, stop_if
 from locklens.text import size_words
 
 TYPE_CHECKING = False
@@ -31,18 +31,18 @@ _READ = (
 """O_NONBLOCK is for what takes the place of a file once it was looked at: a pipe, or a kernel's log below /proc."""
 
 
-def h1_of_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None = None) -> str:
+def h1_of_folder(folder: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None) -> str:
     """Compute the `h1` of an unpacked package; arguments and errors as of `file_digests`."""
     return h1_of_digests(file_digests(folder, limit=limit, cancel=cancel))
 
 
-def hashed_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None = None) -> HashedPackage:
+def hashed_folder(folder: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None) -> HashedPackage:
     """Compute every hash of an unpacked package; arguments and errors as of `file_digests`."""
     return HashedPackage.of_digests(file_digests(folder, limit=limit, cancel=cancel))
 
 
 def file_digests(
-    folder: Path, *, limit: Limits, cancel: threading.Event | None = None
+    folder: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None
 ) -> tuple[tuple[bytes, str], ...]:
     """Digest the files of an unpacked package: every file below it, under the names of links the files they lead to.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from locklens.errors import ConfigurationError, PackageError
 from locklens.packages.contents import Digest
@@ -13,14 +13,12 @@ from locklens.packages.hashing import hash_arriving_package, spool_in
 from locklens.text import disk_advice
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from locklens.hashes import HashedPackage
-    from locklens.packages import Limits
     from locklens.packages.archive import PackageLayout
-    from locklens.packages.hashing import Passed
+    from locklens.packages.hashing import PackageOptions, Passed
 
 _FOLDER_MODE = 0o755
 _NOT_IN_WINDOWS_NAMES = {*'<>:"|?*\\', *map(chr, range(32))}
@@ -36,31 +34,17 @@ _DEVICES = {
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
-def unpack(
-    chunks: Iterable[bytes],
-    into: Path,
-    *,
-    limit: Limits,
-    on_bytes: Callable[[int], None] | None = None,
-    cancel: threading.Event | None = None,
-    judge: Callable[[str], None] = lambda _: None,
-    check: Callable[[Passed], None] = lambda _: None,
-) -> HashedPackage:
+def unpack(chunks: Iterable[bytes], into: Path, **options: Unpack[PackageOptions]) -> HashedPackage:
     """Unpack a zip file while it arrives, and return the hashes of what arrived and of what was written.
 
-    What is in it is written at once, under names of our own beside the folder; what the files are called, and which
-    there are, says the zip file's directory at its end. Permissions are the zip file's, folders are subject to the
-    umask. Symbolic links become files with their target as text. On any error nothing is left of what was written.
+    Contents are written at once, under names of our own beside the folder; the zip file's directory at its end says
+    which files there are and what they are called. Permissions are the zip file's, folders are subject to the umask.
+    Symbolic links become files with their target as text. On any error nothing is left of what was written.
 
     Args:
-        chunks: The bytes, in chunks of any sizes, read once in this thread. What they raise passes through.
+        chunks: The bytes, in chunks of any sizes, read once in this thread. Their errors pass through.
         into: A folder that does not exist yet, or is empty; no other process may write to it, or beside it.
-        limit: What the package may be at most.
-        on_bytes: Is told how many bytes each chunk has.
-        cancel: Looked at between chunks and blocks.
-        judge: Is given the `zh` when all bytes are there, before anything is made of the zip file's directory, and
-            raises what it likes where that is not the right one.
-        check: Called with the package once it was read within the bounds; raises for a wrong one too.
+        options: See `hash_arriving_package`.
 
     Raises:
         PackageError: The tools could not unpack it, its `h1` could not be said, it is beyond a bound, or two of its
@@ -70,16 +54,7 @@ def unpack(
     """
     try:
         with _Folder(into) as folder, spool_in(into.parent) as spool:
-            passed = hash_arriving_package(
-                chunks,
-                spool,
-                limit=limit,
-                new=folder.content,
-                on_bytes=on_bytes,
-                cancel=cancel,
-                judge=judge,
-                check=check,
-            )
+            passed = hash_arriving_package(chunks, spool, new=folder.content, **options)
             if os.name == "nt":
                 check_names_for_windows(passed.layout)
             folder.settle(passed)

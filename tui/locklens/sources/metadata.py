@@ -123,14 +123,14 @@ class PackageMetadata(Struct, frozen=True):
     address: ProviderAddress
     version: Version
     platform: Platform
-    protocols: tuple[Version, ...]
-    filename: str
-    download_url: str
-    shasum: str
-    shasums_url: str
-    signature_url: str
-    signing_keys: tuple[ListedKey, ...]
-    packages: tuple[PlatformPackage, ...]
+    protocols: tuple[Version, ...] = ()
+    filename: str = ""
+    download_url: str = ""
+    shasum: str = ""
+    shasums_url: str = ""
+    signature_url: str = ""
+    signing_keys: tuple[ListedKey, ...] = ()
+    packages: tuple[PlatformPackage, ...] = ()
     as_of: str = ""
     path: Path | None = None
     is_folder: bool = False

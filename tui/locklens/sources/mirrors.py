@@ -101,38 +101,6 @@ MEND_MIRROR = "fill the mirror again with `locklens mirror DIR`, or exclude the 
 CHECK_SERVER = "check that the mirror's server has it, or exclude the provider from the mirror"
 """The next step where a mirror's server gives no usable answer."""
 
-
-def unsigned_package(
-    address: ProviderAddress,
-    version: Version,
-    platform: Platform,
-    *,
-    url: str = "",
-    path: Path | None = None,
-    is_folder: bool = False,
-    hashes: tuple[str, ...] = (),
-    others: tuple[str, ...] = (),
-) -> PackageMetadata:
-    """Return the metadata of a package of which no publisher's signature is at hand; see `PackageMetadata`."""
-    return PackageMetadata(
-        address=address,
-        version=version,
-        platform=platform,
-        protocols=(),
-        filename="",
-        download_url=url,
-        shasum="",
-        shasums_url="",
-        signature_url="",
-        signing_keys=(),
-        packages=(),
-        path=path,
-        is_folder=is_folder,
-        hashes=hashes,
-        others=others,
-    )
-
-
 _MOST_NAMES = 200_000
 """Names that are looked at below one folder; a mirror of every public provider's newest version has 60,000."""
 
@@ -206,7 +174,7 @@ class FilesystemMirror(Unsigned):
         """Return where a package is; errors as of `Source`."""
         for one in self.packages.get(address, ()):
             if (one.version, one.platform) == (version, platform):
-                return unsigned_package(address, version, platform, path=one.path, is_folder=one.is_folder)
+                return PackageMetadata(address, version, platform, path=one.path, is_folder=one.is_folder)
         words = f"{self} does not have a package of {address} {version} for {platform}"
         raise PlatformNotSupportedError(words, source=str(self), address=str(address))
 
@@ -435,7 +403,7 @@ class NetworkMirror(Unsigned):
                 others = tuple(dict.fromkeys(text for each in read.values() for text in each))
         except ValueError as error:
             raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
-        return unsigned_package(address, version, platform, url=url, hashes=hashes, others=others)
+        return PackageMetadata(address, version, platform, download_url=url, hashes=hashes, others=others)
 
     def listed_hashes(self, address: ProviderAddress, version: Version) -> dict[Platform, tuple[str, ...]]:
         """Return the hashes that the mirror lists of a version's packages, by platform.

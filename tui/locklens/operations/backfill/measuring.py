@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, LockLensError, TrustError, UnavailableError
 from locklens.hashes import digest_of
-from locklens.install.folders import LIMITS
 from locklens.operations.backfill.model import Measured
 from locklens.operations.backfill.pace import Pace
 from locklens.packages.hashing import hash_arriving_package
@@ -133,7 +132,6 @@ class Meter:
                 return hash_arriving_package(
                     chunks,
                     cast("BinaryIO", spool),
-                    limit=LIMITS,
                     on_bytes=self._on_bytes,
                     cancel=self._cancel,
                     judge=lambda zh: _check_shasum(zh, task.shasum),

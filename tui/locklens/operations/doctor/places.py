@@ -173,10 +173,10 @@ class PackageFinder:
     def _hashed(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage:
         try:
             if place.is_dir():
-                of_folder = hashed_folder(place, limit=Limits(), cancel=self._cancel)
+                of_folder = hashed_folder(place, cancel=self._cancel)
                 return FoundPackage(origin, platform, of_folder.hashes)
             with opened_zip(place) as transfer:
-                hashed = hash_package(transfer.chunks, limit=Limits(), cancel=self._cancel)
+                hashed = hash_package(transfer.chunks, cancel=self._cancel)
             return FoundPackage(origin, platform, hashed.hashes)
         except OSError as error:
             return FoundPackage(origin, platform, problem=reason_of(error))

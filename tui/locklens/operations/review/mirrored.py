@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import is_known_scheme
-from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import hashed_folder
 from locklens.releases.facts import MirroredHash, MirroredHashes, MirrorId
@@ -71,10 +70,10 @@ def _of_package(session: ReleaseSession, mirror: FilesystemMirror, package: Mirr
     """Return the hashes of a package; none with a note if it cannot be read."""
     try:
         if package.is_folder:
-            return hashed_folder(package.path, limit=Limits(), cancel=session.cancel).of_files
+            return hashed_folder(package.path, cancel=session.cancel).of_files
         metadata = mirror.package(package.address, package.version, package.platform)
         with mirror.open_package(metadata) as transfer:
-            hashed = hash_package(transfer.chunks, limit=Limits(), cancel=session.cancel)
+            hashed = hash_package(transfer.chunks, cancel=session.cancel)
     except (LockLensError, OSError, ValueError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else str(error)
         session.note(f"the mirror's package {package.path} was not hashed: {reason}")

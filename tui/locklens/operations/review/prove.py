@@ -198,7 +198,6 @@ class Proving:
     def _hash(self, target: ProvingTarget, package: Package, label: str) -> frozenset[str]:
         """Download one package, cache its hashes if it is the signed one, and return those of its files."""
         from locklens.errors import PackageError
-        from locklens.packages import Limits
         from locklens.packages.hashing import hash_package
 
         source, metadata = self._metadata(target, package)
@@ -212,7 +211,7 @@ class Proving:
                     reported = received
                     self._events.put(PackageDownloading(label, received, download.length or package.size))
 
-            hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=self._session.cancel)
+            hashed = hash_package(download.chunks, on_bytes=tell, cancel=self._session.cancel)
         if hashed.zh != package.zh:
             raise PackageError(f"the package is not the signed one: expected {package.zh}, got {hashed.zh}")
         self._session.cache.keep_package(hashed)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from locklens.install.folders import LIMITS
+from locklens.packages import LIMITS
 from locklens.packages.hashing import PROCESSORS
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from locklens.errors import LockLensError
 from locklens.hashes import HashedPackage, is_known_scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
-from locklens.install.folders import LIMITS
 from locklens.install.mirroring import read_stored_package
 from locklens.operations.own_packages import tracked_packages_of
 from locklens.operations.root_modules import RootReader, require_folder
@@ -260,7 +259,7 @@ class _Verifying:
         assert place.path is not None
         if not place.is_folder:
             return _of_zip(read_stored_package(place.path, cancel))
-        digests = file_digests(place.path, limit=LIMITS, cancel=cancel)
+        digests = file_digests(place.path, cancel=cancel)
         hashes = HashedPackage.of_digests(digests).of_files
         return _Contents(hashes, " ".join(sorted(hashes)), dict(digests))
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.packages import Limits
 from locklens.packages.installed import h1_of_folder
 from locklens.storage.placing import is_within, sync_folder
 from locklens.storage.records import MovedFolder
@@ -33,7 +32,7 @@ def state_of(place: str) -> str:
     if not os.path.lexists(place):
         return ABSENT
     try:
-        return h1_of_folder(Path(place), limit=Limits())
+        return h1_of_folder(Path(place))
     except (OSError, ValueError) as error:
         return f"no h1: {reason_of(error) if isinstance(error, OSError) else error}"
 
