@@ -9,7 +9,7 @@ from loopback import Server
 
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.project.tokens import Token
-from locklens.sources.hosts import Credentials, Discovery, Helper
+from locklens.sources.hosts import Access, Credentials, Discovery, Helper
 from locklens.sources.http import Kinds
 from locklens.sources.http.client import Client
 from locklens.sources.registry import Registry
@@ -34,7 +34,7 @@ def registry(
     kinds = Kinds.of(dialect, environ)
     credentials = Credentials(environ, tokens or {}, helper)
     discovery = Discovery(client, kinds.discovery, dialect=dialect, given=services or {}, credentials=credentials)
-    return Registry(host, client=client, kinds=kinds, dialect=dialect, discovery=discovery, credentials=credentials)
+    return Registry(host, Access(client, kinds, dialect, credentials, discovery))
 
 
 def plain(server: Server, **more: Any) -> Registry:

@@ -34,11 +34,11 @@ from locklens.sources.urls import has_userinfo, origin, resolve
 from locklens.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from locklens.dialect import Dialect
-    from locklens.sources.http import RequestKind, Response
+    from locklens.sources.http import Kinds, RequestKind, Response
     from locklens.sources.http.client import Client
 
 
@@ -139,7 +139,15 @@ class Service(Struct, frozen=True):
 
 
 class Discovery:
-    """Finds each host's provider registry, and asks each host once."""
+    """Finds each host's provider registry, and asks each host once.
+
+    Args:
+        client: The run's client, which remembers the answers.
+        kind: The bounds of a discovery document.
+        dialect: The running tool, for its name in messages.
+        given: The services of `host` blocks, by host in comparison form.
+        credentials: Whose tokens go along.
+    """
 
     def __init__(
         self,
@@ -150,15 +158,6 @@ class Discovery:
         given: Mapping[str, Mapping[str, str | None]],
         credentials: Credentials,
     ) -> None:
-        """Prepare; nothing is asked.
-
-        Args:
-            client: Of the run; it remembers the answers.
-            kind: The bounds of a discovery document.
-            dialect: The running tool, for its name in messages.
-            given: The services of `host` blocks, by host in comparison form.
-            credentials: Whose tokens go along.
-        """
         self._client = client
         self._kind = kind
         self._product = dialect.product
@@ -399,3 +398,23 @@ class Credentials:
             words = f"the credentials for {name} are unavailable: the credentials helper failed: {found}"
             raise UnavailableError(words, source=name, hint="run the helper by hand to see its output")
         return found
+
+
+class Access(Struct, frozen=True):
+    """The means by which the sources of a run ask.
+
+    Attributes:
+        client: The run's client.
+        kinds: The kinds of answers with their bounds.
+        dialect: The running tool.
+        credentials: Tokens of hosts.
+        discovery: Where the hosts' registries are.
+        package_token: Returns what `.netrc` has for a package's URL, if that counts.
+    """
+
+    client: Client
+    kinds: Kinds
+    dialect: Dialect
+    credentials: Credentials
+    discovery: Discovery
+    package_token: Callable[[str], Token | None] = lambda _: None

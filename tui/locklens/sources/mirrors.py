@@ -62,16 +62,13 @@ from locklens.versions import Version, VersionSyntaxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from locklens.dialect import Dialect
     from locklens.project.installation import InstallationMethod
-    from locklens.project.tokens import Token
     from locklens.sources.documents import Fields
-    from locklens.sources.hosts import Credentials
-    from locklens.sources.http import Kinds, Response
-    from locklens.sources.http.client import Client
+    from locklens.sources.hosts import Access
+    from locklens.sources.http import Response
     from locklens.sources.metadata import SignedChecksums
 
 
@@ -342,25 +339,14 @@ _MAX_PLATFORMS, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
 class NetworkMirror(Unsigned):
     """A network mirror. Thread-safe; each URL is asked once in a run."""
 
-    def __init__(
-        self,
-        method: InstallationMethod,
-        *,
-        client: Client,
-        kinds: Kinds,
-        dialect: Dialect,
-        credentials: Credentials,
-        package_token: Callable[[str], Token | None] = lambda _: None,
-    ) -> None:
-        is_tofu = dialect is OPENTOFU
+    def __init__(self, method: InstallationMethod, access: Access) -> None:
+        kinds = access.kinds
         self._base = method.place
-        self._client = client
+        self._access = access
         # OpenTofu asks mirrors' documents once.
-        self._kind = replace(kinds.versions, words="a mirror's document", redirects=_REDIRECTS)
-        self._kind = replace(self._kind, retries=0) if is_tofu else self._kind
+        retries = 0 if access.dialect is OPENTOFU else kinds.versions.retries
+        self._kind = replace(kinds.versions, words="a mirror's document", redirects=_REDIRECTS, retries=retries)
         self._package_retries = kinds.package_retries if method.retries is None else method.retries
-        self._credentials = credentials
-        self._package_token = package_token
         self._trusts_hashes = method.trusts_all_hashes
 
     def __str__(self) -> str:
@@ -430,12 +416,12 @@ class NetworkMirror(Unsigned):
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
         """Return the bytes of a package, None where its server does not say; errors as of `Source`."""
-        return self._client.size(metadata.download_url)
+        return self._access.client.size(metadata.download_url)
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
         """Open a package, without the mirror's credentials; errors as of `Source`."""
         url = metadata.download_url
-        return self._client.download(url, retries=self._package_retries, token=self._package_token(url))
+        return self._access.client.download(url, retries=self._package_retries, token=self._access.package_token(url))
 
     def _ask(self, address: ProviderAddress, name: str, *, is_fresh: bool) -> Response:
         """Ask for a document; its status is 200 or 404."""
@@ -445,8 +431,8 @@ class NetworkMirror(Unsigned):
             raise UnavailableError(words, source=str(self), address=str(address), hint="exclude it from the mirror")
         try:
             url = resolve(self._base, f"{address.host}/{quote(address.namespace)}/{quote(address.type)}/{name}")
-            token = self._credentials.token(host_of(self._base))
-            answer = self._client.get(url, self._kind, token=token, is_fresh=is_fresh)
+            token = self._access.credentials.token(host_of(self._base))
+            answer = self._access.client.get(url, self._kind, token=token, is_fresh=is_fresh)
         except SourceError as error:
             error.address = str(address)
             error.name_place(str(self), CHECK_SERVER)

@@ -22,7 +22,7 @@ from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import find_helper, implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
 from locklens.project.netrcfile import netrc_tokens
-from locklens.sources.hosts import Credentials, Discovery, Helper, NotAsked, asked_hosts
+from locklens.sources.hosts import Access, Credentials, Discovery, Helper, NotAsked, asked_hosts
 from locklens.sources.http import Kinds
 from locklens.sources.http.client import Client
 from locklens.sources.metadata import RegistryVersions, ReleaseDates
@@ -89,14 +89,13 @@ class Registries:
         self.config = config
         self._asks_all = asks_all
         self._environ = environ
-        self._services = config.services
         self._memory = memory
         self._is_offline = is_offline
         self._package_token = netrc_tokens(environ) if is_installing and dialect is TERRAFORM else lambda _: None
         self._cancel = cancel
         self._pause = pause
         self._lock = threading.Lock()
-        self._asking: tuple[Client, Kinds, Discovery] | None = None
+        self._opened: Access | None = None
         self._folders: dict[str, FilesystemMirror] = {}
 
     def of(self, host: str) -> Registry | NotAsked:
@@ -113,17 +112,10 @@ class Registries:
 
         `retries` are attempts to download a package after the first; None for the usual number.
         """
-        client, kinds, discovery = self._open()
-        kinds = kinds if retries is None else replace(kinds, package_retries=retries)
-        return Registry(
-            host,
-            client=client,
-            kinds=kinds,
-            dialect=self._dialect,
-            discovery=discovery,
-            credentials=self._credentials,
-            package_token=self._package_token,
-        )
+        access = self._access()
+        if retries is not None:
+            access = replace(access, kinds=replace(access.kinds, package_retries=retries))
+        return Registry(host, access)
 
     def installation(self, root: Path, methods: Sequence[InstallationMethod] | None = None) -> Source:
         """Return what the tool would install the providers of a root from.
@@ -154,7 +146,7 @@ class Registries:
             case MethodKind.FILESYSTEM:
                 return self._folder(method.place)
             case MethodKind.NETWORK:
-                return self._network(method)
+                return NetworkMirror(method, self._access())
             case MethodKind.DIRECT | MethodKind.OCI:
                 return None
             case _:
@@ -182,7 +174,7 @@ class Registries:
             case MethodKind.FILESYSTEM:
                 source = self._folder(method.place)
             case MethodKind.NETWORK:
-                source = self._network(method)
+                source = NetworkMirror(method, self._access())
             case _:
                 assert_never(method.kind)
         return lambda _: source
@@ -191,21 +183,10 @@ class Registries:
         with self._lock:
             return self._folders.setdefault(place, FilesystemMirror(Path(place).absolute(), place))
 
-    def _network(self, method: InstallationMethod) -> NetworkMirror:
-        client, kinds, _ = self._open()
-        return NetworkMirror(
-            method,
-            client=client,
-            kinds=kinds,
-            dialect=self._dialect,
-            credentials=self._credentials,
-            package_token=self._package_token,
-        )
-
-    def _open(self) -> tuple[Client, Kinds, Discovery]:
+    def _access(self) -> Access:
         """Make what asks when it is first needed."""
         with self._lock:
-            if self._asking is None:
+            if self._opened is None:
                 client = Client(
                     self._environ,
                     memory=self._memory,
@@ -213,31 +194,27 @@ class Registries:
                     cancel=self._cancel,
                     pause=self._pause,
                 )
-                given = self.config.protocols
-                kinds = Kinds.of(self._dialect, self._environ, seconds=given.seconds, retries=given.retries)
+                dialect, given, credentials = self._dialect, self.config.protocols, self._credentials
+                kinds = Kinds.of(dialect, self._environ, seconds=given.seconds, retries=given.retries)
                 discovery = Discovery(
-                    client,
-                    kinds.discovery,
-                    dialect=self._dialect,
-                    given=self._services,
-                    credentials=self._credentials,
+                    client, kinds.discovery, dialect=dialect, given=self.config.services, credentials=credentials
                 )
-                self._asking = client, kinds, discovery
-            return self._asking
+                self._opened = Access(client, kinds, dialect, credentials, discovery, self._package_token)
+            return self._opened
 
     @property
     def log(self) -> tuple[Exchange, ...]:
         """The requests so far, with their times, and the cached answers used instead."""
-        return tuple(self._asking[0].log) if self._asking else ()
+        return tuple(self._opened.client.log) if self._opened else ()
 
     def forget(self) -> None:
         """Let everything be asked again, also what earlier runs were answered."""
-        self._open()[0].forget()
+        self._access().client.forget()
 
     def close(self) -> None:
         """Close every connection."""
-        if self._asking:
-            self._asking[0].close()
+        if self._opened:
+            self._opened.client.close()
 
     def __enter__(self) -> Self:
         return self

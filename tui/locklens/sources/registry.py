@@ -37,15 +37,11 @@ from locklens.sources.metadata import (
 from locklens.sources.urls import has_query, host_of, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.dialect import Dialect
-    from locklens.project.tokens import Token
-    from locklens.sources.hosts import Credentials, Discovery
-    from locklens.sources.http import Kinds, RequestKind, Response, Transfer
-    from locklens.sources.http.client import Client
+    from locklens.sources.hosts import Access
+    from locklens.sources.http import RequestKind, Response, Transfer
     from locklens.versions import Version
 
 _OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
@@ -54,24 +50,11 @@ _OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
 class Registry:
     """A host's provider registry. Any number of threads may ask it; each URL is asked once in a run."""
 
-    def __init__(
-        self,
-        host: str,
-        *,
-        client: Client,
-        kinds: Kinds,
-        dialect: Dialect,
-        discovery: Discovery,
-        credentials: Credentials,
-        package_token: Callable[[str], Token | None] = lambda _: None,
-    ) -> None:
+    def __init__(self, host: str, access: Access) -> None:
         self.host = host
-        self._client = client
-        self._kinds = kinds
-        self._dialect = dialect
-        self._discovery = discovery
-        self._credentials = credentials
-        self._package_token = package_token
+        self._access = access
+        self._client = access.client
+        self._kinds = access.kinds
 
     def __str__(self) -> str:
         return f"registry {self._name}"
@@ -118,7 +101,7 @@ class Registry:
             raise PlatformNotSupportedError(words, source=self._name, address=str(address))
         self._demand_ok(answer, address)
         try:
-            metadata = read_package(answer, address, version, platform, dialect=self._dialect)
+            metadata = read_package(answer, address, version, platform, dialect=self._access.dialect)
         except ShapeError as error:
             metadata, wrong = None, str(error)
         if metadata is None:
@@ -158,7 +141,7 @@ class Registry:
         if self.host not in PLACES:
             return ReleaseDates()
         try:
-            url = dates_url(self._discovery.providers(self.host), address)
+            url = dates_url(self._access.discovery.providers(self.host), address)
             return read_dates(self._client.get(url, self._kinds.dates))
         except SourceError:
             return ReleaseDates()
@@ -174,7 +157,7 @@ class Registry:
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
         """Open a package, which is read while it arrives; errors as of the client's `download`."""
         url = metadata.download_url
-        return self._client.download(url, retries=self._kinds.package_retries, token=self._package_token(url))
+        return self._client.download(url, retries=self._kinds.package_retries, token=self._access.package_token(url))
 
     @property
     def _name(self) -> str:
@@ -183,8 +166,8 @@ class Registry:
     def _ask(self, address: ProviderAddress, rest: str, kind: RequestKind, *, is_fresh: bool) -> Response:
         """Ask for JSON about a provider, with the host's token where the registry may have it."""
         try:
-            service = self._discovery.providers(self.host)
-            token = self._credentials.token(self.host) if service.takes_token else None
+            service = self._access.discovery.providers(self.host)
+            token = self._access.credentials.token(self.host) if service.takes_token else None
             url = resolve(service.url, f"{quote(address.namespace)}/{quote(address.type)}/{rest}")
             return self._client.get(url, kind, token=token, is_fresh=is_fresh)
         except SourceError as error:
@@ -202,7 +185,7 @@ class Registry:
         variable = "TF_TOKEN_" + self._name.replace("-", "__").replace(".", "_")
         if answer.had_token:
             words, hint = "rejected the given authentication credentials", f"renew the token of {self._name}"
-        elif self._credentials.token(self.host) is None:
+        elif self._access.credentials.token(self.host) is None:
             words, hint = "requires authentication credentials", f"set {variable}, or run `{self._login}`"
         else:
             where = display_host(host_of(answer.url))
@@ -218,7 +201,7 @@ class Registry:
 
     @property
     def _login(self) -> str:
-        return f"{self._dialect.command} login {self._name}"
+        return f"{self._access.dialect.command} login {self._name}"
 
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=self._name, address=str(address))

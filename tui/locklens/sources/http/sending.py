@@ -71,17 +71,6 @@ class _Server:
         self.last: TransportFailure | None = None
 
 
-class _Reply:
-    """One answer of one server, redirects not followed."""
-
-    def __init__(self, response: httpx.Response, body: bytes) -> None:
-        self.status = response.status_code
-        self.content_type = response.headers.get("Content-Type")
-        self.location = response.headers.get("Location", "")
-        self.retry_after = response.headers.get("Retry-After", "")
-        self.body = body
-
-
 class Sender:
     """Sends requests. Any number of threads may use it.
 
@@ -146,9 +135,7 @@ class Sender:
                 answer, retry_after = self._attempt(url, kind, token, attempt)
                 if not (kind.retries and is_transient(answer.status)):
                     return answer
-                failure = TransportFailure(
-                    f"{host_name(answer.url)} answered {status_words(answer.status)}", may_pass=True
-                )
+                failure = _answered(answer.url, answer.status)
             except FailedError as error:
                 failure, failed = error.failure, error.origin
             wait = wait_before(attempt + 1, retry_after)
@@ -173,27 +160,32 @@ class Sender:
         self._bounds.deadline = time.monotonic() + kind.seconds
         first, current, as_of = origin(url), url, moment()
         for _ in range(kind.redirects + 1):
-            reply = self._exchange(current, kind, token, attempt)
-            if reply.status not in _REDIRECTS or not reply.location:
-                answer = Response(reply.status, current, reply.content_type, reply.body, token is not None, as_of)
-                return answer, reply.retry_after
-            current = redirected(current, reply.location)
+            response, body = self._exchange(current, kind, token, attempt)
+            status, headers = response.status_code, response.headers
+            if status not in _REDIRECTS or not headers.get("Location"):
+                answer = Response(status, current, headers.get("Content-Type"), body, token is not None, as_of)
+                return answer, headers.get("Retry-After", "")
+            current = redirected(current, headers["Location"])
             if origin(current) != first:
                 token = None  # For good: a way back could be of the other host's making.
         raise FailedError(TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
-    def _exchange(self, url: str, kind: RequestKind, token: Token | None, attempt: int) -> _Reply:
-        """One request and its answer, with its line in the log."""
+    def _exchange(self, url: str, kind: RequestKind, token: Token | None, attempt: int) -> tuple[httpx.Response, bytes]:
+        """Send one request, read the answer and its body, and log it; redirects are not followed."""
         asked = origin(url)
         with self._slot(asked) as server:
             if server.last is not None and server.failures >= _ENOUGH_FAILURES:
                 raise FailedError(replace(server.last, may_pass=False))
-            start, as_of, outcome, size = time.monotonic(), moment(), "", 0
+            start, as_of, outcome, body = time.monotonic(), moment(), "stopped", b""
             try:
-                reply = self._send(url, kind, token)
-                outcome, size = status_words(reply.status), len(reply.body)
+                response = self._open(url, kind, token, encoding="gzip")
+                try:
+                    body = read_body(response, url, kind) if response.status_code == _OK else drain(response)
+                finally:
+                    response.close()
+                outcome = status_words(response.status_code)
                 server.failures, server.last = 0, None
-                return reply
+                return response, body
             except TRANSPORT_ERRORS as error:
                 failure = transport_failure(error, host_of(url), kind.seconds)
                 outcome = failure.words
@@ -203,20 +195,15 @@ class Sender:
                 error.origin = asked if error.__cause__ is not None else None
                 raise
             finally:
-                line = (
-                    url_for_log(url),
-                    outcome or "stopped",
-                    time.monotonic() - start,
-                    size,
-                    attempt,
-                    token is not None,
-                )
-                self._log.append(Exchange(*line, as_of))
+                seconds = time.monotonic() - start
+                line = Exchange(url_for_log(url), outcome, seconds, len(body), attempt, token is not None, as_of)
+                self._log.append(line)
 
     @contextmanager
     def _slot(self, asked: UrlOrigin) -> Iterator[_Server]:
         """Wait for one of the server's slots; waiting does not count against the request's time."""
-        server = self._server(asked)
+        with self._lock:
+            server = self._servers.setdefault(asked, _Server(self._at_once))
         start = time.monotonic()
         while not server.slots.acquire(timeout=GLANCE):
             if self._cancel.is_set():
@@ -226,19 +213,6 @@ class Sender:
             yield server
         finally:
             server.slots.release()
-
-    def _server(self, asked: UrlOrigin) -> _Server:
-        with self._lock:
-            return self._servers.setdefault(asked, _Server(self._at_once))
-
-    def _send(self, url: str, kind: RequestKind, token: Token | None) -> _Reply:
-        response = self._open(url, kind, token, encoding="gzip")
-        try:
-            if response.status_code != _OK:
-                return _Reply(response, drain(response))
-            return _Reply(response, read_body(response, url, kind))
-        finally:
-            response.close()
 
     def _open(
         self, url: str, kind: RequestKind, token: Token | None, *, encoding: str, method: str = "GET"
@@ -288,9 +262,7 @@ class Sender:
                     location = response.headers.get("Location", "")
                     try:
                         if is_transient(response.status_code) and attempt <= retries:
-                            failure = TransportFailure(
-                                f"{host_name(current)} answered {status_words(response.status_code)}"
-                            )
+                            failure = _answered(current, response.status_code)
                             retry_after = response.headers.get("Retry-After", "")
                         elif response.status_code not in _REDIRECTS or not location:
                             yield self._downloading(response, current, kind, attempt)
@@ -298,9 +270,9 @@ class Sender:
                     finally:
                         response.close()
                         seconds, size = time.monotonic() - start, response.num_bytes_downloaded
-                        outcome = status_words(response.status_code)
-                        line = (url_for_log(current), outcome, seconds, size, attempt, given is not None)
-                        self._log.append(Exchange(*line, as_of))
+                        outcome, with_token = status_words(response.status_code), given is not None
+                        line = Exchange(url_for_log(current), outcome, seconds, size, attempt, with_token, as_of)
+                        self._log.append(line)
             if failure is not None:
                 wait = wait_before(attempt + 1, retry_after, patience=patience)
                 if wait is None:
@@ -321,9 +293,7 @@ class Sender:
 
     def _downloading(self, response: httpx.Response, url: str, kind: RequestKind, attempt: int) -> Transfer:
         if response.status_code != _OK:
-            raise self._error(
-                url, TransportFailure(f"{host_name(url)} answered {status_words(response.status_code)}"), attempt
-            )
+            raise self._error(url, _answered(url, response.status_code), attempt)
         length = response.headers.get("Content-Length", "")
         known = int(length) if length.isdigit() and len(length) <= 15 else None
         if known is not None and known > kind.limit:
@@ -358,3 +328,7 @@ class Sender:
     def _wait(self, seconds: float) -> None:
         if self._cancel.wait(seconds):
             raise RunCancelledError("the run was cancelled")
+
+
+def _answered(url: str, status: int) -> TransportFailure:
+    return TransportFailure(f"{host_name(url)} answered {status_words(status)}", may_pass=True)
