@@ -1,4 +1,4 @@
-"""The folder that packages are installed in: installed packages, and the atomic replacement of one.
+"""The folders that packages are installed in: data folders of roots, and the plugin cache that they share.
 
 A package is unpacked beside its place, and moved there when it is complete; the earlier contents are removed. So no
 file that was added to a folder is ever taken for the provider's.
@@ -6,13 +6,9 @@ file that was added to a folder is ever taken for the provider's.
 Files below the roots are controlled by the repository. No link there is followed on the way to a package's place; a
 link in the place itself, as the tools make them into their plugin cache, is replaced as a link.
 
-The plugin cache that the roots of a user share: packages are installed there, and linked to from the data folders.
-
-OpenTofu locks a package's folder while it installs there, and so does locklens, with the same file; Terraform locks
-nothing, so a package is always moved to its place when it is complete. The lock's file stays beside the package, under
-both tools: a cache is theirs together, and OpenTofu may be waiting for a file that was removed.
-
-The bounds of the packages that are installed, and the error for a folder that cannot be written to.
+OpenTofu locks a package's folder while it installs in the plugin cache, and so does locklens, with the same file;
+Terraform locks nothing, so a package is always moved to its place when it is complete. The lock's file stays beside
+the package, under both tools: a cache is theirs together, and OpenTofu may be waiting for a file that was removed.
 """
 
 from __future__ import annotations
@@ -47,10 +43,25 @@ if TYPE_CHECKING:
     from locklens.storage.realfolders import RealFolder
     from locklens.versions import Version
 
+
 _STAGING = ".locklens-"
 """Prefix of the staging folders beside a place. The tools look for OS_ARCH there."""
 
 _PACKAGE, _BEFORE = "package", "before"
+
+_QUIET = 1.0
+"""Seconds without a change after which a package counts as complete: unpacking writes all the time."""
+
+_PATIENCE = 60.0
+"""Seconds of waiting for that; after them the package is fetched."""
+
+_GLANCE = 0.05
+
+
+def unwritable(folder: Path, error: OSError) -> ConfigurationError:
+    """Return the error for a folder that packages cannot be written to."""
+    reason = error.strerror or str(error)
+    return ConfigurationError(f"cannot be written: {reason}", path=str(folder), hint=disk_advice(error))
 
 
 class DataFolder:
@@ -209,15 +220,6 @@ def hashes_at(place: Path, cancel: threading.Event | None = None) -> frozenset[s
         return frozenset()
 
 
-_QUIET = 1.0
-"""Seconds without a change after which a package counts as complete: unpacking writes all the time."""
-
-_PATIENCE = 60.0
-"""Seconds of waiting for that; after them the package is fetched."""
-
-_GLANCE = 0.05
-
-
 class PluginCache(Struct, frozen=True):
     """The plugin cache of a run.
 
@@ -278,9 +280,3 @@ def _age(place: Path) -> float:
     except (OSError, TooManyFoldersError):
         return 0.0
     return time.time() - max((max(one.st_mtime, one.st_ctime) for one in changes), default=0.0)
-
-
-def unwritable(folder: Path, error: OSError) -> ConfigurationError:
-    """Return the error for a folder that packages cannot be written to."""
-    reason = error.strerror or str(error)
-    return ConfigurationError(f"cannot be written: {reason}", path=str(folder), hint=disk_advice(error))

@@ -1,12 +1,9 @@
-"""Fills a mirror's folder with signed packages, as `providers mirror` does, but for those that are there already.
+"""Fills a mirror's folder with signed packages, as `providers mirror` does, except for those that are there already.
 
-A folder that `mirror` fills: packages and JSON documents, in the layout and the bytes of `providers mirror`.
-
-It serves as a filesystem mirror, and behind any web server for static files as a network mirror
-(internal/command/providers_mirror.go). Files are made beside their place and moved there; links below the folder are
-not followed.
-
-Packages that are stored as zip files, read in place: no second copy of their bytes is made.
+The folder has packages and JSON documents, in the layout and the bytes of `providers mirror`
+(internal/command/providers_mirror.go). It serves as a filesystem mirror, and behind any web server for static files as
+a network mirror. Files are made beside their place and moved there; links below the folder are not followed. Packages
+that are there are read in place: no second copy of their bytes is made.
 """
 
 from __future__ import annotations
@@ -33,16 +30,28 @@ from locklens.storage.realfolders import Way
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
+    from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.context import InstallContext
     from locklens.packages.hashing import Passed
     from locklens.sources.mirrors import MirroredPackage
+    from locklens.storage.realfolders import RealFolder
     from locklens.versions import Version
 
+    Build = tuple[ProviderAddress, Version, Platform]
+
+
 _SUMMARY = "Could not mirror providers"
+
+_NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_LOCK = ".locklens.lock"
+
+_BLOCK = 1 << 20
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Mirrored(Struct, frozen=True):
@@ -153,25 +162,6 @@ def _failed(context: InstallContext, address: ProviderAddress, words: str, hint:
     name = context.name(address)
     context.tell(ProviderFailed(name, _SUMMARY, words, hint))
     return Diagnostic(DiagnosticSeverity.ERROR, _SUMMARY, words, name, hint=hint)
-
-
-if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-    from typing import BinaryIO
-
-    from locklens.addresses import Platform, ProviderAddress
-    from locklens.packages.hashing import Passed
-    from locklens.sources.mirrors import MirroredPackage
-    from locklens.storage.realfolders import RealFolder
-    from locklens.versions import Version
-
-    Build = tuple[ProviderAddress, Version, Platform]
-
-_NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_LOCK = ".locklens.lock"
 
 
 class MirrorFolder:
@@ -336,10 +326,6 @@ def _written(folder: RealFolder, name: str) -> Iterator[BinaryIO]:
             folder.remove(hidden)
             raise
     folder.replace(hidden, name)
-
-
-_BLOCK = 1 << 20
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_stored_package(path: Path, cancel: threading.Event | None = None) -> Passed:

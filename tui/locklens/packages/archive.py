@@ -1,15 +1,11 @@
-"""The directory at the end of a zip file: its entries, read as the tools read them.
+"""The directory at the end of a zip file, and the files and folders that unpacking makes of it.
 
 The tools believe this central directory alone; of the header in front of a content they look at two lengths. Where
 two readers of one zip file could see different files, this one sees what the tools would unpack.
 
-The rules are those of Go's archive/zip; the format is https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT.
-No content is read here.
-
-The result of unpacking the entries of a zip file: files with their names, and folders.
-
-The rules are those of the tools on Linux, whose unpacking is go-getter's (`decompress_zip.go`). Nothing is written
-here.
+The directory follows the rules of Go's archive/zip; the format is
+https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT. Names and folders follow the rules of the tools on Linux,
+whose unpacking is go-getter's (`decompress_zip.go`). No content is read here, and nothing is written.
 """
 
 from __future__ import annotations
@@ -25,12 +21,14 @@ from locklens.packages import stop_if
 from locklens.text import size_words, visible
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     import threading
     from collections.abc import Sequence
     from typing import BinaryIO
 
     from locklens.packages import Limits
+
 
 _END = struct.Struct("<4s4xHHLLH")
 _LOCATOR = struct.Struct("<4sLQL")
@@ -47,6 +45,11 @@ _ENCRYPTED, _DESCRIPTOR = 0x1, 0x8
 _DOS_READ_ONLY, _DOS_FOLDER = 0x01, 0x10
 _UNIX_TYPE, _UNIX_FOLDER = 0o170000, 0o040000
 _DOS_SYSTEMS, _UNIX_SYSTEMS = frozenset({0, 11, 14}), frozenset({3, 19})
+
+_LONGEST_COMPONENT = 255
+"""Bytes of a file's name on every file system that matters."""
+
+_SEPARATORS = re.compile(rb"[/\\]")
 
 
 class Method(IntEnum):
@@ -270,12 +273,6 @@ def _widened(extra: bytes, *fields: int) -> tuple[int, ...]:
 def _at(file: BinaryIO, position: int, count: int) -> bytes:
     file.seek(position)
     return file.read(count)
-
-
-_LONGEST_COMPONENT = 255
-"""Bytes of a file's name on every file system that matters."""
-
-_SEPARATORS = re.compile(rb"[/\\]")
 
 
 class PackageLayout(Struct, frozen=True):

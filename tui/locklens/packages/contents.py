@@ -1,11 +1,11 @@
-"""The contents of a zip file that is on the disk, entry by entry, checked as the tools check them while unpacking.
+"""The contents of a zip file: inflated, hashed and checked, while they arrive or from the disk.
 
-Inflating: the one door to isal, which takes half the time of the standard library's zlib and is not everywhere.
+While the file arrives, it is read from the front, as far as that goes without knowing what its end says. The result is
+a guess that the central directory confirms or not: no other reader uses the headers in front of contents. Anything odd
+ends this reading, without an error. Contents that were not read, or not confirmed, are read again from the disk,
+checked as the tools check them while unpacking.
 
-Reads a zip file from the front, while it arrives, as far as that goes without knowing what its end says.
-
-What is found is a guess that the central directory confirms or not: no other reader uses these headers. Anything
-odd ends the reading, without an error: what was not read here is read from the disk later.
+Inflating is the one door to isal, which takes half the time of the standard library's zlib and is not everywhere.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from locklens.packages import stop_if
 from locklens.packages.archive import Method, ZipEntry
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator
@@ -30,12 +31,21 @@ if TYPE_CHECKING:
     from locklens.packages import Limits
     from locklens.packages.hashing import Arriving, SecondThread
 
+
 LOCAL_HEADER = struct.Struct("<4s2x2H8x2L2H")
 """Signature, flags, method, packed size, size, lengths of name and extra field."""
 
 LOCAL_SIGNATURE = b"PK\x03\x04"
 DESCRIPTOR_SIGNATURE = b"PK\x07\x08"
 PIECE = 1 << 18
+
+BLOCK = 1 << 20
+"""Bytes that inflating gives at once, at most; and what bounds the memory of the consumer."""
+
+_RAW = -15
+
+_DESCRIPTOR_FLAG = 0x8
+_FULL32 = 0xFFFFFFFF
 
 
 class Digest:
@@ -56,6 +66,63 @@ class Digest:
     def hex(self) -> str:
         """The SHA-256, as an `h1` takes it."""
         return self._sha256.hexdigest()
+
+
+class PackedBytes(Protocol):
+    """A stream of compressed bytes."""
+
+    def some(self) -> bytes | memoryview:
+        """The next bytes, a modest number; none at the end."""
+
+    def give_back(self, count: int) -> None:
+        """Put back that many of the bytes that `some` gave last."""
+
+
+class InflateError(Exception):
+    """It is no deflate stream, or it breaks off."""
+
+
+@cache
+def engine() -> Any:
+    """The module that inflates: isal's, or zlib where there is none for this machine."""
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        import zlib
+
+        return zlib
+    return isal_zlib
+
+
+def crc32(data: bytes | memoryview, value: int) -> int:
+    """Continue a CRC-32."""
+    continued: int = engine().crc32(data, value)
+    return continued
+
+
+def inflated(source: PackedBytes) -> Iterator[bytes]:
+    """Yield what a raw deflate stream holds, in blocks of at most BLOCK bytes; what follows it is given back.
+
+    Raises:
+        InflateError: There is no whole stream.
+    """
+    module = engine()
+    stream = module.decompressobj(_RAW)
+    while not stream.eof:
+        piece = source.some()
+        if not piece:
+            raise InflateError("breaks off")
+        while True:
+            try:
+                block = stream.decompress(piece, BLOCK)
+            except module.error as error:
+                raise InflateError(str(error)) from error
+            if block:
+                yield block
+            piece = stream.unconsumed_tail
+            if stream.eof or (not piece and len(block) < BLOCK):
+                break
+    source.give_back(len(stream.unused_data))
 
 
 class SeekableContents:
@@ -162,73 +229,6 @@ def check(entry: ZipEntry, digest: Digest) -> None:
 def damaged(entry: ZipEntry, why: str) -> PackageError:
     """The error for a content that cannot be had."""
     return PackageError(f"{entry} in the package is damaged: {why}")
-
-
-BLOCK = 1 << 20
-"""Bytes that inflating gives at once, at most; and what bounds the memory of the consumer."""
-
-_RAW = -15
-
-
-class PackedBytes(Protocol):
-    """A stream of compressed bytes."""
-
-    def some(self) -> bytes | memoryview:
-        """The next bytes, a modest number; none at the end."""
-
-    def give_back(self, count: int) -> None:
-        """Put back that many of the bytes that `some` gave last."""
-
-
-class InflateError(Exception):
-    """It is no deflate stream, or it breaks off."""
-
-
-@cache
-def engine() -> Any:
-    """The module that inflates: isal's, or zlib where there is none for this machine."""
-    try:
-        from isal import isal_zlib
-    except ImportError:
-        import zlib
-
-        return zlib
-    return isal_zlib
-
-
-def crc32(data: bytes | memoryview, value: int) -> int:
-    """Continue a CRC-32."""
-    continued: int = engine().crc32(data, value)
-    return continued
-
-
-def inflated(source: PackedBytes) -> Iterator[bytes]:
-    """Yield what a raw deflate stream holds, in blocks of at most BLOCK bytes; what follows it is given back.
-
-    Raises:
-        InflateError: There is no whole stream.
-    """
-    module = engine()
-    stream = module.decompressobj(_RAW)
-    while not stream.eof:
-        piece = source.some()
-        if not piece:
-            raise InflateError("breaks off")
-        while True:
-            try:
-                block = stream.decompress(piece, BLOCK)
-            except module.error as error:
-                raise InflateError(str(error)) from error
-            if block:
-                yield block
-            piece = stream.unconsumed_tail
-            if stream.eof or (not piece and len(block) < BLOCK):
-                break
-    source.give_back(len(stream.unused_data))
-
-
-_DESCRIPTOR_FLAG = 0x8
-_FULL32 = 0xFFFFFFFF
 
 
 class Streamed(Struct, frozen=True):

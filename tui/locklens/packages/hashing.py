@@ -1,11 +1,8 @@
 """Hashes a package while it arrives: one pass over its bytes, nothing unpacked to the disk, little in memory.
 
-The bytes of a package while they arrive: kept and hashed on the way, read once from the front.
-
-A second thread that does the other half of the work: one inflates while the other one hashes.
-
-Hashing and inflating let other threads run, so that two threads use two cores. Where other packages keep the processors
-busy anyway, there is none: handing blocks from one processor to another costs more than it brings.
+A second thread does half of the work: one inflates while the other one hashes. Hashing and inflating let other threads
+run, so that two threads use two cores. Where other packages keep the processors busy anyway, there is none: handing
+blocks from one processor to another costs more than it brings.
 """
 
 from __future__ import annotations
@@ -30,6 +27,7 @@ from locklens.packages.contents import check as check_content
 from locklens.text import size_words
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
@@ -40,11 +38,18 @@ if TYPE_CHECKING:
     from locklens.packages.archive import ZipEntry
     from locklens.packages.contents import Streamed
 
+
 EMPTY = sha256().hexdigest()
 """The digest of a folder entry in an `h1`."""
 
 _IN_MEMORY = 1 << 20
 """Bytes of a package up to which it takes no temporary file."""
+
+_WAITING = 8
+"""Blocks on their way from one thread to the other: what bounds the memory."""
+
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+"""Those that this process may use."""
 
 
 class Passed(Struct, frozen=True):
@@ -325,13 +330,6 @@ def _bounded(
             on_bytes(len(chunk))
         if chunk:
             yield chunk
-
-
-_WAITING = 8
-"""Blocks on their way from one thread to the other: what bounds the memory."""
-
-PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-"""Those that this process may use."""
 
 
 class _Packages:

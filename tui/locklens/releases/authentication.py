@@ -4,8 +4,7 @@ Two things differ from the tools when a release is to be installed or locked. A 
 skipped and named, and the other lines count, where a tool would crash or take next to nothing. And a signed list of
 another release is refused; see `locklens.trust.checksums`.
 
-The hashes that a registry reports of every platform's package, held against the release's signed checksums.
-
+The hashes that a registry reports of every platform's package are compared with the release's signed checksums.
 OpenTofu checks the entry of the package that it fetches, in this order (`registryPackageAuthentication` of
 internal/getproviders/package_authentication.go), and takes those of other platforms as they come. Here every entry has
 to agree with SHA256SUMS, and a hash of files counts for a package only beside its `zh`.

@@ -1,6 +1,4 @@
-"""The network settings of a run.
-
-Facts about releases and version lists: values, each with the reason for anything unknown.
+"""The network settings of a run, and facts about releases and version lists: values, each with its reason if unknown.
 
 A release that could not be had is a value too, because one unreachable registry must not end a review.
 """
@@ -13,6 +11,7 @@ from msgspec.structs import replace
 from locklens.trust import Signer
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime

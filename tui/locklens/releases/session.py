@@ -1,6 +1,6 @@
-"""The connections, gpg and worker threads of one run, shared by all that asks registries in it.
+"""The connections, gpg and worker threads of one run, shared by everything that asks registries in it.
 
-Asks registries what facts are requested, and turns answers and failures into facts.
+`ReleaseLookup` answers fact requests in a session; failures are facts too.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import ListedVersion, PackageMetadata
     from locklens.versions import Version
 
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -50,6 +51,10 @@ a disk that does not respond, is left to its thread, which ends with the process
 
 _LOOK_SECONDS = 0.05
 """Seconds between two looks at the caller's cancel event during a wait."""
+
+USUAL_PLATFORM = Platform("linux", "amd64")
+"""The platform whose package is requested, where there is one: the same everywhere, so that a review does not depend on
+the machine that it is made on."""
 
 
 class ReleaseSession:
@@ -234,11 +239,6 @@ class _SessionCancel(threading.Event):
                 return False
             super().wait(left)
         return True
-
-
-USUAL_PLATFORM = Platform("linux", "amd64")
-"""The platform whose package is requested, where there is one: the same everywhere, so that a review does not depend on
-the machine that it is made on."""
 
 
 class ReleaseLookup:

@@ -1,17 +1,15 @@
-"""The hosts that may be asked: those that the user or the base of a comparison vouches for, and no other.
+"""Hosts: which may be asked, where their registries are, and which tokens they get.
 
-A change under review names hosts too. If those were asked, a pull request could make a reviewer's machine call a host
-of its choice, from inside a company's network and with the reviewer's address.
+Hosts are asked that the user or the base of a comparison vouches for, and no other. A change under review names hosts
+too: if those were asked, a pull request could make a reviewer's machine call a host of its choice, from inside a
+company's network and with the reviewer's address.
 
-Service discovery: the address of a host's provider registry.
+A host's document at /.well-known/terraform.json says where its registry is, always over TLS, unless a `host` block of
+the CLI configuration does: then no request is sent
+(developer.hashicorp.com/terraform/internals/remote-service-discovery).
 
-By the host's document at /.well-known/terraform.json, always over TLS, unless a `host` block of the CLI configuration
-sets it: then no request is sent.
-(developer.hashicorp.com/terraform/internals/remote-service-discovery)
-
-Tokens for hosts: from TF_TOKEN_ variables, then `credentials` blocks, then the credentials helper.
-
-The first that knows a host wins, also with an empty token. Tokens are values that do not print themselves.
+Tokens come from TF_TOKEN_ variables, then `credentials` blocks, then the credentials helper. The first that knows a
+host wins, also with an empty token. Tokens are values that do not print themselves.
 """
 
 from __future__ import annotations
@@ -40,6 +38,19 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.sources.http import Kinds, RequestKind, Response
     from locklens.sources.http.client import Client
+
+
+_PROVIDERS = "providers.v1"
+_FAMILY = "providers."
+_PATH = "/.well-known/terraform.json"
+_JSON = "application/json"
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+(?:/[\w!#$&^.+-]+)?\Z", re.ASCII)
+_OK, _NOT_FOUND = 200, 404
+
+_PREFIX = "TF_TOKEN_"
+_MAX_OUTPUT = 64 * 1024
+_HELPER_SECONDS = 10.0
+"""Bytes and seconds of a credentials helper's answer, which is one token. The tools set no bound."""
 
 
 class ContactReason(StrEnum):
@@ -115,12 +126,24 @@ def asked_hosts(
     return AskedHosts(vouchers)
 
 
-_PROVIDERS = "providers.v1"
-_FAMILY = "providers."
-_PATH = "/.well-known/terraform.json"
-_JSON = "application/json"
-_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+(?:/[\w!#$&^.+-]+)?\Z", re.ASCII)
-_OK, _NOT_FOUND = 200, 404
+class Access(Struct, frozen=True):
+    """The means by which the sources of a run ask.
+
+    Attributes:
+        client: The run's client.
+        kinds: The kinds of answers with their bounds.
+        dialect: The running tool.
+        credentials: Tokens of hosts.
+        discovery: Where the hosts' registries are.
+        package_token: Returns what `.netrc` has for a package's URL, if that counts.
+    """
+
+    client: Client
+    kinds: Kinds
+    dialect: Dialect
+    credentials: Credentials
+    discovery: Discovery
+    package_token: Callable[[str], Token | None] = lambda _: None
 
 
 class Service(Struct, frozen=True):
@@ -227,12 +250,6 @@ class Discovery:
     def _error(self, host: str, words: str, hint: str = "") -> UnavailableError:
         name = display_host(host)
         return UnavailableError(f"{name} {words}", source=name, hint=hint)
-
-
-_PREFIX = "TF_TOKEN_"
-_MAX_OUTPUT = 64 * 1024
-_HELPER_SECONDS = 10.0
-"""Bytes and seconds of a credentials helper's answer, which is one token. The tools set no bound."""
 
 
 def token_hint(host: str) -> str:
@@ -398,23 +415,3 @@ class Credentials:
             words = f"the credentials for {name} are unavailable: the credentials helper failed: {found}"
             raise UnavailableError(words, source=name, hint="run the helper by hand to see its output")
         return found
-
-
-class Access(Struct, frozen=True):
-    """The means by which the sources of a run ask.
-
-    Attributes:
-        client: The run's client.
-        kinds: The kinds of answers with their bounds.
-        dialect: The running tool.
-        credentials: Tokens of hosts.
-        discovery: Where the hosts' registries are.
-        package_token: Returns what `.netrc` has for a package's URL, if that counts.
-    """
-
-    client: Client
-    kinds: Kinds
-    dialect: Dialect
-    credentials: Credentials
-    discovery: Discovery
-    package_token: Callable[[str], Token | None] = lambda _: None

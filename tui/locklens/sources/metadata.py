@@ -1,12 +1,10 @@
-"""Registry answers about versions and packages, read and checked as the tools do it, and not yet trusted.
+"""Registry answers about versions, packages and release dates: checked as the tools do it, and not yet trusted.
 
-OpenTofu's `packages`: the hashes and sizes of every platform's package, as the registry reports them.
+OpenTofu's `packages` are the hashes and sizes of every platform's package, as the registry reports them. They are
+unsigned: they count only beside the publisher's signed checksums.
 
-They are unsigned: what they say of a package counts only beside the publisher's signed checksums.
-
-When versions were released. No part of the registry protocol: only the two public registries have it, each its own.
-
-A date that is absent, or an answer of another shape, makes an age unknown and never an error: no command should fail
+Release dates are no part of the registry protocol: only the two public registries have them, each in its own way. A
+date that is absent, or an answer of another shape, makes an age unknown and never an error: no command should fail
 because a registry lacks a date. The dates are unsigned, as the registry claims them.
 """
 
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from locklens.sources.hosts import Service
     from locklens.sources.http import Response
 
+
 MAX_VERSIONS = 20_000
 """The most that any provider in the public registries has is below 1,000."""
 
@@ -52,6 +51,21 @@ _MAX_WORD, _MAX_NAME, _MAX_WARNING, _MAX_KEY = 256, 1024, 4096, 512 * 1024
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}\Z")
 _PROTOCOLS = (5, 7)
 """Plugin protocols that both tools speak: from the first up to, not including, the second."""
+
+_MAX_PACKAGES, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
+"""Platforms, hashes of one, and characters of a hash in an answer: there are 20 platforms and two schemes."""
+
+_HASH = re.compile(r"[^:\s]+:[^\x00-\x20\x7f]*\Z")
+
+OPENTOFU_DATES_HOST = "api.opentofu.org"
+"""The host of the documentation of OpenTofu's registry, with the release dates: a host of the same project."""
+
+PLACES = frozenset({TERRAFORM.default_host, OPENTOFU.default_host})
+"""The registries, in comparison form, of which release dates can be had."""
+
+_OK = 200
+_FIRST = datetime(2014, 7, 28, tzinfo=UTC)
+"""Terraform's first release: what claims to be older has no date, such as year 1, which is Go's empty time."""
 
 
 class ListedVersion(Struct, frozen=True):
@@ -103,6 +117,19 @@ class SignedChecksums(Struct, frozen=True):
     sums: bytes
     signature: bytes
     as_of: str = ""
+
+
+class PlatformPackage(Struct, frozen=True):
+    """The registry's report on one platform's package.
+
+    Attributes:
+        hashes: With their schemes, as reported.
+        size: Bytes; 0 where the registry does not say, or says less than nothing.
+    """
+
+    platform: Platform
+    hashes: tuple[str, ...]
+    size: int
 
 
 class PackageMetadata(Struct, frozen=True):
@@ -257,25 +284,6 @@ def _url(answer: Response, fields: Fields, name: str) -> str:
         raise ShapeError(f'a URL in "{name}" that cannot be used: {error}') from error
 
 
-_MAX_PACKAGES, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
-"""Platforms, hashes of one, and characters of a hash in an answer: there are 20 platforms and two schemes."""
-
-_HASH = re.compile(r"[^:\s]+:[^\x00-\x20\x7f]*\Z")
-
-
-class PlatformPackage(Struct, frozen=True):
-    """The registry's report on one platform's package.
-
-    Attributes:
-        hashes: With their schemes, as reported.
-        size: Bytes; 0 where the registry does not say, or says less than nothing.
-    """
-
-    platform: Platform
-    hashes: tuple[str, ...]
-    size: int
-
-
 def read_packages(fields: Fields, *, is_strict: bool) -> tuple[PlatformPackage, ...]:
     """Read the map of a registry's answer about one package.
 
@@ -309,17 +317,6 @@ def _package(key: str, value: Fields) -> PlatformPackage:
 def is_hash(text: str) -> bool:
     """True if a text is a hash with its scheme, known or not."""
     return _HASH.match(text) is not None
-
-
-OPENTOFU_DATES_HOST = "api.opentofu.org"
-"""The host of the documentation of OpenTofu's registry, with the release dates: a host of the same project."""
-
-PLACES = frozenset({TERRAFORM.default_host, OPENTOFU.default_host})
-"""The registries, in comparison form, of which release dates can be had."""
-
-_OK = 200
-_FIRST = datetime(2014, 7, 28, tzinfo=UTC)
-"""Terraform's first release: what claims to be older has no date, such as year 1, which is Go's empty time."""
 
 
 class ReleaseDates(Struct, frozen=True):

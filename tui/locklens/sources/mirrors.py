@@ -1,6 +1,6 @@
-"""What all sources without signed checksums have in common: mirrors.
+"""Mirrors: folders and servers with copies of packages, without signatures.
 
-A folder of packages, packed or unpacked, in the layout of the tools.
+A filesystem mirror has packages, packed or unpacked, in the layout of the tools:
 
     HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip
     HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/
@@ -8,9 +8,8 @@ A folder of packages, packed or unpacked, in the layout of the tools.
 Other names are ignored, links to folders above the platform are not followed, and packages may be links, as with the
 tools (internal/getproviders/filesystem_search.go).
 
-The provider network mirror protocol: documents of versions and packages below a base URL.
-
-Answers are refused for the tools' reasons (internal/getproviders/http_mirror_source.go; the protocol:
+A network mirror has documents of versions and packages below a base URL. Answers are refused for the tools' reasons
+(internal/getproviders/http_mirror_source.go; the protocol:
 developer.hashicorp.com/terraform/internals/provider-network-mirror-protocol).
 """
 
@@ -61,6 +60,7 @@ from locklens.sources.urls import MAX_URL, host_of, resolve, url_for_log
 from locklens.versions import Version, VersionSyntaxError
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
@@ -70,6 +70,25 @@ if TYPE_CHECKING:
     from locklens.sources.hosts import Access
     from locklens.sources.http import Response
     from locklens.sources.metadata import SignedChecksums
+
+
+MEND_MIRROR = "fill the mirror again with `locklens mirror DIR`, or exclude the provider from it"
+"""The next step where a mirror is damaged."""
+
+CHECK_SERVER = "check that the mirror's server has it, or exclude the provider from the mirror"
+"""The next step where a mirror's server gives no usable answer."""
+
+_MOST_NAMES = 200_000
+"""Names that are looked at below one folder; a mirror of every public provider's newest version has 60,000."""
+
+_BLOCK = 1 << 20
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+_OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
+_REDIRECTS = 5
+_JSON = "application/json"
+_MAX_PLATFORMS, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
+"""Packages of a version, hashes of one, and characters of a hash: some twenty times what any mirror has."""
 
 
 class Unsigned:
@@ -90,19 +109,6 @@ class Unsigned:
     def release_dates(self, address: ProviderAddress) -> ReleaseDates:  # noqa: ARG002
         """Return no dates: mirrors have none."""
         return ReleaseDates()
-
-
-MEND_MIRROR = "fill the mirror again with `locklens mirror DIR`, or exclude the provider from it"
-"""The next step where a mirror is damaged."""
-
-CHECK_SERVER = "check that the mirror's server has it, or exclude the provider from the mirror"
-"""The next step where a mirror's server gives no usable answer."""
-
-_MOST_NAMES = 200_000
-"""Names that are looked at below one folder; a mirror of every public provider's newest version has 60,000."""
-
-_BLOCK = 1 << 20
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class MirroredPackage(Struct, frozen=True):
@@ -327,13 +333,6 @@ def _platform(text: str) -> Platform | None:
 def _require_file(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(0, "it is not a regular file")
-
-
-_OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
-_REDIRECTS = 5
-_JSON = "application/json"
-_MAX_PLATFORMS, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
-"""Packages of a version, hashes of one, and characters of a hash: some twenty times what any mirror has."""
 
 
 class NetworkMirror(Unsigned):

@@ -1,9 +1,7 @@
 """The registries and mirrors of a run, put together from the user's settings: one client, one memory of answers.
 
-Several sources as one: which of them a provider may be installed from, and in which order they are asked.
-
-The rules are `MultiSource`'s (internal/getproviders/multi_source.go): versions are those of all sources together, a
-package is the first one's that has it, and only "does not have it" lets the next source answer.
+Several sources act as one by the rules of `MultiSource` (internal/getproviders/multi_source.go): versions are those of
+all sources together, a package is the first one's that has it, and only "does not have it" lets the next source answer.
 """
 
 from __future__ import annotations
@@ -31,15 +29,20 @@ from locklens.sources.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
     from typing import Self
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.errors import ConfigurationError
     from locklens.sources import Source
-    from locklens.sources.http import Exchange
+    from locklens.sources.http import Exchange, Transfer
+    from locklens.sources.metadata import ListedVersion, PackageMetadata, SignedChecksums
     from locklens.storage.cache import Cache
+    from locklens.versions import Version
+
+    _Build = tuple[ProviderAddress, Version, Platform]
 
 
 class Registries:
@@ -229,19 +232,6 @@ def _refuse_oci(address: ProviderAddress) -> NoReturn:
     words = f"{address} would be installed from an oci_mirror, which is not supported yet"
     hint = "use `tofu init`, or exclude the provider from the oci_mirror block"
     raise UnavailableError(words, address=str(address), hint=hint)
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
-
-    from locklens.addresses import Platform, ProviderAddress
-    from locklens.sources import Source
-    from locklens.sources.http import Transfer
-    from locklens.sources.metadata import ListedVersion, PackageMetadata, SignedChecksums
-    from locklens.versions import Version
-
-    _Build = tuple[ProviderAddress, Version, Platform]
 
 
 class Route(Struct, frozen=True):

@@ -4,8 +4,6 @@ Terraform and OpenTofu ask the same questions in the same order and differ in wh
 key, OpenTofu an expired signature too, and on its own registry a release for which no key is listed. Both look, for
 each key that the registry lists, at the first signature that names it, and at no other.
 
-The tiers are facts about keys, so they are found for both tools, though OpenTofu shows none.
-
 The rules are those of internal/getproviders/package_authentication.go in Terraform v1.11.4 and OpenTofu v1.12.6, in
 this order; step numbers are repeated where a step is done:
 
@@ -18,13 +16,10 @@ this order; step numbers are repeated where a step is done:
 5. Terraform alone holds the key against HashiCorp's own and, by its trust signature, against the partners' key.
 6. `AcceptableHashes` (`acceptableHashes` in OpenTofu): what of SHA256SUMS goes into the lock file.
 
-The kind of publisher that signed a release, determined by the two keys that HashiCorp publishes.
-
-The security key signs HashiCorp's own providers. The partners key signs the keys of its partners, and the registry
-hands that signature out beside the key. The keys are in `keys/`, as https://www.hashicorp.com/security and Terraform's
-sources have them.
-
-The origin of each hash of a release: its signer, or the registry alone.
+Two keys that HashiCorp publishes determine the tier. The security key signs HashiCorp's own providers. The partners key
+signs the keys of its partners, and the registry hands that signature out beside the key. The keys are in `keys/`, as
+https://www.hashicorp.com/security and Terraform's sources have them. Tiers are facts about keys, so they are found for
+both tools, though OpenTofu shows none.
 """
 
 from __future__ import annotations
@@ -56,6 +51,12 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.trust.signature import Verifier
+
+
+SECURITY, PARTNERS = "hashicorp-security", "hashicorp-partners"
+
+SECURITY_KEY_IDS = frozenset({"34365D9472D7468F", "B0B441097685B676", "C820C6D5CD27AB87"})
+"""The security key and its subkeys that sign: gpg is not asked about signatures that name none of them."""
 
 
 class AuthenticationOutcome(StrEnum):
@@ -92,6 +93,13 @@ class Lenience(StrEnum):
 
     EXPIRED_KEY = "expired key"
     EXPIRED_SIGNATURE = "expired signature"
+
+
+class PublishedKey(Struct, frozen=True):
+    """A key as a registry lists it, and what it claims HashiCorp's partners key to have signed."""
+
+    armor: str
+    trust_signature: str = ""
 
 
 class Release(Struct, frozen=True):
@@ -300,19 +308,6 @@ def _details(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Le
     if signature.signature_expired:
         return (None, Lenience.EXPIRED_SIGNATURE) if dialect is OPENTOFU else (Refusal.EXPIRED_SIGNATURE, None)
     return None, None
-
-
-SECURITY, PARTNERS = "hashicorp-security", "hashicorp-partners"
-
-SECURITY_KEY_IDS = frozenset({"34365D9472D7468F", "B0B441097685B676", "C820C6D5CD27AB87"})
-"""The security key and its subkeys that sign: gpg is not asked about signatures that name none of them."""
-
-
-class PublishedKey(Struct, frozen=True):
-    """A key as a registry lists it, and what it claims HashiCorp's partners key to have signed."""
-
-    armor: str
-    trust_signature: str = ""
 
 
 @cache

@@ -5,14 +5,11 @@ package's file name. To fill the lock file they collect the first word of every 
 collect nothing, or to crash. locklens reads it by a third, tolerant rule, which skips odd lines and names them, so
 that a review goes on where a tool would not; and says what the tools would do.
 
-Nothing is verified here; see `locklens.trust.signature`.
-
-The check that the signed packages are of the requested release, which the tools omit.
-
-To a tool the names in SHA256SUMS are but keys: it takes the line with the name that the registry says, and locks every
-other line beside it. The genuine, signed list of another version is then as good as this one's, and so is that of
-another provider of the same signer. An attacker who controls a registry's answers can pass an old release off as a new
-one without any key. Only the names say what a list is of, for they are signed too: registries publish packages as
+`foreign_words` checks that the signed packages are of the requested release, which the tools omit. To a tool the names
+in SHA256SUMS are only keys: it takes the line with the name that the registry says, and locks every other line beside
+it. The genuine, signed list of another version is then as good as this one's, and so is that of another provider of
+the same signer. An attacker who controls a registry's answers can pass an old release off as a new one without any
+key. Only the names say what a list is of, for they are signed too: registries publish packages as
 `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
 
 Two lists without a package of this release are two things:
@@ -20,6 +17,8 @@ Two lists without a package of this release are two things:
 - One that names packages of another version or type speaks of another release: nothing in it counts.
 - One in which no name is of that form says nothing at all. Private registries may call their packages anything, and
   the tools install them; such a list is taken as it is, and its packages stay unknown to the review.
+
+Nothing is verified here; see `locklens.trust.signature`.
 """
 
 from __future__ import annotations
@@ -51,6 +50,9 @@ _PACKAGE = re.compile(
     r"terraform-provider-(?P<type>[^_/\\\s]+)_(?P<version>[^_/\\\s]+)_(?P<os>[a-z0-9]+)_(?P<arch>[a-z0-9]+)\.zip\Z"
 )
 _MANIFEST = re.compile(r"terraform-provider-[^_/\\\s]+_[^_/\\\s]+_manifest\.json\Z")
+
+_NAMED = 3
+"""Files that a sentence names; a hostile list has thousands."""
 
 
 class Content(StrEnum):
@@ -267,10 +269,6 @@ def _decoded(digest: bytes) -> Matching:
 
 def _zh(digest: bytes) -> str:
     return zh_of(digest.decode("ascii").lower())
-
-
-_NAMED = 3
-"""Files that a sentence names; a hostile list has thousands."""
 
 
 class Build(Struct, frozen=True):

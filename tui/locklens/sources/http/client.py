@@ -1,7 +1,4 @@
-"""The client of a run: shares answers between those who ask the same, in this run and with earlier ones.
-
-Cached answers of earlier runs, and the rules for their age.
-"""
+"""The client of a run: shares answers between those who ask the same, in this run and with earlier ones."""
 
 from __future__ import annotations
 
@@ -26,11 +23,18 @@ if TYPE_CHECKING:
     from locklens.sources.http.values import RequestKind, Transfer
     from locklens.storage.cache import Cache
 
+
 _MOST_HELD = 128 * 1024 * 1024
 """Bytes of answers that are held for repeated requests: those of a thousand providers have half of it. Beyond, the
 oldest are let go, and would be asked for again."""
 
 _GLANCE = 0.1
+
+LIFE = timedelta(hours=1)
+"""For which an answer is used without asking. A review is repeated many times within one working session, and should
+not ask the same again each time; a republished package must still be noticed the same day."""
+
+_OK, _NOT_FOUND = 200, 404
 
 
 class Client:
@@ -268,13 +272,6 @@ def _host_name(url: str) -> str:
 def _offline(url: str, why: str) -> OfflineError:
     name = _host_name(url)
     return OfflineError(f"{name} was not asked: {why}", source=name, hint="run without --offline")
-
-
-LIFE = timedelta(hours=1)
-"""For which an answer is used without asking. A review is repeated many times within one working session, and should
-not ask the same again each time; a republished package must still be noticed the same day."""
-
-_OK, _NOT_FOUND = 200, 404
 
 
 class Recollection:

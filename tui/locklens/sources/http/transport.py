@@ -35,6 +35,7 @@ from locklens.sources.urls import is_loopback, is_public
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+
 _IDLE_SECONDS = 15.0
 
 _MOST_AT_ONCE = 1 << 19
@@ -42,6 +43,18 @@ _MOST_AT_ONCE = 1 << 19
 
 GLANCE = 0.1
 """Seconds between two looks at whether the run was cancelled."""
+
+_PORTS = {"https": 443, "http": 80}
+
+_BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/tls/cacert.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+"""The stores of Linux distributions, which a Python built elsewhere does not find."""
 
 
 class Bounds(threading.local):
@@ -269,9 +282,6 @@ def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> 
     return streams[0]
 
 
-_PORTS = {"https": 443, "http": 80}
-
-
 def proxy_for(url: str, environ: Mapping[str, str]) -> str:
     """Return the URL of the proxy for a request, "" for none.
 
@@ -318,17 +328,6 @@ def _in_network(host: str, network: str) -> bool:
         return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
     except ValueError:
         return False
-
-
-_BUNDLES = (
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/pki/tls/cacert.pem",
-    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-)
-"""The stores of Linux distributions, which a Python built elsewhere does not find."""
 
 
 def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:

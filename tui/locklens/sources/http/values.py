@@ -1,7 +1,4 @@
-"""Requests and answers as values.
-
-The kinds of requests with their bounds on size and time, and the rules for retries.
-"""
+"""Requests and answers as values: kinds of requests with their bounds on size and time, and the rules for retries."""
 
 from __future__ import annotations
 
@@ -12,10 +9,41 @@ from http import HTTPStatus
 from msgspec import Struct
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from locklens.dialect import Dialect
+
+
+KIB = 1024
+MIB = 1024 * KIB
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 30.0
+"""Seconds between two attempts: 1, 2, 4 and so on up to this, as the tools wait."""
+
+_TERRAFORM_DISCOVERY_SECONDS = 11.0
+_TERRAFORM_DISCOVERY_REDIRECTS = 3
+_GO_REDIRECTS = 9
+_DEFAULT_SECONDS = 10.0
+_DEFAULT_RETRIES = 1
+_DEFAULT_PACKAGE_RETRIES = 2
+_MOST_SECONDS = 3600
+_MOST_RETRIES = 100
+_TOO_MANY_REQUESTS, _SERVER_ERRORS, _NOT_IMPLEMENTED = 429, 500, 501
+
+_LEAST_RATE = 16 * KIB
+_PATIENCE = 10
+_LONGEST_DOWNLOAD = 4 * 3600.0
+"""Bytes a second that a package must come to, which is what 16 of them leave each other of 2 Mbit/s; how many times
+longer than without a byte it may fall short of that; and seconds that none may take: a server that sends a little now
+and then would never stall."""
+
+REQUESTS_PER_HOST = 16
+"""Concurrent requests to one host, unless LOCKLENS_REQUESTS_PER_HOST is set."""
+
+_MOST_AT_ONCE = 64
 
 
 class Response(Struct, frozen=True):
@@ -84,49 +112,6 @@ class Exchange(Struct, frozen=True):
         again = f", attempt {self.attempt}" if self.attempt > 1 else ""
         token = ", with a token" if self.with_token else ""
         return f"GET {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
-
-
-def moment() -> str:
-    """The time, as answers have it: ISO 8601 in UTC with seconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def status_words(status: int) -> str:
-    """A status with its standard phrase; the server's own phrase could be any text."""
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)
-
-
-KIB = 1024
-MIB = 1024 * KIB
-
-FIRST_WAIT = 1.0
-LONGEST_WAIT = 30.0
-"""Seconds between two attempts: 1, 2, 4 and so on up to this, as the tools wait."""
-
-_TERRAFORM_DISCOVERY_SECONDS = 11.0
-_TERRAFORM_DISCOVERY_REDIRECTS = 3
-_GO_REDIRECTS = 9
-_DEFAULT_SECONDS = 10.0
-_DEFAULT_RETRIES = 1
-_DEFAULT_PACKAGE_RETRIES = 2
-_MOST_SECONDS = 3600
-_MOST_RETRIES = 100
-_TOO_MANY_REQUESTS, _SERVER_ERRORS, _NOT_IMPLEMENTED = 429, 500, 501
-
-_LEAST_RATE = 16 * KIB
-_PATIENCE = 10
-_LONGEST_DOWNLOAD = 4 * 3600.0
-"""Bytes a second that a package must come to, which is what 16 of them leave each other of 2 Mbit/s; how many times
-longer than without a byte it may fall short of that; and seconds that none may take: a server that sends a little now
-and then would never stall."""
-
-REQUESTS_PER_HOST = 16
-"""Concurrent requests to one host, unless LOCKLENS_REQUESTS_PER_HOST is set."""
-
-_MOST_AT_ONCE = 64
 
 
 class RequestKind(Struct, frozen=True):
@@ -202,6 +187,19 @@ class Kinds(Struct, frozen=True):
             # Terraform sends a HEAD first and shrugs off what becomes of it: one hiccup does it no harm either.
             package_retries=1 if is_terraform else of_packages,
         )
+
+
+def moment() -> str:
+    """The time, as answers have it: ISO 8601 in UTC with seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def status_words(status: int) -> str:
+    """A status with its standard phrase; the server's own phrase could be any text."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
 
 
 def user_agent(environ: Mapping[str, str]) -> str:
