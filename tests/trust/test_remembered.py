@@ -233,7 +233,7 @@ GOOD = Verification(signatures=(Signature(SignatureStatus.GOOD, "A", matches=Tru
 
 
 def test_what_is_written_is_read_and_nothing_else_is() -> None:
-    text = signature.written(GOOD, [50, 300, 200], 100)
+    text = signature.cache_record(GOOD, [50, 300, 200], 100)
     assert text is not None
     assert signature.cached_verification(text, 100) == signature.cached_verification(text, 199) == GOOD
     assert [signature.cached_verification(text, now) for now in (99, 200, 250, 10**12)] == [None] * 4
@@ -249,13 +249,13 @@ def test_what_is_written_is_read_and_nothing_else_is() -> None:
             if status is not SignatureStatus.GOOD
         ),
     ):
-        assert signature.written(worse, [], 100) is None
+        assert signature.cache_record(worse, [], 100) is None
 
 
 @given(st.binary(max_size=100))
 def test_no_bytes_make_reading_fail(data: bytes) -> None:
     assert signature.cached_verification(data, 1.0) is None
-    whole = signature.written(GOOD, [], 1.0)
+    whole = signature.cache_record(GOOD, [], 1.0)
     assert whole is not None
     assert signature.cached_verification(whole[: len(data) % len(whole)], 1.0) is None
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, field
 
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import TrustError
 from locklens.hashes import is_known_scheme
 from locklens.install.folders import PluginCache
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
     from locklens.lockfile.model import LockEntry
@@ -41,7 +41,7 @@ class ProviderRequirement(Struct, frozen=True):
 
     Attributes:
         requirements: All of its requirements.
-        prior: Its entry in the lock file, None where it has none.
+        prior: Its entry in the lock file, None if it has none.
         first: The platform whose package is looked up first, None while that is unknown.
     """
 
@@ -62,7 +62,7 @@ class ProviderRequirement(Struct, frozen=True):
 
     @property
     def pinned(self) -> Version | None:
-        """The version of an exact constraint; None where there is none, or several."""
+        """The version of an exact constraint; None if there is none, or several."""
         terms = [term for requirement in self.requirements for term in requirement.constraints.terms]
         versions = {term.version for term in terms if term.is_pin}
         return versions.pop() if len(versions) == 1 else None
@@ -73,7 +73,7 @@ class LockRequest(Struct, frozen=True):
 
     Attributes:
         constraints: The combined constraints of the configuration, for the entry.
-        prior: Its entry in the lock file, None where it has none.
+        prior: Its entry in the lock file, None if it has none.
         accepts_republished: True if a locked package may be missing from the signed release.
         adds_reported: False to leave out what a registry reports of platforms that are not requested.
     """
@@ -108,7 +108,7 @@ class InstallContext:
         session: Connections, verifier and threads; one that is made for installing.
         dialect: The tool.
         on_event: Called with events, from any thread, but never concurrently.
-        source: The source of every provider; None for the registries that the session asks.
+        source: The source of every provider; None stands for the registries that the session asks.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class InstallContext:
 
     @property
     def plugin_cache(self) -> PluginCache | None:
-        """The plugin cache of the user's settings, None where there is none."""
+        """The plugin cache of the user's settings, None if there is none."""
         return PluginCache.of(self.config)
 
     @property
@@ -154,8 +154,16 @@ class InstallContext:
         with self._events:
             self._on_event(event)
 
+    def failed(
+        self, address: ProviderAddress, summary: str, words: str, hint: str = "", *, is_of_trust: bool = False
+    ) -> Diagnostic:
+        """Emit the event of a provider that failed, and return its diagnostic."""
+        name = self.name(address)
+        self.tell(ProviderFailed(name, summary, words, hint))
+        return Diagnostic(DiagnosticSeverity.ERROR, summary, words, name, hint=hint, is_of_trust=is_of_trust)
+
     def map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        """Return the results of work that runs concurrently, in the items' order; as of `ReleaseSession.map`.
+        """Return the results of work that runs concurrently, in the items' order; see `ReleaseSession.map`.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -213,14 +221,14 @@ class CacheBusy(_Of, frozen=True):
 
 
 class FetchStarted(_Of, frozen=True):
-    """A download begins; `platform` is None where the package is to be installed."""
+    """A download begins; `platform` is None if the package is to be installed."""
 
     version: Version
     platform: Platform | None
 
 
 class PackageArriving(_Of, frozen=True):
-    """Progress of a download, in bytes; `size` is None where the server gives none."""
+    """Progress of a download, in bytes; `size` is None if the server gives none."""
 
     version: Version
     platform: Platform
@@ -280,7 +288,7 @@ class ReleaseWarned(_Of, frozen=True):
 
     Attributes:
         words: A sentence without its full stop.
-        rule: The rule of a review that finds the same; "" for none.
+        rule: The rule of a review that finds the same, or "".
     """
 
     version: Version

@@ -45,7 +45,7 @@ _EVENT_SECONDS = 0.5
 def admitted(
     context: InstallContext, address: ProviderAddress, version: Version, platform: Platform
 ) -> tuple[PackageMetadata, AuthenticatedRelease]:
-    """Fetch a package's metadata and its signed release, and authenticates the release.
+    """Fetch a package's metadata and its signed release, and authenticate the release.
 
     Raises:
         SourceError: The registry has no such package, or gives no answer.
@@ -57,7 +57,7 @@ def admitted(
 
 
 def offered(context: InstallContext, address: ProviderAddress, version: Version, platform: Platform) -> PackageMetadata:
-    """Fetch a package's metadata, and begin to fetch the signed release; errors as of `admitted`."""
+    """Fetch a package's metadata, and begin to fetch the signed release; errors as in `admitted`."""
     source = context.source(address)
     metadata = source.package(address, version, platform)
     if not is_supported(metadata.protocols):
@@ -67,7 +67,7 @@ def offered(context: InstallContext, address: ProviderAddress, version: Version,
 
 
 def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedRelease:
-    """Authenticate the release of a package; errors as of `admitted`."""
+    """Authenticate the release of a package; errors as in `admitted`."""
     if context.session.cache.package(metadata.zh) is None:
         # gpg reads the keys meanwhile. For a package that was hashed before, the signature was verified too.
         context.authenticator.prepare(metadata)
@@ -99,7 +99,7 @@ class FetchedPackage(Struct, frozen=True):
 
     Attributes:
         package: Its hashes; of an unpacked package of a mirror, which has no zip file, `zh` is "".
-        recorded: Those of its hashes that are for the lock file beside those of its files and the release's.
+        recorded: Further hashes for the lock file, beside those of its files and the release's.
     """
 
     package: HashedPackage
@@ -109,7 +109,7 @@ class FetchedPackage(Struct, frozen=True):
 def remembered_package(
     context: InstallContext, zh: str, platform: Platform, release: AuthenticatedRelease
 ) -> HashedPackage | None:
-    """Return a package that was hashed before; None where there is none, or its registry reports another hash of it.
+    """Return a package that was hashed before; None if there is none, or its registry reports another hash of it.
 
     In that case the package decides: its zip file may have that hash, which is not kept.
     """
@@ -118,7 +118,7 @@ def remembered_package(
 
 
 def reported_package(zh: str, platform: Platform, release: AuthenticatedRelease) -> HashedPackage | None:
-    """Return a package as a believed registry reports it, without sizes; None where that is not enough."""
+    """Return a package as a believed registry reports it, without sizes; None if that is not enough."""
     return HashedPackage.of_hashes(zh, release.believed.get(platform, ()))
 
 
@@ -145,7 +145,7 @@ def hashed(context: InstallContext, metadata: PackageMetadata, release: Authenti
 def downloaded(
     context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease, file: BinaryIO
 ) -> Passed:
-    """Store a package while it is downloaded, and cache its hashes; errors as of `hashed`.
+    """Store a package while it is downloaded, and cache its hashes; errors as in `hashed`.
 
     Args:
         context: Receives progress events.
@@ -190,7 +190,7 @@ def unpacked(
     release: Future[AuthenticatedRelease],
     check: Callable[[Passed], None],
 ) -> FetchedPackage:
-    """Unpack a package into a new folder while it is downloaded, and cache its hashes; errors as of `hashed`.
+    """Unpack a package into a new folder while it is downloaded, and cache its hashes; errors as in `hashed`.
 
     Args:
         context: Receives progress events.
@@ -241,14 +241,14 @@ def placed(
     locked: Collection[str],
     mismatch: TrustError,
 ) -> FetchedPackage:
-    """Fetch a package into a staging folder, or link to it where it is unpacked already; errors as of `hashed`.
+    """Fetch a package into a staging folder, or link to it if it is unpacked already; errors as in `hashed`.
 
     Args:
         context: Receives progress events.
         metadata: The package's.
         staging: The folder.
         release: The authentication of the release; see `unpacked`.
-        locked: The locked hashes of this version, of known schemes; empty for none.
+        locked: The locked hashes of this version, of known schemes.
         mismatch: Raised for a package that has none of them.
     """
     if metadata.path is not None and metadata.is_folder:

@@ -92,7 +92,7 @@ class DataFolder:
         return cls(path, (), packages="")
 
     def turns_at(self, place: Path) -> tuple[Path, tuple[str, ...]]:
-        """The place of the lock that OpenTofu takes for a package of a plugin cache; as of `turns`."""
+        """The place of the lock that OpenTofu takes for a package of a plugin cache, in the form of `turns`."""
         return self._trusted, (*self._way_to(place), f"{place.name}.lock")
 
     @property
@@ -120,7 +120,7 @@ class DataFolder:
         return bool(of_files) and not of_files.isdisjoint(self.hashes(place, cancel))
 
     def hashes(self, place: Path, cancel: threading.Event | None = None) -> frozenset[str]:
-        """Return the hashes of the package at a place, none where there is none; errors as of `has`."""
+        """Return the hashes of the package at a place, none if there is no package; errors as in `has`."""
         is_elsewhere = leads_through_link(self._trusted, self._way_to(place))
         return frozenset() if is_elsewhere else hashes_at(place, cancel)
 
@@ -209,7 +209,7 @@ class Staging:
 
 
 def hashes_at(place: Path, cancel: threading.Event | None = None) -> frozenset[str]:
-    """Return the hashes of the package installed at a place, none where there is none.
+    """Return the hashes of the package installed at a place, none if there is no package.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -233,7 +233,7 @@ class PluginCache(Struct, frozen=True):
 
     @classmethod
     def of(cls, config: CliConfig) -> PluginCache | None:
-        """Return the cache that the settings name, None where they name none."""
+        """Return the cache that the settings name, None if they name none."""
         if not config.plugin_cache_dir:
             return None
         folder = DataFolder.of_cache(Path(config.plugin_cache_dir).absolute())
@@ -242,7 +242,7 @@ class PluginCache(Struct, frozen=True):
     def turn(
         self, place: Path, *, cancel: threading.Event | None, on_waiting: Callable[[], None]
     ) -> AbstractContextManager[None]:
-        """Wait until no other process installs a package; errors as of `locklens.storage.folder_lock.turn`."""
+        """Wait until no other process installs a package; errors as in `locklens.storage.folder_lock.turn`."""
         return turn(*self.folder.turns_at(place), cancel=cancel, on_waiting=on_waiting, is_tofus=True)
 
     def settled_hashes(

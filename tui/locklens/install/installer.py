@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, NotFoundError, TrustError
 from locklens.hashes import hashes_of_files
 from locklens.install.context import (
@@ -20,7 +20,6 @@ from locklens.install.context import (
     FetchStarted,
     FolderDiffers,
     LinkedFromCache,
-    ProviderFailed,
     ProviderInstalled,
     QueryStarted,
     RegistryWarned,
@@ -216,7 +215,7 @@ class _Installer:
         return select(requirement.requirements, known.versions, locked, upgrade=self._upgrade)
 
     def _from_cache(self, requirement: ProviderRequirement, version: Version) -> _Done | None:
-        """Install a provider from the plugin cache; None where it does not have what is locked."""
+        """Install a provider from the plugin cache; None if it does not have what is locked."""
         cache, address = self._cache, requirement.address
         if cache is None:
             return None
@@ -282,7 +281,7 @@ class _Installer:
     def _from_cache_as_reported(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
     ) -> FetchedPackage | None:
-        """Install what a believed registry vouches for from the plugin cache; None where it has to be fetched.
+        """Install what a believed registry vouches for from the plugin cache; None if it has to be fetched.
 
         The lock file did not vouch for it: it has no hash of files for this platform, or no entry.
         """
@@ -388,8 +387,5 @@ class _Installer:
     def _failed(
         self, address: ProviderAddress, summary: str, words: str, error: LockLensError | None = None
     ) -> Diagnostic:
-        name = self._context.name(address)
         hint = next_step(error, self._root) if error is not None else ""
-        self._context.tell(ProviderFailed(name, summary, words, hint))
-        is_of_trust = isinstance(error, TrustError)
-        return Diagnostic(DiagnosticSeverity.ERROR, summary, words, name, hint=hint, is_of_trust=is_of_trust)
+        return self._context.failed(address, summary, words, hint, is_of_trust=isinstance(error, TrustError))

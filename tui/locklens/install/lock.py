@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, PlatformNotSupportedError, TrustError
 from locklens.install.context import (
     FetchStarted,
     HashesObtained,
     PackageHashed,
-    ProviderFailed,
     QueryStarted,
     RegistryWarned,
     next_step,
@@ -56,8 +55,8 @@ class _Obtained(Struct, frozen=True):
     """The release and package of one platform.
 
     Attributes:
-        package: None where every request refuses the release.
-        recorded: As of `FetchedPackage`.
+        package: The package, None if every request refuses the release.
+        recorded: See `FetchedPackage`.
     """
 
     platform: Platform
@@ -111,7 +110,7 @@ class Locker:
         self._keep([work[:2] for work in rest], self._context.map(lambda work: self._from_first(*work), rest))
 
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
-        """Return the new lock entry for each request, or its error; errors as of `fetch`."""
+        """Return the new lock entry for each request, or its error; raises as `fetch` does."""
         self.fetch(requests)
         return [self._entry(request) for request in requests]
 
@@ -301,7 +300,5 @@ def _signed_before(context: InstallContext, request: LockRequest) -> str:
 def _failed(
     context: InstallContext, address: ProviderAddress, words: str, error: LockLensError | None = None
 ) -> Diagnostic:
-    name, hint = context.name(address), next_step(error) if error is not None else ""
-    context.tell(ProviderFailed(name, LOCKING_FAILED, words, hint))
-    is_of_trust = isinstance(error, TrustError)
-    return Diagnostic(DiagnosticSeverity.ERROR, LOCKING_FAILED, words, name, hint=hint, is_of_trust=is_of_trust)
+    hint = next_step(error) if error is not None else ""
+    return context.failed(address, LOCKING_FAILED, words, hint, is_of_trust=isinstance(error, TrustError))

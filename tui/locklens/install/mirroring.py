@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from msgspec import Struct
 
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, PackageError, PlatformNotSupportedError
 from locklens.hashes import hashes_of_files, zh_of
-from locklens.install.context import FetchStarted, PackageMirrored, ProviderFailed
+from locklens.install.context import FetchStarted, PackageMirrored
 from locklens.install.fetching import admitted, downloaded, warn
 from locklens.install.folders import unwritable
 from locklens.packages.hashing import hash_arriving_package
 from locklens.releases.authentication import check_reported
-from locklens.sources.mirrors import search
+from locklens.sources.mirrors import opened_file, search
 from locklens.storage.folder_lock import turn
 from locklens.storage.realfolders import Way
 
@@ -51,14 +50,13 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getat
 _LOCK = ".locklens.lock"
 
 _BLOCK = 1 << 20
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Mirrored(Struct, frozen=True):
-    """What became of the packages.
+    """The result of mirroring packages.
 
     Attributes:
-        hashes: Of each package that is in the folder now, as documents list them.
+        hashes: Hashes of each package that is in the folder now, as documents list them.
         failures: Errors of the others.
     """
 
@@ -89,7 +87,7 @@ def write_documents(
     """Write the documents of providers, for all of their zip files that are in a folder; return what failed.
 
     Args:
-        providers: Those whose documents are written.
+        providers: The providers whose documents are written.
         known: Hashes of the packages of this run; the others are hashed.
         context: Its threads compute.
         into: The folder.
@@ -104,7 +102,7 @@ def write_documents(
     failures = []
     for one, outcome in zip(packages, context.map(lambda one: _hashes(one, known, context), packages), strict=True):
         if isinstance(outcome, LockLensError):
-            failures.append(_failed(context, one.address, str(outcome), outcome.hint))
+            failures.append(context.failed(one.address, _SUMMARY, str(outcome), outcome.hint))
         else:
             hashes.setdefault(one.address, {})[one.version, one.platform] = outcome
     for address, each in hashes.items():
@@ -140,9 +138,9 @@ def _mirrored(build: Build, context: InstallContext, into: MirrorFolder) -> tupl
             with into.writing(build) as file:
                 package = downloaded(context, metadata, release, file)
     except PlatformNotSupportedError:
-        return _failed(context, address, f"provider {name} {version} is not available for {platform}")
+        return context.failed(address, _SUMMARY, f"provider {name} {version} is not available for {platform}")
     except LockLensError as error:
-        return _failed(context, address, f"{name} {version} for {platform}: {error}", error.hint)
+        return context.failed(address, _SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
     signed = context.authenticator.words(release)
     context.tell(PackageMirrored(name, version, platform, signed, was_there))
     return _listed(package, context)
@@ -158,12 +156,6 @@ def _listed(package: Passed, context: InstallContext) -> tuple[str, ...]:
     return tuple(sorted(hashes if context.dialect.name == "opentofu" else hashes_of_files(hashes)))
 
 
-def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> Diagnostic:
-    name = context.name(address)
-    context.tell(ProviderFailed(name, _SUMMARY, words, hint))
-    return Diagnostic(DiagnosticSeverity.ERROR, _SUMMARY, words, name, hint=hint)
-
-
 class MirrorFolder:
     """A mirror's folder; neither it nor what is below it need exist. Thread-safe.
 
@@ -177,7 +169,7 @@ class MirrorFolder:
         self._cancel = cancel
 
     def turn(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
-        """Wait until no other process fills the folder; errors as of `locklens.storage.folder_lock.turn`."""
+        """Wait until no other process fills the folder; errors as in `locklens.storage.folder_lock.turn`."""
         return turn(self.path, (_LOCK,), cancel=self._cancel, on_waiting=on_waiting)
 
     def place(self, build: Build) -> Path:
@@ -336,25 +328,11 @@ def read_stored_package(path: Path, cancel: threading.Event | None = None) -> Pa
         RunCancelledError: `cancel` was set.
     """
     try:
-        with _opened(path) as arriving, _opened(path) as stored:
+        with opened_file(path) as arriving, opened_file(path) as stored:
             chunks = iter(lambda: arriving.read(_BLOCK), b"")
             return hash_arriving_package(chunks, cast("BinaryIO", _Stored(stored)), cancel=cancel)
     except OSError as error:
         raise PackageError(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    # A device acts on being opened, so what it is has to be known before; and again afterwards.
-    _require_file(path.stat())
-    with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123
-        _require_file(os.fstat(file.fileno()))
-        yield file
-
-
-def _require_file(status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "it is not a regular file")
 
 
 class _Stored:

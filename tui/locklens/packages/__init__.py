@@ -24,9 +24,9 @@ class Limits(Struct, frozen=True):
     Attributes:
         packed: Bytes of the zip file.
         unpacked: Bytes of the contents of all entries.
-        ratio: How many times the zip file's size its contents may have, once they are beyond `ratio_from` bytes.
+        ratio: Limit of the contents' bytes as a multiple of the zip file's, once they are beyond `ratio_from` bytes.
             Programs shrink to a quarter, at most to a tenth.
-        ratio_from: See `ratio`.
+        ratio_from: Bytes of contents up to which `ratio` does not count.
         entries: Entries of the zip file, and the folders that they need.
         name: Bytes of an entry's name.
     """
@@ -44,10 +44,10 @@ LIMITS = Limits()
 
 
 def stop_if(cancel: threading.Event | None) -> None:
-    """End the work at hand where the run was cancelled.
+    """End the work at hand if the run was cancelled.
 
     Raises:
-        RunCancelledError: It was.
+        RunCancelledError: It was cancelled.
     """
     if cancel is not None and cancel.is_set():
         raise RunCancelledError("the run was cancelled")

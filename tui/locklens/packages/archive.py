@@ -63,15 +63,15 @@ class ZipEntry(Struct, frozen=True):
     """One entry of the central directory.
 
     Attributes:
-        name: As it is stored, hostile.
-        system: On which it was packed, which says how to read `attributes`.
+        name: The stored bytes, hostile.
+        system: The system that it was packed on, which says how to read `attributes`.
         flags: General purpose bits.
         method: See `Method`; any number.
         crc: CRC-32 of the content.
         packed: Bytes that the content takes in the zip file.
         size: Bytes of the content.
         attributes: External attributes.
-        offset: Where its local header is in the file, which may be nowhere.
+        offset: Position of its local header, which may be outside of the file.
     """
 
     name: bytes
@@ -131,7 +131,7 @@ class _FormatError(Exception):
 
 
 class _End(Struct, frozen=True):
-    """The record at the end: where it is, how many entries are in the directory, its size, and where that should be."""
+    """The record at the end: its position, the number of entries, and the directory's size and claimed offset."""
 
     position: int
     count: int
@@ -146,7 +146,7 @@ def read_directory(
 
     Args:
         file: Seekable; left anywhere.
-        size: Of the file.
+        size: Bytes of the file.
         limit: Entries and the lengths of their names.
         cancel: Looked at between entries.
 
@@ -299,9 +299,9 @@ def lay_out(entries: Sequence[ZipEntry], packed: int, limit: Limits) -> PackageL
     """Find what unpacking would make.
 
     Args:
-        entries: In the zip file's order.
+        entries: The entries, in the zip file's order.
         packed: Bytes of the zip file.
-        limit: What the contents and the folders are held against.
+        limit: The bounds of contents and folders.
 
     Raises:
         PackageError: Unpacking would fail or go beyond a bound, or the folder could not be hashed.

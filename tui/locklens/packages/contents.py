@@ -79,7 +79,7 @@ class PackedBytes(Protocol):
 
 
 class InflateError(Exception):
-    """It is no deflate stream, or it breaks off."""
+    """The bytes are not a deflate stream, or it breaks off."""
 
 
 @cache
@@ -227,7 +227,7 @@ def check(entry: ZipEntry, digest: Digest) -> None:
 
 
 def damaged(entry: ZipEntry, why: str) -> PackageError:
-    """The error for a content that cannot be had."""
+    """Return the error for a content that cannot be read."""
     return PackageError(f"{entry} in the package is damaged: {why}")
 
 
@@ -235,11 +235,11 @@ class Streamed(Struct, frozen=True):
     """A content that passed.
 
     Attributes:
-        method: By which it was unpacked.
+        method: The compression method by which it was unpacked.
         packed: Bytes that it took.
         size: Bytes that it has.
-        digest: Of it.
-        descriptor: The CRC-32 that follows it, None where none does.
+        digest: Its digest.
+        descriptor: The CRC-32 of the data descriptor that follows it, None if there is none.
     """
 
     method: Method
@@ -261,12 +261,12 @@ class Streamed(Struct, frozen=True):
 def hash_arriving_entries(
     arriving: Arriving, second: SecondThread, limit: Limits, new: Callable[[], Digest]
 ) -> dict[int, Streamed]:
-    """Hashes contents as they arrive, up to the first that cannot be read from the front, or the central directory.
+    """Hash contents as they arrive, up to the first that cannot be read from the front, or the central directory.
 
     Args:
-        arriving: At its start.
-        second: Hashes; the digests are whole when it has finished.
-        limit: So that a bomb is not inflated before its size is known.
+        arriving: The package's bytes, none of them read yet.
+        second: The thread that hashes; the digests are complete when it has finished.
+        limit: Bounds, so that a bomb is not inflated before its size is known.
         new: Makes the digest of one content.
 
     Returns:

@@ -57,7 +57,7 @@ class Passed(Struct, frozen=True):
 
     Attributes:
         size: Bytes of the zip file.
-        entries: Of the zip file, in its order.
+        entries: The zip file's entries, in its order.
         contents: The digest of each of `layout.opened`, in its order.
     """
 
@@ -69,7 +69,7 @@ class Passed(Struct, frozen=True):
 
     @property
     def digests(self) -> dict[bytes, Digest]:
-        """Of the file at each path of the layout: of the last content where several have one path."""
+        """The digest of the file at each path of the layout; the last content counts if several have one path."""
         return {path: digest for (path, _), digest in zip(self.layout.opened, self.contents, strict=True)}
 
     @property
@@ -175,7 +175,7 @@ def _resolve(
     second: SecondThread,
     new: Callable[[], Digest],
 ) -> tuple[Digest, ...]:
-    """Hold what passed against the central directory, and read again what it does not confirm."""
+    """Compare what passed with the central directory, and read again what it does not confirm."""
     digests: list[Digest] = []
     read: list[tuple[ZipEntry, Digest]] = []
     for _, entry in layout.opened:
@@ -200,7 +200,7 @@ def spool_in(folder: Path | None) -> Iterator[BinaryIO]:
     """A temporary file without a name where the system has such: not even a killed process leaves it behind.
 
     Args:
-        folder: Where it is, None for the system's temporary folder; a small one is in memory.
+        folder: Its folder, None for the system's temporary folder; a small file stays in memory.
 
     Raises:
         OSError: It cannot be made.
@@ -221,11 +221,11 @@ class Arriving:
     """A source of packed bytes that are on their way.
 
     Args:
-        chunks: Of any sizes.
-        spool: Where all bytes are written as they arrive, in the second thread.
+        chunks: The bytes, in chunks of any sizes.
+        spool: Receives all bytes as they arrive, in the second thread.
         second: The thread for that and for the `zh`.
         limit: Bytes after which they are given up.
-        on_bytes: Is told of every chunk's bytes.
+        on_bytes: Called with the number of bytes of each chunk.
         cancel: Ends it between two chunks, and where `stop_if_cancelled` is called.
     """
 
@@ -254,11 +254,11 @@ class Arriving:
 
     @property
     def zh(self) -> str:
-        """Of all bytes, once they were drained and the second thread has finished."""
+        """The `zh` of all bytes, once they were drained and the second thread has finished."""
         return zh_of(self._sha256.hexdigest())
 
     def stop_if_cancelled(self) -> None:
-        """End the work where the run was cancelled: one piece may inflate to a thousand times its bytes.
+        """End the work if the run was cancelled: one piece may inflate to a thousand times its bytes.
 
         Raises:
             RunCancelledError: It was.

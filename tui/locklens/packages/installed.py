@@ -32,12 +32,12 @@ _READ = (
 
 
 def h1_of_folder(folder: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None) -> str:
-    """Compute the `h1` of an unpacked package; arguments and errors as of `file_digests`."""
+    """Compute the `h1` of an unpacked package; arguments and errors as in `file_digests`."""
     return h1_of_digests(file_digests(folder, limit=limit, cancel=cancel))
 
 
 def hashed_folder(folder: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None) -> HashedPackage:
-    """Compute every hash of an unpacked package; arguments and errors as of `file_digests`."""
+    """Compute every hash of an unpacked package; arguments and errors as in `file_digests`."""
     return HashedPackage.of_digests(file_digests(folder, limit=limit, cancel=cancel))
 
 
@@ -51,7 +51,7 @@ def file_digests(
 
     Args:
         folder: The package; a link to it is followed.
-        limit: Of its bounds those of the files' bytes and of the numbers of files and folders count.
+        limit: The bounds; `unpacked` and `entries` count.
         cancel: Looked at between blocks and between names.
 
     Raises:

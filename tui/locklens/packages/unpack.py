@@ -68,7 +68,7 @@ def unpack(chunks: Iterable[bytes], into: Path, **options: Unpack[PackageOptions
 
 
 class _Content(Digest):
-    """A content that is written while it passes."""
+    """A content that is written to the disk while it is hashed."""
 
     def __init__(self, place: bytes) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class _Folder:
                 inside.unlink(missing_ok=True)
 
     def content(self) -> _Content:
-        """Return where the next content goes."""
+        """Make the file of the next content."""
         content = _Content(b"%s.%d" % (self._top, len(self._contents)))
         self._contents.append(content)
         return content

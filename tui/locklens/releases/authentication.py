@@ -77,10 +77,10 @@ _SHOWN = 100
 
 
 class ReportedHashes(Struct, frozen=True):
-    """What a registry reports of a release, as far as its checksums bear it out.
+    """The hashes that a registry reports of a release, as far as its checksums bear them out.
 
     Attributes:
-        own: The entry of the package that was asked about; None where the registry reports nothing.
+        own: The entry of the requested package; None if the registry reports nothing.
         of_files: The hashes of the files of each platform's package whose reported `zh` is listed.
         passed_over: Platforms whose entry says nothing that could be compared, in order.
     """
@@ -98,7 +98,7 @@ class ReportedHashes(Struct, frozen=True):
 
     @property
     def warning(self) -> str:
-        """What was left out, in a sentence without its full stop; "" for nothing."""
+        """The hashes that were left out, in a sentence without its full stop; "" if there are none."""
         return left_out(self.passed_over, "its checksums do not bear them out") if self.passed_over else ""
 
     def without(self, platforms: Collection[Platform]) -> ReportedHashes:
@@ -150,7 +150,7 @@ def check_reported(metadata: PackageMetadata, own: PlatformPackage | None, size:
 
     Args:
         metadata: The package's.
-        own: The registry's report of it, None for none.
+        own: The registry's report of it, None if there is none.
         size: Its bytes.
         found: Its own hashes: of the unpacked folder, and of the zip file where folders or odd names make that
             another.
@@ -195,10 +195,10 @@ class JudgedRelease(Struct, frozen=True):
     """A release with the tool's judgement of it, whatever that is.
 
     Attributes:
-        release: What the registry states.
+        release: The registry's answer.
         authentication: The judgement.
         checksums: Its SHA256SUMS.
-        foreign: What is signed instead of this release, in a clause; "" for nothing.
+        foreign: The release that is signed instead of this one, in a clause, or "".
     """
 
     release: Release
@@ -214,11 +214,11 @@ class AuthenticatedRelease(Struct, frozen=True):
         authentication: The tool's judgement.
         checksums: Its SHA256SUMS.
         hashes: The hashes for the lock file that SHA256SUMS or a mirror gives, of all platforms.
-        warnings: What is odd about it, in sentences without their full stops.
+        warnings: Oddities, in sentences without their full stops.
         expected: Hashes of which the package must have one; empty for any package.
         records_matches: True if those that it has are for the lock file too.
-        reported: What the registry reports of each platform's package, to be compared with those that are at hand.
-        is_believed: True if that is for the lock file too.
+        reported: The hashes that the registry reports of each platform's package, to be compared with the packages.
+        is_believed: True if those are for the lock file too.
     """
 
     authentication: Authentication
@@ -300,7 +300,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         return judge_packages(had, (*had, *self.hashes), self.checksums, (address.type, str(version)))
 
     def change_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
-        """The change of the release since it was locked, as of `added_to`: a sentence, "" if unchanged.
+        """The change of the release since it was locked, by `added_to`: a sentence, "" if unchanged.
 
         A lock entry is all that is known of what was locked: unlike a review, which has the base, this cannot tell
         a hash that the release had from one that was written into the file.
@@ -328,8 +328,8 @@ class ReleaseAuthenticator:
     Args:
         dialect: The tool.
         verifier: Verifies signatures.
-        enforcement: What the environment makes OpenTofu insist on.
-        believed: Registries whose reported hashes OpenTofu records, comparison form; None for its own.
+        enforcement: The checks that the environment makes OpenTofu enforce.
+        believed: Registries whose reported hashes OpenTofu records, comparison form; None stands for its own.
     """
 
     def __init__(
@@ -369,7 +369,7 @@ class ReleaseAuthenticator:
         return JudgedRelease(release, judged, checksums, foreign_words(checksums, metadata.filename, wanted))
 
     def admit(self, metadata: PackageMetadata, signed: SignedChecksums | None) -> AuthenticatedRelease:
-        """Authenticate the release of one package, to be installed or locked; `signed` is None for a mirror's.
+        """Authenticate the release of one package, to be installed or locked; `signed` is None for a mirror's package.
 
         Raises:
             TrustError: The tool would refuse it, or its signature could not be verified.
@@ -462,7 +462,7 @@ def _checksum_words(refusal: Refusal, release: Release, checksums: Checksums) ->
 
 
 def _warnings(judged: Authentication, checksums: Checksums, of_reported: str) -> list[str]:
-    """The warnings about a release; `of_reported` is that about its reported hashes, "" for none."""
+    """Return the warnings about a release; `of_reported` is the one about its reported hashes, or ""."""
     found = []
     if checksums.odd:
         named = [f"line {odd.line} ({odd.why})" for odd in checksums.odd[:_LINES_NAMED]]

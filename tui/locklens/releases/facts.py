@@ -31,13 +31,13 @@ class NetworkSettings(Struct, frozen=True):
 
     Attributes:
         environ: Tokens, proxies, certificates and the place of the CLI configuration.
-        cache: What is kept between runs.
+        cache: The cache that is kept between runs.
         hosts: Given on the command line, comparison form.
         is_offline: No request is sent; cached answers count, however old.
         is_fresh: Answers that were cached before the run do not count.
         reported_hashes: Registries whose reported hashes are locked by OpenTofu's rules, and explain hashes in a
             review, comparison form; None: its own registry's are locked, and any that is asked explains.
-        methods: Where packages are installed from, as the command line says; None for where the tool would.
+        methods: The command line's places to install packages from; None stands for the tool's.
         asks_all: Plans may ask every registry that the roots require, as the tools do on the user's own roots.
     """
 
@@ -111,16 +111,16 @@ class ReleaseFacts(Struct, frozen=True):
     """The facts about one version of a provider.
 
     Attributes:
-        checksums: Its SHA256SUMS, None where it could not be had. Counts only for the hashes in `vouchers`.
+        checksums: Its SHA256SUMS, None if it could not be had. Counts only for the hashes in `vouchers`.
         authentication: The tool's judgement of the release, None without SHA256SUMS.
         vouchers: The origin of each hash that is vouched for.
         reported: The platform of each `h1` that the registry reports.
         sizes: Bytes of the packages, by `zh`, as far as the registry reports them.
-        trouble: Why not all is known.
-        as_of: When the oldest of the answers was given, ISO 8601 in UTC.
-        released: The release date that the registry claims; None where it is unknown or was not requested.
-        days: Since then.
-        foreign: What is signed instead of this release, in a clause; then `vouchers` is empty. "" for nothing.
+        trouble: The reason why not all is known.
+        as_of: The time of the oldest of the answers, ISO 8601 in UTC.
+        released: The release date that the registry claims; None if unknown or not requested.
+        days: Whole days since then.
+        foreign: The release that is signed instead of this one, in a clause, or "". If set, `vouchers` is empty.
         source: The page of the release, or else of the provider's source, as the registry's answers name it; unsigned.
     """
 

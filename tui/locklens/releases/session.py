@@ -66,7 +66,7 @@ class ReleaseSession:
     Args:
         settings: The network settings.
         base: Hosts that the base's lock files name, comparison form: they may be contacted beside those of the user's
-            settings. None for every host, as the tools contact those that a configuration requires.
+            settings. None stands for every host, as the tools contact those that a configuration requires.
         cancel: Set by another thread to stop.
         is_installing: True to ask as the tools do: cached answers of registries do not count (verified signatures
             and hashed packages do), and Terraform sends what `.netrc` has for a package's host.
@@ -154,7 +154,7 @@ class ReleaseSession:
         return self.registries(tool).of(address.host)
 
     def installation(self, tool: Dialect, root: Path) -> Source:
-        """Return what the tool would install the providers of a root from; `root` is its folder."""
+        """Return the source that the tool would install the providers of a root from; `root` is its folder."""
         return self.registries(tool).installation(root, self._settings.methods)
 
     def source(self, address: ProviderAddress, tool: Dialect) -> Source:
@@ -169,7 +169,7 @@ class ReleaseSession:
         return source
 
     def authenticator(self, tool: Dialect) -> ReleaseAuthenticator:
-        """Return what judges releases by a tool's rules."""
+        """Return the authenticator with a tool's rules."""
         with self._lock:
             authenticator = self._authenticators.get(tool.name)
             if authenticator is None:
@@ -267,7 +267,7 @@ class ReleaseLookup:
         return self._release(source, request)
 
     def offered(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
-        """Return the available versions of a provider; None where its registry may not be contacted.
+        """Return the available versions of a provider; None if its registry may not be contacted.
 
         Raises:
             SourceError: The registry has no usable answer.
@@ -286,7 +286,7 @@ class ReleaseLookup:
         return ReleaseDates() if isinstance(source, NotAsked) else source.release_dates(address)
 
     def ages(self, address: ProviderAddress, tool: Dialect) -> dict[Version, int]:
-        """Return the days since each version's release, as far as they are known; errors as of `release_dates`."""
+        """Return the days since each version's release, as far as they are known; errors as in `release_dates`."""
         now = datetime.now(UTC)
         return {
             version: max(0, (now - date).days) for version, date in self.release_dates(address, tool).moments.items()

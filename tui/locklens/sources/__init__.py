@@ -47,14 +47,14 @@ class Source(Protocol):
         """Start to fetch what `checksums` returns, without waiting for it."""
 
     def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums | None:
-        """Return the publisher's SHA256SUMS and its detached signature, unverified; None for a source without such.
+        """Return the publisher's SHA256SUMS and its detached signature, unverified; None for a source without them.
 
         Raises:
             UnavailableError: One of the two cannot be had.
         """
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
-        """Return the bytes of a package; None where they are not known before it is downloaded.
+        """Return the bytes of a package; None if they are not known before it is downloaded.
 
         Raises:
             UnavailableError: There is no such file, or no usable answer.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _MOST_MEMBERS = 1024
-"""Of one object; the largest that is read has one for each platform."""
+"""Members of one object; the largest that is read has one for each platform."""
 
 _NULL = Raw(b"null")
 _SPACE = b" \t\r\n"
@@ -68,11 +68,11 @@ def opened(data: bytes) -> Iterator[Fields]:
 
 
 def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
-    """Return the members of a document whose names begin so, in that very spelling; None for what is no text.
+    """Return a document's members whose names begin with a prefix, exactly spelt; None for values that are no text.
 
     Args:
-        data: As of `opened`, but with nothing behind the object.
-        prefix: Of names.
+        data: The document, as in `opened`, but with nothing behind the object.
+        prefix: The prefix of names.
 
     Raises:
         ShapeError: It is no JSON object, or more than one.
@@ -97,8 +97,8 @@ def member_names(data: bytes, name: str, most: int) -> tuple[str, ...]:
     """Return the names in one object of a document, as spelled; () where it is absent.
 
     Args:
-        data: As of `opened`.
-        name: Of the object, in lower case.
+        data: The document, as in `opened`.
+        name: The object's name, in lower case.
         most: Names that are read.
 
     Raises:
@@ -147,7 +147,7 @@ class Fields:
 
     Args:
         value: The object; null is an empty one.
-        name: What it is called in messages.
+        name: Its name in messages.
 
     Raises:
         ShapeError: From the constructor and every method, on a value of another type or above its bound.

@@ -69,7 +69,7 @@ class NotAsked(Struct, frozen=True):
 
     Attributes:
         host: Comparison form.
-        hint: What would make it one that is.
+        hint: The next step that would have it asked.
     """
 
     host: str
@@ -100,15 +100,15 @@ def asked_hosts(
     base: Iterable[str] = (),
     given: Iterable[str] = (),
 ) -> AskedHosts:
-    """Put together the hosts that may be asked. Hosts are in comparison form.
+    """Return the hosts that may be asked. Hosts are in comparison form.
 
     Args:
-        dialect: Whose default registry is asked; the other tool's is, too, to recognise hashes of its releases.
-        services: Of `host` blocks.
-        credentials: Of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for no host: it
+        dialect: The tool whose default registry is asked; so is the other tool's, to recognise hashes of its releases.
+        services: Hosts of `host` blocks.
+        credentials: Hosts of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for no host: it
             would have to be asked first.
-        base: That the base's lock files or policy name.
-        given: On the command line.
+        base: Hosts that the base's lock files or policy name.
+        given: Hosts of the command line.
     """
     others = [each.default_host for each in DIALECTS.values() if each.name != dialect.name]
     groups: tuple[tuple[ContactReason, Iterable[str]], ...] = (
@@ -134,7 +134,7 @@ class Access(Struct, frozen=True):
         kinds: The kinds of answers with their bounds.
         dialect: The running tool.
         credentials: Tokens of hosts.
-        discovery: Where the hosts' registries are.
+        discovery: Finds the hosts' registries.
         package_token: Returns what `.netrc` has for a package's URL, if that counts.
     """
 
@@ -169,7 +169,7 @@ class Discovery:
         kind: The bounds of a discovery document.
         dialect: The running tool, for its name in messages.
         given: The services of `host` blocks, by host in comparison form.
-        credentials: Whose tokens go along.
+        credentials: The tokens that are sent.
     """
 
     def __init__(
@@ -188,13 +188,13 @@ class Discovery:
         self._credentials = credentials
 
     def providers(self, host: str) -> Service:
-        """Return where a host's provider registry is.
+        """Return the address of a host's provider registry.
 
         Args:
             host: Comparison form.
 
         Raises:
-            UnavailableError: It cannot be told, or the host has none.
+            UnavailableError: It is unknown, or the host has none.
         """
         own = f"https://{host}{_PATH}"
         if host in self._given:
@@ -378,7 +378,7 @@ class Credentials:
         Args:
             environ: TF_TOKEN_ variables are looked at.
             configured: The `credentials` blocks by host in comparison form; None: a block without a token.
-            helper: The credentials helper, None where there is none.
+            helper: The credentials helper, None if there is none.
         """
         self._known: dict[str, Token | None] = {**configured, **environment_tokens(environ)}
         self._helper = helper
@@ -391,7 +391,7 @@ class Credentials:
         return frozenset(self._known)
 
     def token(self, host: str) -> Token | None:
-        """Return a host's token, None where there is none.
+        """Return a host's token, None if there is none.
 
         Args:
             host: Comparison form.

@@ -3,7 +3,8 @@
 OpenTofu's `packages` are the hashes and sizes of every platform's package, as the registry reports them. They are
 unsigned: they count only beside the publisher's signed checksums.
 
-Release dates are no part of the registry protocol: only the two public registries have them, each in its own way. A
+Release dates, and the place of a provider's source, are no part of the registry protocol: only the two public
+registries have them, each in its own way. A
 date that is absent, or an answer of another shape, makes an age unknown and never an error: no command should fail
 because a registry lacks a date. The dates are unsigned, as the registry claims them.
 """
@@ -40,7 +41,7 @@ MAX_VERSIONS = 20_000
 """The most that any provider in the public registries has is below 1,000."""
 
 _MAX_PROTOCOLS, _MAX_PLATFORMS, _MAX_WARNINGS, _MAX_KEYS = 64, 512, 64, 64
-"""Of one version: some hundred times what any has. A registry names them, and each is held in memory for the run."""
+"""Bounds of one version: some hundred times what any has. All are held in memory for the run."""
 
 _MAX_DISTINCT = 256
 """Lists of protocols within one answer; those of a provider's versions are two or three, and held once each."""
@@ -73,7 +74,7 @@ class ListedVersion(Struct, frozen=True):
 
     Attributes:
         protocols: Plugin protocols as written, e.g. "5.0".
-        platforms: For which there is a package; the tools do not look at them, so what is malformed is left out.
+        platforms: Platforms with a package; the tools do not look at them, so malformed ones are left out.
     """
 
     version: Version
@@ -87,11 +88,11 @@ class ListedVersion(Struct, frozen=True):
 
 
 class RegistryVersions(Struct, frozen=True):
-    """A registry's offer of a provider. No versions at all: the tools take the provider for not found.
+    """A registry's offer of a provider. Without any version, the tools take the provider for not found.
 
     Attributes:
         warnings: The registry's own words, without control characters.
-        as_of: When it said so, ISO 8601 in UTC.
+        as_of: The time of the answer, ISO 8601 in UTC.
     """
 
     versions: tuple[ListedVersion, ...]
@@ -104,7 +105,7 @@ class ListedKey(Struct, frozen=True):
 
     Attributes:
         ascii_armor: The public key.
-        trust_signature: A detached signature over it, "" for none.
+        trust_signature: A detached signature over it, "" if there is none.
     """
 
     ascii_armor: str
@@ -112,7 +113,7 @@ class ListedKey(Struct, frozen=True):
 
 
 class SignedChecksums(Struct, frozen=True):
-    """A release's SHA256SUMS and the detached signature over it, as they came; `as_of` as of `RegistryVersions`."""
+    """A release's SHA256SUMS and the detached signature over it, as they came; `as_of` is ISO 8601 in UTC."""
 
     sums: bytes
     signature: bytes
@@ -123,7 +124,7 @@ class PlatformPackage(Struct, frozen=True):
     """The registry's report on one platform's package.
 
     Attributes:
-        hashes: With their schemes, as reported.
+        hashes: The reported hashes, with their schemes.
         size: Bytes; 0 where the registry does not say, or says less than nothing.
     """
 
@@ -136,15 +137,15 @@ class PackageMetadata(Struct, frozen=True):
     """A source's answer about one package, unchecked. A mirror fills in where the package is, and `hashes` at most.
 
     Attributes:
-        filename: As SHA256SUMS should have it; any text, so no path to write to.
+        filename: The name that SHA256SUMS should have; any text, so no path to write to.
         download_url: "" where `path` says where the package is.
         shasum: 64 hex digits in lower case; "" where the source claims none.
         packages: OpenTofu's hashes and sizes of every platform, () where the registry sends none.
-        as_of: When the registry said so, ISO 8601 in UTC.
+        as_of: The time of the registry's answer, ISO 8601 in UTC.
         path: The package on this machine.
         is_folder: True if that is an unpacked package, to be linked to.
-        hashes: That a mirror lists: the package must have one of those whose scheme is known.
-        others: Hashes that it lists for other platforms, which the user has recorded as well; () without that.
+        hashes: The mirror's hashes: the package must have one of those whose scheme is known.
+        others: The mirror's hashes for other platforms, if the user wants them recorded as well; else ().
     """
 
     address: ProviderAddress
@@ -197,7 +198,7 @@ def _protocol(text: str) -> Version | None:
 def read_package(
     answer: Response, address: ProviderAddress, version: Version, platform: Platform, *, dialect: Dialect
 ) -> PackageMetadata:
-    """Read and check what a registry says of a package, in the tools' order.
+    """Read and check a registry's answer about a package, in the tools' order.
 
     Raises:
         ShapeError: Something is malformed or missing, or it is another platform's.
@@ -320,11 +321,11 @@ def is_hash(text: str) -> bool:
 
 
 class ReleaseDates(Struct, frozen=True):
-    """When versions of one provider were released.
+    """Release dates of one provider's versions, and its source.
 
     Attributes:
-        moments: In UTC, by version; those without a date are left out.
-        as_of: When the registry said so, ISO 8601 in UTC; "" without an answer.
+        moments: Dates in UTC, by version; versions without a date are left out.
+        as_of: The time of the registry's answer, ISO 8601 in UTC; "" without an answer.
         repository: The URL of the provider's source; "" if unknown. OpenTofu's registry has none here.
     """
 
@@ -333,12 +334,12 @@ class ReleaseDates(Struct, frozen=True):
     repository: str = ""
 
     def of(self, version: Version) -> datetime | None:
-        """When a version was released, None where that is not known."""
+        """The release date of a version, None if unknown."""
         return self.moments.get(version)
 
 
 def days_old(released: datetime | None, now: datetime) -> int | None:
-    """Return the whole days since a release; None where it is not known when that was, 0 for one of tomorrow."""
+    """Return the whole days since a release; None if its date is unknown, 0 for one in the future."""
     return None if released is None else max(0, (now - released).days)
 
 
@@ -349,7 +350,7 @@ def dates_url(service: Service, address: ProviderAddress) -> str:
     server, and the public one is left alone.
 
     Args:
-        service: Where the host's registry is.
+        service: The address of the host's registry.
         address: The provider.
     """
     names = f"{quote(address.namespace, safe='')}/{quote(address.type, safe='')}"

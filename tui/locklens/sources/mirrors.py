@@ -64,6 +64,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
+    from typing import BinaryIO
 
     from locklens.project.installation import InstallationMethod
     from locklens.sources.documents import Fields
@@ -126,7 +127,7 @@ class FilesystemMirror(Unsigned):
 
     Args:
         folder: The folder; links to it are followed.
-        shown: How messages name it.
+        shown: Its name in messages.
     """
 
     def __init__(self, folder: Path, shown: str = "") -> None:
@@ -157,7 +158,7 @@ class FilesystemMirror(Unsigned):
         return self._found
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:  # noqa: ARG002
-        """Return the versions that are there, for any platform; errors as of `Source`."""
+        """Return the versions that are there, for any platform; see `Source`."""
         platforms: dict[Version, list[Platform]] = {}
         for one in self.packages.get(address, ()):
             platforms.setdefault(one.version, []).append(one.platform)
@@ -174,7 +175,7 @@ class FilesystemMirror(Unsigned):
         *,
         is_fresh: bool = False,  # noqa: ARG002
     ) -> PackageMetadata:
-        """Return where a package is; errors as of `Source`."""
+        """Return the place of a package; see `Source`."""
         for one in self.packages.get(address, ()):
             if (one.version, one.platform) == (version, platform):
                 return PackageMetadata(address, version, platform, path=one.path, is_folder=one.is_folder)
@@ -182,7 +183,7 @@ class FilesystemMirror(Unsigned):
         raise PlatformNotSupportedError(words, source=str(self), address=str(address))
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
-        """Return the bytes of a zip file; None for a folder; errors as of `Source`."""
+        """Return the bytes of a zip file, None for a folder; see `Source`."""
         try:
             return None if metadata.is_folder or metadata.path is None else metadata.path.stat().st_size
         except OSError as error:
@@ -190,7 +191,7 @@ class FilesystemMirror(Unsigned):
 
     @contextmanager
     def open_package(self, metadata: PackageMetadata) -> Iterator[Transfer]:
-        """Open a zip file, which is not trusted to remain as it is; errors as of `Source`."""
+        """Open a zip file, which is not trusted to remain as it is; see `Source`."""
         assert metadata.path is not None
         try:
             with opened_zip(metadata.path) as transfer:
@@ -205,17 +206,23 @@ class FilesystemMirror(Unsigned):
 
 @contextmanager
 def opened_zip(path: Path) -> Iterator[Transfer]:
-    """Open a zip file on disk, or what a link leads to.
+    """Open a zip file on disk; see `opened_file`."""
+    with opened_file(path) as file:
+        yield Transfer(str(path), os.fstat(file.fileno()).st_size, iter(lambda: file.read(_BLOCK), b""))
+
+
+@contextmanager
+def opened_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file, or the one that a link leads to.
 
     Raises:
-        OSError: It cannot be opened or read, or is a folder, a device, a pipe or a socket.
+        OSError: It cannot be opened, or is a folder, a device, a pipe or a socket.
     """
     # A device acts on being opened, so what it is has to be known before; and again afterwards.
     _require_file(path.stat())
-    with open(os.open(path, _READ), "rb", buffering=0) as file:  # noqa: PTH123
-        status = os.fstat(file.fileno())
-        _require_file(status)
-        yield Transfer(str(path), status.st_size, iter(lambda: file.read(_BLOCK), b""))
+    with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123
+        _require_file(os.fstat(file.fileno()))
+        yield file
 
 
 def provider_packages(folder: Path, address: ProviderAddress) -> Iterator[MirroredPackage]:
@@ -250,7 +257,7 @@ def search(folder: Path) -> dict[ProviderAddress, tuple[MirroredPackage, ...]]:
 
 
 def first_package(folder: Path) -> MirroredPackage | None:
-    """Return the first package below a folder; None for none, or where it cannot be searched."""
+    """Return the first package below a folder; None if there is none, or the folder cannot be searched."""
     searching = _Searching()
     try:
         for host in searching.folders(Path(os.path.realpath(folder))):
@@ -352,7 +359,7 @@ class NetworkMirror(Unsigned):
         return f"provider mirror at {url_for_log(self._base)}"
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
-        """Return the versions that the mirror lists; those that cannot be read are skipped; errors as of `Source`."""
+        """Return the versions that the mirror lists, without those that cannot be read; see `Source`."""
         answer = self._ask(address, "index.json", is_fresh=is_fresh)
         try:
             names = documents.member_names(answer.body, "versions", MAX_VERSIONS) if answer.status == _OK else ()
@@ -370,7 +377,7 @@ class NetworkMirror(Unsigned):
     def package(
         self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
     ) -> PackageMetadata:
-        """Return where a package is, and its listed hashes; errors as of `Source`."""
+        """Return the place of a package, and its listed hashes; see `Source`."""
         answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=is_fresh)
         if answer.status == _NOT_FOUND:
             raise self._without_document(address, version)
@@ -414,11 +421,11 @@ class NetworkMirror(Unsigned):
         return found
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
-        """Return the bytes of a package, None where its server does not say; errors as of `Source`."""
+        """Return the bytes of a package, None if its server does not say; see `Source`."""
         return self._access.client.size(metadata.download_url)
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
-        """Open a package, without the mirror's credentials; errors as of `Source`."""
+        """Open a package, without the mirror's credentials; see `Source`."""
         url = metadata.download_url
         return self._access.client.download(url, retries=self._package_retries, token=self._access.package_token(url))
 

@@ -70,11 +70,11 @@ class Registries:
             base: Hosts that the base's lock files or policy name.
             given: Hosts of the command line.
             asks_all: True if every host may be asked, as the tools do.
-            memory: What earlier runs were answered; None to remember nothing.
-            is_installing: True if packages are got as the tool gets them: Terraform with what `.netrc` has for a host.
+            memory: The answers of earlier runs; None to remember nothing.
+            is_installing: True to fetch packages as the tool does: Terraform sends what `.netrc` has for a host.
             is_offline: No request is sent: cached answers count, and all else is an OfflineError.
             cancel: Set by another thread to stop.
-            pause: How to wait between two attempts; for tests.
+            pause: Waits between two attempts; for tests.
         """
         config = read_cli_config(dialect, environ)
         program = find_helper(config.helper.name, dialect, environ) if config.helper else None
@@ -111,9 +111,9 @@ class Registries:
         return verdict if isinstance(verdict, NotAsked) else self.registry(host)
 
     def registry(self, host: str, *, retries: int | None = None) -> Registry:
-        """Return a host's registry, even for a host without a voucher; arguments as of `of`.
+        """Return a host's registry, even for a host that nobody vouches for. The host is in comparison form.
 
-        `retries` are attempts to download a package after the first; None for the usual number.
+        `retries` are attempts to download a package after the first; None stands for the usual number.
         """
         access = self._access()
         if retries is not None:
@@ -121,11 +121,11 @@ class Registries:
         return Registry(host, access)
 
     def installation(self, root: Path, methods: Sequence[InstallationMethod] | None = None) -> Source:
-        """Return what the tool would install the providers of a root from.
+        """Return the source that the tool would install the providers of a root from.
 
         Args:
             root: The root's folder.
-            methods: Those of the command line; None for the CLI configuration's, or else for registries behind the
+            methods: The command line's; None stands for the CLI configuration's, or else for registries behind the
                 folders that the tool searches by itself.
         """
         if methods is None and self.config.installation is not None:
@@ -144,7 +144,7 @@ class Registries:
         return [mirror for mirror in found if mirror is not None]
 
     def _mirror_of(self, method: InstallationMethod) -> NetworkMirror | FilesystemMirror | None:
-        """Return the mirror of a method; None where it names none that can be looked at."""
+        """Return the mirror of a method; None if it names none that can be looked at."""
         match method.kind:
             case MethodKind.FILESYSTEM:
                 return self._folder(method.place)
@@ -167,7 +167,7 @@ class Registries:
         return [*local, InstallationMethod(MethodKind.DIRECT, exclude=own)]
 
     def _source_of(self, method: InstallationMethod) -> Callable[[ProviderAddress], Source]:
-        """Return what has the source of each provider under a method."""
+        """Return the function that finds the source of each provider under a method."""
         source: Source
         match method.kind:
             case MethodKind.DIRECT:
@@ -187,7 +187,7 @@ class Registries:
             return self._folders.setdefault(place, FilesystemMirror(Path(place).absolute(), place))
 
     def _access(self) -> Access:
-        """Make what asks when it is first needed."""
+        """Make the client when it is first needed."""
         with self._lock:
             if self._opened is None:
                 client = Client(
@@ -238,7 +238,7 @@ class Route(Struct, frozen=True):
     """A method with its source.
 
     Attributes:
-        method: Which providers it is for.
+        method: The method, which says for which providers it is.
         source: The source of one provider.
     """
 
@@ -255,7 +255,7 @@ class SourceSelection:
         self._origins: dict[_Build, Source] = {}
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
-        """Return the versions of all matching sources; errors as of `Source`."""
+        """Return the versions of all matching sources; see `Source`."""
         if not self._routes:
             words = "no available releases match the given constraints: there is no place to install from"
             hint = "provider_installation in the CLI configuration needs a method that can be used, such as direct {}"
@@ -287,7 +287,7 @@ class SourceSelection:
     def package(
         self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
     ) -> PackageMetadata:
-        """Return a package of the first source that has it; errors as of `Source`."""
+        """Return a package of the first source that has it; see `Source`."""
         for source in self._sources(address):
             try:
                 metadata = source.package(address, version, platform, is_fresh=is_fresh)
@@ -304,15 +304,15 @@ class SourceSelection:
         self._origin(metadata).begin_checksums(metadata, is_fresh=is_fresh)
 
     def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums | None:
-        """Return what the source of the package has; errors as of `Source`."""
+        """Return the checksums that the package's source has; see `Source`."""
         return self._origin(metadata).checksums(metadata, is_fresh=is_fresh)
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
-        """Return the bytes of a package; errors as of `Source`."""
+        """Return the bytes of a package; see `Source`."""
         return self._origin(metadata).package_size(metadata)
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
-        """Open a package at its source; errors as of `Source`."""
+        """Open a package at its source; see `Source`."""
         return self._origin(metadata).open_package(metadata)
 
     def release_dates(self, address: ProviderAddress) -> ReleaseDates:

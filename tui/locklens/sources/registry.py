@@ -63,8 +63,8 @@ class Registry:
         """Return the versions that the registry offers, in its order.
 
         Args:
-            address: Of the provider.
-            is_fresh: True if an answer of an earlier run does not do, though it counts; also below.
+            address: The provider.
+            is_fresh: True to reject an answer of an earlier run that would count; also below.
 
         Raises:
             ProviderNotFoundError: The registry has no such provider.
@@ -87,7 +87,7 @@ class Registry:
     def package(
         self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
     ) -> PackageMetadata:
-        """Return what the registry says of a version's package for a platform.
+        """Return the registry's answer about a version's package for a platform.
 
         Raises:
             PlatformNotSupportedError: The registry has no such package; a version that it lacks looks the same.
@@ -128,7 +128,7 @@ class Registry:
         return SignedChecksums(sums.body, signature.body, min(sums.as_of, signature.as_of))
 
     def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
-        """Begin to ask for what `checksums` returns, and come back at once."""
+        """Begin to fetch what `checksums` returns, and return at once."""
         self._client.begin(metadata.shasums_url, self._kinds.sums, is_fresh=is_fresh)
         self._client.begin(metadata.signature_url, self._kinds.signature, is_fresh=is_fresh)
 
@@ -147,7 +147,7 @@ class Registry:
             return ReleaseDates()
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
-        """Return how many bytes a package has, None where its server does not say so beforehand.
+        """Return the bytes of a package, None if its server does not say them beforehand.
 
         Raises:
             UnavailableError: There is no such file, or the server cannot be asked.
@@ -155,7 +155,7 @@ class Registry:
         return self._client.size(metadata.download_url)
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
-        """Open a package, which is read while it arrives; errors as of the client's `download`."""
+        """Open a package, which is read while it arrives; errors as in the client's `download`."""
         url = metadata.download_url
         return self._client.download(url, retries=self._kinds.package_retries, token=self._access.package_token(url))
 

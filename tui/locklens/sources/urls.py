@@ -37,7 +37,7 @@ def resolve(base: str, reference: str) -> str:
 
     Args:
         base: The document's own URL, after redirects.
-        reference: What the document says.
+        reference: The address that the document gives.
 
     Raises:
         ValueError: It is no http or https URL; str() says why, without the URL.
@@ -114,7 +114,7 @@ _LOCAL: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (
     *map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")),
     *map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")),
 )
-"""What some versions of Python call global: addresses of protocols (RFC 6890), tunnels that lead to whatever IPv4 host
+"""Networks that some versions of Python call global: protocols' addresses (RFC 6890), tunnels to whatever IPv4 host
 they name (Teredo, 6to4), documentation (RFC 9637), and the address at which Azure answers each of its machines."""
 
 

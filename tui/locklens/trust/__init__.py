@@ -14,11 +14,11 @@ class SigningKey(Struct, frozen=True):
     """An OpenPGP key that may sign.
 
     Attributes:
-        fingerprint: Of the primary key, 40 upper-case hex digits (more for keys of version 5 and later).
+        fingerprint: The primary key's, 40 upper-case hex digits (more for keys of version 5 and later).
         user_ids: Names and addresses that the key claims; printable, not verified.
         algorithm: E.g. "RSA 4096" or "Ed25519".
         created: ISO 8601 in UTC.
-        expires: In the same form; None for never.
+        expires: The same form; None if never.
         expired: True if that time has passed.
         revoked: True if its owner took it back.
     """
@@ -63,14 +63,14 @@ class Signature(Struct, frozen=True):
     """One signature of a signature file, which may have several.
 
     Attributes:
-        status: See `Status`.
+        status: The verdict.
         issuer: Key id or fingerprint that the signature names, upper-case hex; says nothing unless `matches`.
         matches: True if the key made this signature over these bytes, whatever else is wrong.
-        key: The primary key; None where the issuer is none of the keys at hand.
-        signing_fingerprint: Of the subkey that signed, or of the primary key; "" unless `matches`.
-        made: ISO 8601 in UTC, None where it is not known.
-        expires: In the same form; None for never.
-        digest: Of the bytes, e.g. "SHA256"; "" where it is not known.
+        key: The primary key; None if the issuer is none of the keys at hand.
+        signing_fingerprint: Fingerprint of the subkey that signed, or of the primary key; "" unless `matches`.
+        made: ISO 8601 in UTC, None if unknown.
+        expires: The same form; None if never.
+        digest: The digest's name, e.g. "SHA256"; "" if unknown.
         signature_expired: True if it, or a self-signature of the key, has expired or is dated in the future: to the
             tools that is one thing.
         key_expired: True if the primary key or the subkey that signed has expired, as the tools see it.
@@ -94,7 +94,7 @@ class Signer(Struct, frozen=True):
     """The signer of a version's checksums.
 
     Attributes:
-        version: Of which; for the signer before, where a version was published again, that of the version before it.
+        version: The signed version; if a version was published again, its earlier signer has the version before it.
     """
 
     tier: Tier = Tier.UNKNOWN
@@ -110,7 +110,7 @@ class Keyring(Struct, frozen=True):
 
     @property
     def fingerprints(self) -> frozenset[str]:
-        """Of the primary keys."""
+        """Fingerprints of the primary keys."""
         return frozenset(key.fingerprint for key in self.keys)
 
 
@@ -127,7 +127,7 @@ class VerificationProblem(StrEnum):
 
     @property
     def hint(self) -> str:
-        """The way to get it, or ""."""
+        """The next step, or ""."""
         return _HINTS.get(self, "")
 
 
@@ -154,10 +154,10 @@ class Verification(Struct, frozen=True):
     """The verification of a signature file: every signature in it, and the keys that it was checked against.
 
     Attributes:
-        form: Of the file. A DAMAGED one may have signatures before the damage.
-        signatures: In the order of the file.
+        form: Form of the file. A DAMAGED one may have signatures before the damage.
+        signatures: The signatures, in the order of the file.
         keyrings: One for each armored text, in the order given.
-        problem: Where nothing could be verified at all; the signatures are then unknown, not bad.
+        problem: The reason why nothing could be verified at all; the signatures are then unknown, not bad.
     """
 
     form: Form = Form.SIGNATURES

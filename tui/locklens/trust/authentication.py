@@ -109,8 +109,8 @@ class Release(Struct, frozen=True):
         host: The registry, comparison form.
         sums: SHA256SUMS.
         signature: Its detached signature.
-        keys: In the registry's order.
-        filename: Of the one package that was asked about; "" where none was.
+        keys: The listed keys, in the registry's order.
+        filename: File name of the requested package; "" if no package was requested.
         shasum: The digest that the registry reports, hex.
     """
 
@@ -146,12 +146,12 @@ class Authentication(Struct, frozen=True):
     """The tool's judgement of a release.
 
     Attributes:
-        outcome: What it would do.
+        outcome: The tool's decision.
         tier: UNSIGNED where no key is listed, UNKNOWN where no signature is good.
         key: The primary key that the signature names, also where it is refused; see `signed_by`.
-        refusal: Why it would refuse; for UNKNOWN, None.
-        lenience: What it forgives.
-        problem: Why nothing is known.
+        refusal: The reason why it would refuse; None for UNKNOWN.
+        lenience: The defect that it forgives.
+        problem: The reason why nothing is known.
         signed: The hashes that the signer vouches for.
         locked: The hashes that the tool takes from SHA256SUMS into the lock file.
     """
@@ -167,7 +167,7 @@ class Authentication(Struct, frozen=True):
 
     @property
     def signed_by(self) -> SigningKey | None:
-        """The primary key of the signer; None where the signature is not of the key that it names."""
+        """The primary key of the signer; None if the signature is not of the key that it names."""
         return None if self.refusal is Refusal.BAD_SIGNATURE else self.key
 
     @property
@@ -197,7 +197,7 @@ def authenticate(
         release: The registry's answer.
         dialect: The tool.
         verifier: Asks gpg.
-        enforcement: What the environment makes OpenTofu insist on.
+        enforcement: The checks that the environment makes OpenTofu enforce.
 
     Returns:
         The judgement; no release makes it raise.
@@ -324,12 +324,12 @@ def tier_of(
     Args:
         sums: SHA256SUMS.
         signature: Its signature file.
-        verification: What is known of that already, with the published keys.
+        verification: Its verification with the published keys.
         published: The key that signed.
         verifier: Asks gpg.
 
     Returns:
-        OFFICIAL, PARTNER or SELF_SIGNED; None where the key comes with a trust signature that is bad, for which
+        OFFICIAL, PARTNER or SELF_SIGNED; None if the key comes with a bad trust signature, for which
         Terraform refuses the release.
     """
     named = {one.issuer[-16:] for one in verification.signatures}
@@ -367,7 +367,7 @@ class HashOrigin(StrEnum):
 def vouchers(
     sums: bytes, authentication: Authentication, packages: Mapping[str, frozenset[str]]
 ) -> dict[str, HashOrigin]:
-    """Return who vouches for each hash of a release.
+    """Return the origin of each hash of a release.
 
     A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: not even
     the registry's word counts that a wrong signature contradicts. One for which no key is listed is the registry's

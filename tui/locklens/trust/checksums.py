@@ -80,10 +80,10 @@ class ListedPackage(Struct, frozen=True):
         zh: The digest as the lock file has it, lower case.
         name: The base name of the normalized path, without the mark `*` of binary mode; hostile text. Two paths with
             one base name are two files of one name: each could be taken for the other.
-        content: What it is, by its name.
-        platform: Of a package.
-        type: The provider's type, of a package; "" otherwise.
-        version: As the name has it too.
+        content: The kind of file, by its name.
+        platform: The package's platform.
+        type: The package's provider type; "" for other files.
+        version: The package's version, as its name has it.
     """
 
     line: int
@@ -138,7 +138,7 @@ class Checksums(Struct, frozen=True):
 
     Attributes:
         data: Its bytes, which are what is signed.
-        files: What it lists, in its order.
+        files: The listed files, in its order.
         odd: The lines that were skipped.
     """
 
@@ -170,7 +170,7 @@ class Checksums(Struct, frozen=True):
 
         Args:
             provider_type: The provider's type, e.g. "aws".
-            version: In normal form.
+            version: The version in normal form.
         """
         found: dict[Platform, set[str]] = {}
         for file in self.files:
@@ -211,7 +211,7 @@ class Checksums(Struct, frozen=True):
 def read_checksums(data: bytes) -> Checksums:
     """Read a SHA256SUMS file; no bytes make it fail.
 
-    A file above MAX_BYTES or MAX_LINES lists nothing: what it says about is not looked at.
+    A file above MAX_CHECKSUMS_BYTES or MAX_LINES lists nothing.
     """
     if len(data) > MAX_CHECKSUMS_BYTES or data.count(b"\n") > MAX_LINES:
         return Checksums(data, odd=(OddLine(0, Oddity.TOO_LARGE),))
@@ -286,9 +286,9 @@ def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
     """Describe the signed release if it is not the requested one.
 
     Args:
-        checksums: What is signed.
-        filename: What the registry calls the package that it offers.
-        wanted: Which package was asked for.
+        checksums: The signed list.
+        filename: The registry's name of the package that it offers.
+        wanted: The requested package.
 
     Returns:
         A clause such as "the signed packages are of demo 1.0.0"; "" if it is of this release, or if unknown.

@@ -120,7 +120,7 @@ class PackageHashes(Struct, frozen=True):
         return f"{sums} lists {min(self.unread)} as a manifest, of an unknown text: it may be that of a package"
 
     def grown_words(self, sums: str) -> str:
-        """The files added to the list since the version was locked: half a sentence, "" for none."""
+        """The files added to the list since the version was locked: half a sentence, "" if there are none."""
         if not self.grown:
             return ""
         names, more = ", ".join(map(_shortened, self.grown[:_NAMES_SHOWN])), len(self.grown) - _NAMES_SHOWN
@@ -131,11 +131,11 @@ class FolderHashes(Struct, frozen=True):
     """The judgement of the `h1` that a change locks for a version for the first time.
 
     Attributes:
-        proven: Those of packages that were hashed here and are signed.
-        reported: Those that the registry reports beside a package's hash that is vouched for.
-        unproven: Those that a package which was not hashed yet may have.
-        foreign: Those that no package has, though each was hashed.
-        to_hash: Signed packages that it takes to decide the unproven ones.
+        proven: Hashes of packages that were hashed here and are signed.
+        reported: Hashes that the registry reports beside a package's hash that is vouched for.
+        unproven: Hashes that a package which was not hashed yet may have.
+        foreign: Hashes that no package has, though each was hashed.
+        to_hash: Signed packages that have to be hashed to decide the unproven ones.
     """
 
     proven: frozenset[str] = frozenset()
@@ -174,9 +174,9 @@ def judge_packages(
     Args:
         old: Hashes that were locked of the same version before; empty where the version is new.
         new: Hashes that are locked now.
-        today: What the registry lists now, signed; None if it could not be asked or is not authenticated.
-        release: What it is about.
-        elsewhere: What other registries list for a version of that number, signed, by host.
+        today: The registry's signed list now; None if it could not be asked or is not authenticated.
+        release: The release.
+        elsewhere: Other registries' signed lists for the same version number, by host.
     """
     earlier, later = (hashes_of_zips(filter(is_well_formed, hashes)) for hashes in (old, new))
     had, has = packages_of(earlier), packages_of(later)

@@ -217,7 +217,7 @@ class KeyListing(Struct, frozen=True):
 
     Attributes:
         entries: python-gnupg's entries by the primary key's fingerprint.
-        ends: When each key, subkey and user id expires, seconds since 1970.
+        ends: Times when the keys, subkeys and user ids expire, seconds since 1970.
         forged: Key ids of the primary keys that have a self-signature or revocation that gpg finds bad.
     """
 
@@ -253,7 +253,7 @@ def read_listing(output: bytes) -> KeyListing:
 def read_signatures(
     lines: Sequence[StatusLine], listed: Mapping[str, Mapping[str, Any]], keyrings: Sequence[Keyring]
 ) -> tuple[Signature, ...]:
-    """Return every signature of which gpg said how it is, in the order of the file.
+    """Return every signature that gpg judged, in the order of the file.
 
     Args:
         lines: Status lines of one verification.

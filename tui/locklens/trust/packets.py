@@ -29,13 +29,13 @@ _SIGNATURE = 2
 _PRIMARY_KEY_BINDING = 0x19
 
 _READ_SUBPACKETS = frozenset({2, 3, 5, 6, 9, 11, 16, 20, 21, 22, 25, 26, 27, 28, 29, 30, 32, 33, 39})
-"""That both tools know: a signature with any other that is critical is passed over, by Terraform at least."""
+"""Subpackets that both tools know: Terraform, at least, passes over a signature with any other that is critical."""
 
 _DISPUTED_SUBPACKETS = frozenset({4, 23, 24, 35})
-"""That OpenTofu knows, and Terraform does not."""
+"""Subpackets that OpenTofu knows, and Terraform does not."""
 
 _LENGTHS = {2: 4, 3: 4, 5: 2, 9: 4, 16: 8, 25: 1}
-"""Of subpackets that have one length; another is malformed to the tools."""
+"""Bytes of the subpackets that have a fixed length; another length is malformed to the tools."""
 
 _SKIPPED = frozenset({10})
 """Marker packets, which every reader leaves out."""
@@ -43,7 +43,7 @@ _SKIPPED = frozenset({10})
 _BEGIN, _END, _DASHES = b"-----BEGIN ", b"-----END ", b"-----"
 _KEYS = frozenset({b"PGP PUBLIC KEY BLOCK", b"PGP PRIVATE KEY BLOCK"})
 _LONGEST_LINE = 96
-"""Of a block's content; the tools' library takes a longer one for damage."""
+"""Characters of a line of armor; the tools' library takes a longer one for damage."""
 
 
 class MalformedPacketError(Exception):
@@ -60,8 +60,8 @@ class SignaturePacket(Struct, frozen=True):
         key_lifetime: Lifetime of the key that it is about, from that key's creation on.
         flags: Key flags, 0 where there are none.
         is_primary: True if it marks the primary user id.
-        issuer: Key id that it names, 16 upper-case hex digits; "" for none.
-        issuer_fingerprint: Fingerprint of the issuer, "" for none; then it names the key alone.
+        issuer: The key id that it names, 16 upper-case hex digits; "" if it names none.
+        issuer_fingerprint: Fingerprint of the issuer, which alone names the key then; "" if it has none.
         has_critical_notation: True if it has one. The tools know no notation, and refuse what has a critical one.
         is_disputed: True if one of the tools reads it and the other passes it over, or gpg cannot verify it.
         embedded: The signature inside by which a subkey certifies its primary key.
@@ -87,7 +87,7 @@ class SignaturePacket(Struct, frozen=True):
 
 
 def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, tuple[bytes, ...]]:
-    """Return what a signature file is, and each of its signatures; of a DAMAGED one those before the damage."""
+    """Return the form of a signature file, and its signatures; of a DAMAGED one those before the damage."""
     if not signature:
         return Form.EMPTY, ()
     if len(signature) > max_bytes:
@@ -133,11 +133,11 @@ def read_signature_packet(body: bytes, *, inside: bool = False) -> SignaturePack
     6, which OpenTofu alone reads, is passed over: it belongs to keys of version 6, and those are refused.
 
     Args:
-        body: Of the packet, without its header.
+        body: The packet without its header.
         inside: True if it is embedded in another, and may have none itself.
 
     Returns:
-        The signature, None where both tools pass it over as if it were not there.
+        The signature, None if both tools pass it over as if it were not there.
 
     Raises:
         MalformedPacketError: They fail at it.
@@ -279,7 +279,7 @@ def _packet_at(data: bytes, position: int) -> tuple[int, int, int]:
 
 
 def key_packets(text: bytes) -> bytes | None:
-    """Return the packets of an armored key, None where it is none: the first block alone, as the tools read it.
+    """Return the packets of an armored key, None if it is none: the first block alone, as the tools read it.
 
     gpg would go on to further blocks, and take keys from them that the tools never see.
     """
@@ -288,7 +288,7 @@ def key_packets(text: bytes) -> bytes | None:
 
 
 def dearmored(text: bytes) -> bytes | None:
-    """Return the bytes inside the first block of armor; None where there is none, or it is damaged."""
+    """Return the bytes inside the first block of armor; None if there is none, or it is damaged."""
     return _first_block(text)[1]
 
 
@@ -309,7 +309,7 @@ def _first_block(text: bytes) -> tuple[bytes, bytes | None]:
 
 
 def _content(lines: list[bytes]) -> bytes | None:
-    """Decode a block's lines up to its end; None where they are damaged, or have no end."""
+    """Decode a block's lines up to its end; None if they are damaged, or have no end."""
     end = next((number for number, line in enumerate(lines) if line.startswith(_END)), None)
     body = [line for line in lines[:end] if line]
     if end is None or any(len(line) > _LONGEST_LINE for line in body):

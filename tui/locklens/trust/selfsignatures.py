@@ -37,14 +37,14 @@ _CERTIFICATION_REVOCATION, _KEY_REVOCATION = 0x30, 0x20
 _SUBKEY_BINDING, _SUBKEY_REVOCATION = 0x18, 0x28
 
 _MAY_SIGN = 0x02
-"""Of the key flags."""
+"""The key flag for signing."""
 
 _ALGORITHMS = frozenset({1, 2, 3, 16, 17, 18, 19, 22})
-"""Of keys that both versions of the library read; after a subkey that is passed over its signature is out of place."""
+"""Key algorithms that both versions of the library read; the signature of a subkey that is passed over is misplaced."""
 _SIGNING_ALGORITHMS = frozenset({1, 3, 17, 19, 22})
 
 _MAX_SIGNERS = 256
-"""Of one armored text, each subkey counted once for each user id that may be the primary one; publishers have five."""
+"""Signers of one armored text, each subkey counted once for each possible primary user id; publishers have five."""
 
 
 class Permission(IntEnum):
@@ -59,7 +59,7 @@ class Permission(IntEnum):
 
 
 class _Span(Struct, frozen=True):
-    """When something is valid, seconds since 1970; `lifetime` 0 is for ever."""
+    """A time of validity, seconds since 1970; a `lifetime` of 0 has no end."""
 
     start: int
     lifetime: int
@@ -81,8 +81,8 @@ class PublishedSigner(Struct, frozen=True):
         may_sign: True if the key flags are there and say so.
         is_revoked: True if it, its primary key or the primary user id was revoked.
         is_usable: True if no self-signature has a critical notation, none of which the tools know.
-        keys: When the primary key and the subkey are valid.
-        signatures: When the self-signatures are.
+        keys: Validity of the primary key and the subkey.
+        signatures: Validity of the self-signatures.
     """
 
     key_id: str
@@ -107,7 +107,7 @@ class PublishedSigner(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[float, ...]:
-        """When anything of it expires, seconds since 1970."""
+        """Times when anything of it expires, seconds since 1970."""
         return tuple(float(span.end) for span in (*self.keys, *self.signatures) if span.end)
 
 
@@ -126,10 +126,10 @@ def as_permitted(
     """Return a signature with what the tools find against it, beside what gpg does.
 
     Args:
-        signature: As gpg has it.
-        packet: What the tools read of it.
+        signature: gpg's judgement.
+        packet: The packet as the tools read it.
         signers: The keys that it names.
-        key: Their primary key, None where that is none of those at hand.
+        key: Their primary key, None if it is none of those at hand.
         now: Seconds since 1970.
     """
     permission = permission_of(signers, now)
@@ -334,6 +334,6 @@ def by_key_id(signers: Iterable[PublishedSigner]) -> Mapping[str, tuple[Publishe
 
 
 def _fingerprint(body: bytes) -> str:
-    """Of a key of version 4 (RFC 9580, section 5.5.4.2)."""
+    """Return the fingerprint of a key of version 4 (RFC 9580, section 5.5.4.2)."""
     hashed = b"\x99" + (len(body) & 0xFFFF).to_bytes(2, "big") + body
     return sha1(hashed, usedforsecurity=False).hexdigest().upper()

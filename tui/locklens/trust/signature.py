@@ -96,7 +96,7 @@ class Verifier:
     Args:
         gpg: Path of gpg, "" to look for it.
         timeout: Seconds for one question.
-        memory: What was verified in earlier runs; None to remember nothing.
+        memory: The verifications of earlier runs; None to remember nothing.
         clock: The time, seconds since 1970; for tests.
     """
 
@@ -140,15 +140,15 @@ class Verifier:
             self._home(armored_keys)
 
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
-        """Hold a detached signature against keys.
+        """Verify a detached signature with keys.
 
         Args:
-            data: What is said to be signed, e.g. SHA256SUMS.
+            data: The bytes that are said to be signed, e.g. SHA256SUMS.
             signature: The signature file's bytes. Binary only: the tools refuse armor.
-            armored_keys: As the registry lists them; each may have several keys, or be broken.
+            armored_keys: The registry's texts; each may have several keys, or be broken.
 
         Returns:
-            What is known; no input makes it raise.
+            The verification; no input makes it raise.
         """
         key = verification_key(data, signature, armored_keys)
         return self._known.get(key, lambda: self._remembered(key, data, signature, armored_keys))
@@ -161,7 +161,7 @@ class Verifier:
                 return known
         found, home = self._asked(data, signature, armored_keys)
         if self._memory is not None and home is not None:
-            text = written(found, home.ends, home.made)
+            text = cache_record(found, home.ends, home.made)
             if text is not None:
                 self._memory.keep_verification(key, text)
         return found
@@ -306,7 +306,7 @@ def _keyring(answer: _Imported, listed: dict[str, dict[str, Any]], forged: froze
 
 
 class _Cached(msgspec.Struct, frozen=True, array_like=True):
-    """A verification, good from one moment (seconds since 1970) until another; None for ever."""
+    """A verification that counts from one moment until another, seconds since 1970; None is no end."""
 
     made: float
     until: float | None
@@ -323,13 +323,13 @@ def verification_key(data: bytes, signature: bytes, armored_keys: Iterable[str])
     return sha256(_SCHEMA + b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
-def written(verification: Verification, ends: Iterable[float], made: float) -> bytes | None:
+def cache_record(verification: Verification, ends: Iterable[float], made: float) -> bytes | None:
     """Return the cache record of a verification, None if it must not be cached.
 
     Args:
-        verification: What gpg said.
-        ends: When each key, subkey, user id and self-signature that it was held against expires, seconds since 1970.
-        made: When those were listed, in the same form; gpg was asked after that.
+        verification: gpg's result.
+        ends: Times when its keys, subkeys, user ids and self-signatures expire, seconds since 1970.
+        made: The time when those were listed, in the same form; gpg was asked after that.
     """
     is_good = (
         verification.problem is None
@@ -349,7 +349,7 @@ def cached_verification(data: bytes | None, now: float) -> Verification | None:
     """Return a cached verification, if gpg would still give the same result.
 
     Args:
-        data: What was written, None for nothing.
+        data: The cache record, None if there is none.
         now: Seconds since 1970. Before the verification was made it is worth nothing: the clock was set back.
     """
     if data is None:

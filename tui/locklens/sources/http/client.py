@@ -31,7 +31,7 @@ oldest are let go, and would be asked for again."""
 _GLANCE = 0.1
 
 LIFE = timedelta(hours=1)
-"""For which an answer is used without asking. A review is repeated many times within one working session, and should
+"""The time for which an answer is used without asking. A review is repeated many times in a working session, and should
 not ask the same again each time; a republished package must still be noticed the same day."""
 
 _OK, _NOT_FOUND = 200, 404
@@ -84,12 +84,12 @@ class Client:
             self._opened.close()
 
     def get(self, url: str, kind: RequestKind, *, token: Token | None = None, is_fresh: bool = False) -> Response:
-        """Ask a URL, or return what was answered when it was asked before.
+        """Ask a URL, or return the answer that it gave before.
 
         Args:
             url: http or https.
-            kind: What is expected, which bounds it.
-            token: For this URL's host. It is left out where it could be read on the way.
+            kind: The expected answer with its bounds.
+            token: The token for this URL's host. It is left out if it could be read on the way.
             is_fresh: True if the answer must be of this run, as far as the network may be used.
 
         Raises:
@@ -149,7 +149,7 @@ class Client:
         Args:
             url: http or https.
             retries: Attempts after the first, until an answer begins; what breaks off is not asked for again.
-            token: As of `get`.
+            token: See `get`.
             patience: The longest pause in seconds that the server may ask for before another attempt.
 
         Raises:
@@ -165,7 +165,7 @@ class Client:
             yield download
 
     def size(self, url: str) -> int | None:
-        """Ask how long a file is, without reading it; None where its server does not say.
+        """Ask for the bytes of a file, without reading it; None if its server does not say.
 
         Raises:
             OfflineError: The run is offline.
@@ -294,7 +294,7 @@ class Recollection:
         """Return an answer that still counts.
 
         Args:
-            url: That is to be asked.
+            url: The URL that is to be asked.
             with_token: True if a token would be sent there.
         """
         found = None if self._memory is None else self._memory.answer(url, with_token=with_token)
@@ -316,7 +316,7 @@ class Recollection:
         )
 
     def forget(self) -> None:
-        """Let nothing count that was answered up to now; without effect offline."""
+        """Let no answer up to now count; without effect offline."""
         self._forgotten_at = moment()
 
     def _counts(self, found: RememberedAnswer) -> bool:

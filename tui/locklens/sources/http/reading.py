@@ -63,8 +63,8 @@ class FailedError(Exception):
     """One attempt failed; never leaves this package.
 
     Attributes:
-        failure: Why.
-        origin: That gave no answer, None where it gave one that cannot be used.
+        failure: The reason.
+        origin: The origin that gave no answer, None if it gave an unusable one.
     """
 
     def __init__(self, failure: TransportFailure, origin: UrlOrigin | None = None) -> None:
@@ -77,9 +77,9 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
     """Describe an error of the transport.
 
     Args:
-        error: What was raised.
-        host: Who was asked, comparison form.
-        seconds: What the attempt was allowed to take.
+        error: The raised error.
+        host: The host that was asked, comparison form.
+        seconds: The time limit of the attempt.
     """
     name = display_host(host)
     if isinstance(error, httpcore.TimeoutException):
@@ -124,10 +124,10 @@ def host_name(url: str) -> str:
 
 
 def redirected(url: str, location: str) -> str:
-    """Return where an answer redirects to.
+    """Return the target of a redirect.
 
     Raises:
-        FailedError: It is nowhere, or it would give up TLS.
+        FailedError: It is unusable, or would give up TLS.
     """
     try:
         target = resolve(url, location)

@@ -80,7 +80,7 @@ class Sender:
     Args:
         environ: Proxies and certificates are named there.
         cancel: Set by another thread to stop.
-        pause: How to wait between two attempts, in seconds; None for waiting that can be cancelled.
+        pause: Waits between two attempts, in seconds; None for waiting that can be cancelled.
         log: Gets a line for each request.
         on_retry_after: Called with the seconds for which the server of a download asked.
         is_public_only: True to ask no address that is not reachable from everywhere, unless it is a proxy.
@@ -121,8 +121,8 @@ class Sender:
 
         Args:
             url: http or https.
-            kind: What is expected, which bounds it.
-            token: For this URL's host, and for no other that it redirects to.
+            kind: The expected answer with its bounds.
+            token: The token for this URL's host, and for no other that it redirects to.
 
         Raises:
             UnavailableError: No answer, or none within the bounds; also on a status that stayed transient.

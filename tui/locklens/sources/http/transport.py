@@ -85,7 +85,7 @@ class SocketTransport(httpx.BaseTransport):
 
     Args:
         environ: Proxies and certificates are named there.
-        bounds: Until when the asking thread may wait.
+        bounds: The time limit of the asking thread.
         is_public_only: True to send nothing to an address that is not reachable from everywhere. A proxy is the user's
             own choice, and connects by its own rules.
     """
@@ -283,10 +283,10 @@ def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> 
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str:
-    """Return the URL of the proxy for a request, "" for none.
+    """Return the URL of the proxy for a request, "" if there is none.
 
     Args:
-        url: What is asked.
+        url: The URL that is asked.
         environ: HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked at, each also in lower case.
     """
     parts = urlsplit(url)

@@ -50,13 +50,13 @@ class Response(Struct, frozen=True):
     """A server's answer, after redirects.
 
     Attributes:
-        status: Of HTTP. Every one that the tools do not ask again for comes through.
-        url: That answered, to which relative URLs in the body refer. Of a cached answer, without what stood
-            behind `?` where that was not asked for.
-        content_type: The header, None where there is none.
+        status: The HTTP status: any that the tools do not retry.
+        url: Final URL, after redirects, to which relative URLs in the body refer. A cached answer lacks what stood
+            behind `?` if that was not asked for.
+        content_type: The header, None if there is none.
         body: Decompressed; b"" unless the status is 200.
         had_token: True if a token was sent with the request.
-        as_of: When it was asked, ISO 8601 in UTC with seconds.
+        as_of: The time of the request, ISO 8601 in UTC with seconds.
         is_remembered: True if it was asked in an earlier run.
     """
 
@@ -73,8 +73,8 @@ class Transfer(Struct, frozen=True):
     """A large file while it arrives. Its chunks are read once, in the thread that opened it.
 
     Attributes:
-        url: That answered, after redirects.
-        length: Bytes, None where the server does not say.
+        url: Final URL, after redirects.
+        length: Bytes, None if the server does not say.
         chunks: The bytes.
     """
 
@@ -88,12 +88,12 @@ class Exchange(Struct, frozen=True):
 
     Attributes:
         url: Without what is behind `?` and before `@`.
-        outcome: The status, or why there is none.
-        seconds: It took.
+        outcome: The status, or the reason why there is none.
+        seconds: Duration.
         size: Bytes of the body.
-        attempt: From 1.
+        attempt: Number of the attempt, from 1.
         with_token: True if a token went along.
-        as_of: When it was asked, ISO 8601 in UTC with seconds.
+        as_of: The time of the request, ISO 8601 in UTC with seconds.
         is_remembered: True if that was in an earlier run: then nothing was sent now.
     """
 
@@ -118,12 +118,12 @@ class RequestKind(Struct, frozen=True):
     """One kind of answer.
 
     Attributes:
-        words: What it is called in messages, with its article.
-        limit: Bytes that it may have, before and after decompression.
-        seconds: That one attempt may take, from the first byte sent to the last one received.
-        redirects: That are followed.
+        words: Its name in messages, with an article.
+        limit: Largest size in bytes, before and after decompression.
+        seconds: Time limit of one attempt, from the first byte sent to the last one received.
+        redirects: Number of redirects that are followed.
         retries: Attempts after the first.
-        accept: The header.
+        accept: The Accept header.
     """
 
     words: str
@@ -138,9 +138,9 @@ class Kinds(Struct, frozen=True):
     """The kinds of answers, with the time-outs and retries that the running tool would use.
 
     Attributes:
-        metadata: Of one package: with the publisher's keys, of which each has some 10 KB.
+        metadata: The metadata of one package, with the publisher's keys, of which each has some 10 KB.
         dates: Release dates, which no tool asks for and which may be missing, so they are not retried.
-        package_retries: How often a package is asked for again that did not begin to arrive.
+        package_retries: Retries of a package that did not begin to arrive.
     """
 
     discovery: RequestKind
@@ -157,13 +157,13 @@ class Kinds(Struct, frozen=True):
     ) -> Kinds:
         """Read TF_REGISTRY_CLIENT_TIMEOUT (seconds) and the numbers of retries as the tools do.
 
-        Whatever is no number above 0 counts as not set. TF_PROVIDER_DOWNLOAD_RETRY is OpenTofu's alone.
+        Anything but a positive number is ignored. TF_PROVIDER_DOWNLOAD_RETRY is OpenTofu's alone.
 
         Args:
             dialect: The running tool.
             environ: The settings.
-            seconds: That an attempt may take, and
-            retries: after the first, where no variable says; None for the tools' own.
+            seconds: Time limit of an attempt, if no variable sets it; None for the tools' own.
+            retries: Attempts after the first, if no variable sets them; None for the tools' own.
         """
         default = float(_DEFAULT_SECONDS if seconds is None else min(seconds, _MOST_SECONDS))
         limit = float(_positive(environ, "TF_REGISTRY_CLIENT_TIMEOUT", _MOST_SECONDS) or default)
@@ -203,7 +203,7 @@ def status_words(status: int) -> str:
 
 
 def user_agent(environ: Mapping[str, str]) -> str:
-    """Return who asks: locklens, and what TF_APPEND_USER_AGENT adds to it as it does with the tools."""
+    """Return the User-Agent: locklens, and what TF_APPEND_USER_AGENT adds, as with the tools."""
     from locklens import __version__
 
     added = environ.get("TF_APPEND_USER_AGENT", "").strip()
@@ -244,7 +244,7 @@ def wait_before(
 
     Args:
         attempt: The one to come, from 2.
-        retry_after: The header of the last answer, "" for none: seconds or an HTTP date.
+        retry_after: The header of the last answer, seconds or an HTTP date; "" if there is none.
         now: The time, for the date.
         patience: The longest pause in seconds that a server may ask for.
 
