@@ -21,7 +21,6 @@ from locklens.packages import stop_if
 from locklens.text import size_words, visible
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     import threading
     from collections.abc import Sequence

@@ -1,19 +1,17 @@
 """Hashes a package while it arrives: one pass over its bytes, nothing unpacked to the disk, little in memory.
 
-A second thread does half of the work: one inflates while the other one hashes. Hashing and inflating let other threads
-run, so that two threads use two cores. Where other packages keep the processors busy anyway, there is none: handing
-blocks from one processor to another costs more than it brings.
+The zip file is read from the front, as far as that goes without knowing what its end says. The result is a guess that
+the central directory confirms or not: no other reader uses the headers in front of contents. Anything odd ends this
+reading, without an error. Contents that were not read, or not confirmed, are read again from the disk.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import threading
+import struct
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
-from queue import Queue
 from typing import TypedDict, Unpack, cast
 
 from msgspec import Struct
@@ -21,22 +19,29 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError, PackageError
 from locklens.hashes import HashedPackage, zh_of
 from locklens.packages import LIMITS, stop_if
-from locklens.packages.archive import PackageLayout, lay_out, read_directory
-from locklens.packages.contents import PIECE, Digest, SeekableContents, hash_arriving_entries
-from locklens.packages.contents import check as check_content
+from locklens.packages.archive import Method, PackageLayout, ZipEntry, lay_out, read_directory
+from locklens.packages.contents import (
+    DESCRIPTOR_SIGNATURE,
+    LOCAL_HEADER,
+    LOCAL_SIGNATURE,
+    PIECE,
+    Digest,
+    InflateError,
+    SecondThread,
+    SeekableContents,
+    check_content,
+    inflated,
+)
 from locklens.text import size_words
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-    from types import TracebackType
-    from typing import BinaryIO, Self
+    from typing import BinaryIO
 
     from locklens.packages import Limits
-    from locklens.packages.archive import ZipEntry
-    from locklens.packages.contents import Streamed
 
 
 EMPTY = sha256().hexdigest()
@@ -45,11 +50,9 @@ EMPTY = sha256().hexdigest()
 _IN_MEMORY = 1 << 20
 """Bytes of a package up to which it takes no temporary file."""
 
-_WAITING = 8
-"""Blocks on their way from one thread to the other: what bounds the memory."""
+_DESCRIPTOR_FLAG = 0x8
 
-PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-"""Those that this process may use."""
+_FULL32 = 0xFFFFFFFF
 
 
 class Passed(Struct, frozen=True):
@@ -332,70 +335,101 @@ def _bounded(
             yield chunk
 
 
-class _Packages:
-    """The number of packages in work."""
+class Streamed(Struct, frozen=True):
+    """A content that passed.
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.lock = threading.Lock()
-
-
-_PACKAGES = _Packages()
-
-
-class SecondThread:
-    """Does what it is told, in order, in a thread of its own; a context manager, at whose end the thread is gone.
-
-    The first error of the thread is raised by the next call, and nothing is done after it. While there are as many
-    packages at work as processors, the calling thread does it itself.
+    Attributes:
+        method: The compression method by which it was unpacked.
+        packed: Bytes that it took.
+        size: Bytes that it has.
+        digest: Its digest.
+        descriptor: The CRC-32 of the data descriptor that follows it, None if there is none.
     """
 
-    def __init__(self) -> None:
-        self._tasks: Queue[Callable[[], object] | None] = Queue(_WAITING)
-        self._error: BaseException | None = None
-        self._is_stopped = False
-        self._thread: threading.Thread | None = None
+    method: Method
+    packed: int
+    size: int
+    digest: Digest
+    descriptor: int | None
 
-    def __enter__(self) -> Self:
-        with _PACKAGES.lock:
-            _PACKAGES.count += 1
-        return self
+    def is_of(self, entry: ZipEntry) -> bool:
+        """True if unpacking this entry gives this content, and no error."""
+        return (
+            not entry.is_encrypted
+            and (entry.method, entry.packed, entry.size) == (self.method, self.packed, self.size)
+            and entry.has_content_of(self.digest.crc)
+            and (not entry.has_descriptor or self.descriptor == entry.crc)
+        )
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with _PACKAGES.lock:
-            _PACKAGES.count -= 1
-        self._is_stopped = True
-        if self._thread is not None:
-            self._tasks.put(None)
-            self._thread.join()
 
-    def do(self, task: Callable[[], object]) -> None:
-        """Put a task behind the others, or do it; wait while too many do."""
-        if _PACKAGES.count >= PROCESSORS and not self._tasks.unfinished_tasks and self._error is None:
-            task()
-            return
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="package", daemon=True)
-            self._thread.start()
-        self._tasks.put(task)
-        if self._error is not None:
-            raise self._error
+def hash_arriving_entries(
+    arriving: Arriving, second: SecondThread, limit: Limits, new: Callable[[], Digest]
+) -> dict[int, Streamed]:
+    """Hash contents as they arrive, up to the first that cannot be read from the front, or the central directory.
 
-    def finish(self) -> None:
-        """Wait until all that was put is done."""
-        self._tasks.join()
-        if self._error is not None:
-            raise self._error
+    Args:
+        arriving: The package's bytes, none of them read yet.
+        second: The thread that hashes; the digests are complete when it has finished.
+        limit: Bounds, so that a bomb is not inflated before its size is known.
+        new: Makes the digest of one content.
 
-    def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            if not self._is_stopped:
-                try:
-                    task()
-                except BaseException as error:  # noqa: BLE001 - it is raised in the other thread
-                    self._error = error
-                    self._is_stopped = True
-            del task
-            self._tasks.task_done()
+    Returns:
+        The contents by the offset of their header.
+    """
+    found: dict[int, Streamed] = {}
+    size = 0
+    while len(found) < limit.entries:
+        offset = arriving.position
+        header = arriving.take(LOCAL_HEADER.size)
+        if len(header) < LOCAL_HEADER.size or header[:4] != LOCAL_SIGNATURE:
+            break
+        _, flags, method, packed, _, name_length, extra_length = LOCAL_HEADER.unpack(header)
+        has_descriptor = bool(flags & _DESCRIPTOR_FLAG)
+        arriving.take(name_length + extra_length)
+        if method == Method.DEFLATED:
+            blocks: Iterator[bytes | memoryview] = inflated(arriving)
+        elif method == Method.STORED and not has_descriptor and packed != _FULL32:
+            blocks = _stored(arriving, packed)
+        else:
+            break
+        start, before, digest = arriving.position, size, new()
+        try:
+            for block in blocks:
+                arriving.stop_if_cancelled()
+                size += len(block)
+                if size > min(limit.unpacked, max(limit.ratio_from, limit.ratio * arriving.size)):
+                    return found
+                second.do(partial(digest.update, block))
+        except InflateError:
+            break
+        second.do(digest.end)
+        taken, produced = arriving.position - start, size - before
+        descriptor = _read_descriptor(arriving, taken, produced) if has_descriptor else None
+        if has_descriptor and descriptor is None:
+            break
+        found[offset] = Streamed(Method(method), taken, produced, digest, descriptor)
+    return found
+
+
+def _stored(arriving: Arriving, left: int) -> Iterator[memoryview]:
+    while left and (piece := arriving.some()):
+        block = piece[:left]
+        arriving.give_back(len(piece) - len(block))
+        left -= len(block)
+        yield block
+    if left:
+        raise InflateError("breaks off")
+
+
+def _read_descriptor(arriving: Arriving, packed: int, size: int) -> int | None:
+    """Read what follows a content; its sizes say which of the four forms it has."""
+    record = arriving.take(12)
+    has_signature = record[:4] == DESCRIPTOR_SIGNATURE
+    record = record[4:] if has_signature else record
+    for form in ("<LLL", "<LQQ"):
+        record += arriving.take(struct.calcsize(form) - len(record))
+        if len(record) == struct.calcsize(form):
+            crc, *sizes = struct.unpack(form, record)
+            if sizes == [packed, size]:
+                return int(crc)
+    return None

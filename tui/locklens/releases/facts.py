@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from locklens.trust import Signer
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime

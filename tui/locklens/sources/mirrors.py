@@ -60,7 +60,6 @@ from locklens.sources.urls import MAX_URL, host_of, resolve, url_for_log
 from locklens.versions import Version, VersionSyntaxError
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager

@@ -18,7 +18,6 @@ from locklens.sources.http.values import KIB, MIB
 from locklens.sources.urls import host_of, resolve
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from locklens.sources.http.values import RequestKind
     from locklens.sources.urls import UrlOrigin

@@ -9,7 +9,6 @@ from http import HTTPStatus
 from msgspec import Struct
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
