@@ -4,9 +4,9 @@ OpenTofu's `packages` are the hashes and sizes of every platform's package, as t
 unsigned: they count only beside the publisher's signed checksums.
 
 Release dates, and the place of a provider's source, are no part of the registry protocol: only the two public
-registries have them, each in its own way. A
-date that is absent, or an answer of another shape, makes an age unknown and never an error: no command should fail
-because a registry lacks a date. The dates are unsigned, as the registry claims them.
+registries have them, each in its own way. A date that is absent, or an answer of another shape, makes an age unknown
+and never an error: no command should fail because a registry lacks a date. The dates are unsigned, as the registry
+claims them.
 """
 
 from __future__ import annotations
