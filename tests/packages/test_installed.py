@@ -12,7 +12,7 @@ from test_hashes import FOLDERS, lay
 
 from locklens.errors import RunCancelledError
 from locklens.packages import Limits
-from locklens.packages.installed import h1_of_folder
+from locklens.packages.installed import file_digests, h1_of_folder
 
 LIMITS = Limits()
 posix_only = pytest.mark.skipif(os.name != "posix", reason="links, devices and pipes")
@@ -74,11 +74,11 @@ BOUNDS = {
 def test_bounds(tmp_path: Path, limit: Limits, words: str) -> None:
     contents = {"a/b/c": ""} if words.endswith("folders") else dict.fromkeys("abcd", "x")
     with pytest.raises(ValueError, match=words):
-        h1_of_folder(lay(tmp_path, contents), limit=limit)
+        file_digests(lay(tmp_path, contents), limit=limit)
 
 
 def test_what_is_within_the_bounds_is_hashed(tmp_path: Path) -> None:
-    assert h1_of_folder(lay(tmp_path, dict.fromkeys("abcd", "x")), limit=Limits(unpacked=4, entries=4))
+    assert file_digests(lay(tmp_path, dict.fromkeys("abcd", "x")), limit=Limits(unpacked=4, entries=4))
 
 
 @posix_only
@@ -110,5 +110,5 @@ def test_cancelled_between_blocks_and_names(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(64 << 20)
     with pytest.raises(RunCancelledError):
-        h1_of_folder(tmp_path, cancel=cancel)
+        file_digests(tmp_path, cancel=cancel)
     assert cancel.looks == 10

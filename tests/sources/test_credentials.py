@@ -34,11 +34,11 @@ def test_names_that_are_no_hosts(name: str) -> None:
     assert environment_tokens({"TF_TOKEN_" + name: "T"}) == {}
 
 
-def helper(folder: Path, script: str, *arguments: str, seconds: float = 10.0) -> Helper:
+def helper(folder: Path, script: str, *arguments: str) -> Helper:
     program = folder / "terraform-credentials-test"
     program.write_text(f"#!{sys.executable}\nimport sys, time\n{script}\n")
     program.chmod(0o755)
-    return Helper(program, arguments, seconds=seconds)
+    return Helper(program, arguments)
 
 
 def test_the_first_that_knows_a_host_wins(tmp_path: Path) -> None:
@@ -85,9 +85,11 @@ def test_helpers_that_fail(tmp_path: Path, script: str, words: str) -> None:
         assert "s3cr3t" not in str(caught.value)
 
 
-def test_a_helper_that_hangs_or_prints_without_end_is_ended(tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match=r"it did not end within 0\.3 seconds"):
-        Credentials({}, {}, helper(tmp_path, "time.sleep(3600)", seconds=0.3)).token("a.test")
+def test_a_helper_that_hangs_or_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("locklens.sources.hosts._HELPER_SECONDS", 0.3)
+        with pytest.raises(UnavailableError, match=r"it did not end within 0\.3 seconds"):
+            Credentials({}, {}, helper(tmp_path, "time.sleep(3600)")).token("a.test")
     with pytest.raises(UnavailableError, match="it prints too much"):
         Credentials({}, {}, helper(tmp_path, 'while True: print("x" * 4096)')).token("a.test")
     with pytest.raises(UnavailableError, match="it cannot be run: No such file"):

@@ -149,7 +149,7 @@ class InstallContext:
         """The tool's name of a provider."""
         return address.short(self.dialect.default_host)
 
-    def tell(self, event: InstallEvent) -> None:
+    def emit(self, event: InstallEvent) -> None:
         """Emit an event."""
         with self._events:
             self._on_event(event)
@@ -159,7 +159,7 @@ class InstallContext:
     ) -> Diagnostic:
         """Emit the event of a provider that failed, and return its diagnostic."""
         name = self.name(address)
-        self.tell(ProviderFailed(name, summary, words, hint))
+        self.emit(ProviderFailed(name, summary, words, hint))
         return Diagnostic(DiagnosticSeverity.ERROR, summary, words, name, hint=hint, is_of_trust=is_of_trust)
 
     def map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:

@@ -81,7 +81,7 @@ def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedR
 def warn(context: InstallContext, metadata: PackageMetadata, vouched: AuthenticatedRelease) -> None:
     """Emit the warnings about a release."""
     for words in vouched.warnings:
-        context.tell(ReleaseWarned(context.name(metadata.address), metadata.version, words))
+        context.emit(ReleaseWarned(context.name(metadata.address), metadata.version, words))
 
 
 def warn_of_changes(
@@ -89,9 +89,9 @@ def warn_of_changes(
 ) -> None:
     """Emit a warning if a release changed since it was locked, or if that cannot be said."""
     if words := vouched.change_words(wanted.prior, wanted.address, version):
-        context.tell(ReleaseWarned(context.name(wanted.address), version, words, rule="LK001"))
+        context.emit(ReleaseWarned(context.name(wanted.address), version, words, rule="LK001"))
     elif words := vouched.unread_words(wanted.prior, wanted.address, version):
-        context.tell(ReleaseWarned(context.name(wanted.address), version, words))
+        context.emit(ReleaseWarned(context.name(wanted.address), version, words))
 
 
 class FetchedPackage(Struct, frozen=True):
@@ -210,10 +210,10 @@ def unpacked(
 
     try:
         with _opened(context, metadata) as download:
-            tell = _teller(context, metadata, download.length)
+            count = _progress(context, metadata, download.length)
 
             def on_bytes(size: int) -> None:
-                tell(size)
+                count(size)
                 if release.done():
                     release.result()
 
@@ -297,7 +297,7 @@ class _Check:
     def options(self, context: InstallContext, release: AuthenticatedRelease, length: int | None) -> PackageOptions:
         """How the package is read while it arrives; `length` is what the server says of its size."""
         return {
-            "on_bytes": _teller(context, self._metadata, length),
+            "on_bytes": _progress(context, self._metadata, length),
             "cancel": context.session.cancel,
             "judge": lambda zh: _check_zh(self._metadata, zh),
             "check": lambda package: self.check(package, release),
@@ -340,20 +340,20 @@ def has_program(folder: Path, address: ProviderAddress) -> bool:
     return True
 
 
-def _teller(context: InstallContext, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:
+def _progress(context: InstallContext, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:
     name = context.name(metadata.address)
     received = reported = 0
     last = time.monotonic()
 
-    def tell(size: int) -> None:
+    def count(size: int) -> None:
         nonlocal received, reported, last
         received += size
         now = time.monotonic()
         if received - reported >= _EVENT_BYTES or now - last >= _EVENT_SECONDS:
             reported, last = received, now
-            context.tell(PackageArriving(name, metadata.version, metadata.platform, received, length))
+            context.emit(PackageArriving(name, metadata.version, metadata.platform, received, length))
 
-    return tell
+    return count
 
 
 def _protocol_words(context: InstallContext, metadata: PackageMetadata) -> str:

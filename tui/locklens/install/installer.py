@@ -178,8 +178,8 @@ class _Installer:
         """Emit the events for a provider that is installed already."""
         assert requirement.prior is not None
         name = self._context.name(requirement.address)
-        self._context.tell(QueryStarted(name, str(combined(requirement.requirements)), is_locked=True))
-        self._context.tell(AlreadyInstalled(name, requirement.prior.version))
+        self._context.emit(QueryStarted(name, str(combined(requirement.requirements)), is_locked=True))
+        self._context.emit(AlreadyInstalled(name, requirement.prior.version))
 
     def _select(self, requirement: ProviderRequirement) -> Selection | _Done | Diagnostic:
         prior, name = requirement.prior, self._context.name(requirement.address)
@@ -189,7 +189,7 @@ class _Installer:
         if refused is None and is_locked and (done := self.as_locked(requirement)) is not None:
             self.emit_installed(requirement)
             return done
-        self._context.tell(QueryStarted(name, str(combined(requirement.requirements)), is_locked))
+        self._context.emit(QueryStarted(name, str(combined(requirement.requirements)), is_locked))
         if refused is None and is_locked and version is not None and (done := self._from_cache(requirement, version)):
             return done
         selection = refused or self._asked(requirement, version)
@@ -201,7 +201,7 @@ class _Installer:
             and selection.version == prior.version
             and (done := self.as_locked(requirement)) is not None
         ):
-            self._context.tell(AlreadyInstalled(name, prior.version))
+            self._context.emit(AlreadyInstalled(name, prior.version))
             return done
         return selection
 
@@ -211,7 +211,7 @@ class _Installer:
         )
         known = self._context.source(requirement.address).versions(requirement.address)
         if known.warnings:
-            self._context.tell(RegistryWarned(self._context.name(requirement.address), known.warnings))
+            self._context.emit(RegistryWarned(self._context.name(requirement.address), known.warnings))
         return select(requirement.requirements, known.versions, locked, upgrade=self._upgrade)
 
     def _from_cache(self, requirement: ProviderRequirement, version: Version) -> _Done | None:
@@ -227,7 +227,7 @@ class _Installer:
         if locked:
             found = cache.folder.hashes(place, cancel)
         else:
-            found = cache.settled_hashes(place, cancel=cancel, on_waiting=lambda: self._context.tell(busy))
+            found = cache.settled_hashes(place, cancel=cancel, on_waiting=lambda: self._context.emit(busy))
         if found.isdisjoint(locked) and (locked or not found or not has_program(place, address)):
             return None
         self._link_from_cache(address, version, place, found)
@@ -241,7 +241,7 @@ class _Installer:
         self, address: ProviderAddress, version: Version, package: Path, hashes: frozenset[str]
     ) -> None:
         self._link(address, version, package, hashes)
-        self._context.tell(LinkedFromCache(self._context.name(address), version))
+        self._context.emit(LinkedFromCache(self._context.name(address), version))
 
     def _link(self, address: ProviderAddress, version: Version, package: Path, hashes: frozenset[str]) -> None:
         """Make the data folder's package a link to the plugin cache's."""
@@ -257,7 +257,7 @@ class _Installer:
         name = self._context.name(requirement.address)
         if (done := self._from_cache(requirement, version)) is not None:
             return done
-        self._context.tell(FetchStarted(name, version, None))
+        self._context.emit(FetchStarted(name, version, None))
         metadata = offered(self._context, requirement.address, version, self._here)
         release = self._context.session.spawn(lambda: judged(self._context, metadata))
         cached = self._from_cache_as_reported(requirement, metadata, release)
@@ -267,7 +267,7 @@ class _Installer:
         warn(self._context, metadata, vouched)
         warn_of_changes(self._context, requirement, version, vouched)
         if cached is None:
-            self._context.tell(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
+            self._context.emit(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
         known = vouched.recorded if self._records_reported else vouched.hashes
         entry = fetched(
             requirement.prior,
@@ -333,7 +333,7 @@ class _Installer:
             return nullcontext()
         busy = CacheBusy(self._context.name(metadata.address), metadata.version)
         cancel = self._context.session.cancel
-        return self._cache.turn(place, cancel=cancel, on_waiting=lambda: self._context.tell(busy))
+        return self._cache.turn(place, cancel=cancel, on_waiting=lambda: self._context.emit(busy))
 
     def _report_difference(
         self, address: ProviderAddress, version: Version, place: Path, hashes: frozenset[str]
@@ -346,7 +346,7 @@ class _Installer:
         before = hashes_at(place, self._context.session.cancel)
         if before != hashes and (place.exists() or place.is_symlink()):
             shown = " ".join(sorted(before))
-            self._context.tell(FolderDiffers(self._context.name(address), version, str(place), shown))
+            self._context.emit(FolderDiffers(self._context.name(address), version, str(place), shown))
         return before != hashes
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:

@@ -166,8 +166,8 @@ class Locker:
         if package is None or all(_is_refused(request, lead.vouched) for request in requests):
             return self._obtain(requests, platform)
         name, signed = context.name(request.address), context.authenticator.words(lead.vouched)
-        context.tell(FetchStarted(name, request.version, platform))
-        context.tell(_hashed_event(context, request, platform, signed, package))
+        context.emit(FetchStarted(name, request.version, platform))
+        context.emit(_hashed_event(context, request, platform, signed, package))
         return _Obtained(platform, lead.vouched, package)
 
     def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
@@ -182,7 +182,7 @@ class Locker:
         """Obtain one package, unless every request refuses the release as republished."""
         context, request = self._context, requests[0]
         name = context.name(request.address)
-        context.tell(FetchStarted(name, request.version, platform))
+        context.emit(FetchStarted(name, request.version, platform))
         try:
             metadata, vouched = admitted(context, request.address, request.version, platform)
             if platform == request.platforms[0]:
@@ -199,7 +199,7 @@ class Locker:
             words = f"{name} {request.version} for {platform}: {error}"
             return _failed(context, request.address, words, error)
         signed = context.authenticator.words(vouched)
-        context.tell(_hashed_event(context, request, platform, signed, known))
+        context.emit(_hashed_event(context, request, platform, signed, known))
         return _Obtained(platform, vouched, fetched.package, fetched.recorded)
 
     def _known_package(self, zh: str, platform: Platform, release: AuthenticatedRelease) -> HashedPackage | None:
@@ -227,7 +227,7 @@ class Locker:
             warn_of_changes(context, request, request.version, outcomes[0].vouched)
         prior = request.prior if request.prior is not None and request.prior.version == request.version else None
         for platform, fetched_hashes in obtained:
-            context.tell(HashesObtained(name, platform, tracking(prior, fetched_hashes)))
+            context.emit(HashesObtained(name, platform, tracking(prior, fetched_hashes)))
         return with_locked_hashes(
             request.prior,
             address=request.address,
@@ -248,7 +248,7 @@ class Locker:
 
 def _selected(requirement: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
     name, version = context.name(requirement.address), requirement.locked
-    context.tell(QueryStarted(name, str(combined(requirement.requirements)), version is not None))
+    context.emit(QueryStarted(name, str(combined(requirement.requirements)), version is not None))
     if requirement.first is not None:
         context.prefetch(requirement.address, version or requirement.pinned, requirement.first)
     try:
@@ -261,7 +261,7 @@ def _selected(requirement: ProviderRequirement, context: InstallContext) -> Vers
             error,
         )
     if offered.warnings:
-        context.tell(RegistryWarned(name, offered.warnings))
+        context.emit(RegistryWarned(name, offered.warnings))
     selection = select(requirement.requirements, offered.versions, version, upgrade=False)
     if isinstance(selection, Unselectable):
         return _failed(

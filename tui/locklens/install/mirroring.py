@@ -125,7 +125,7 @@ def _hashes(
 def _mirrored(build: Build, context: InstallContext, into: MirrorFolder) -> tuple[str, ...] | Diagnostic:
     address, version, platform = build
     name = context.name(address)
-    context.tell(FetchStarted(name, version, platform))
+    context.emit(FetchStarted(name, version, platform))
     try:
         metadata, release = admitted(context, address, version, platform)
         warn(context, metadata, release)
@@ -142,7 +142,7 @@ def _mirrored(build: Build, context: InstallContext, into: MirrorFolder) -> tupl
     except LockLensError as error:
         return context.failed(address, _SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
     signed = context.authenticator.words(release)
-    context.tell(PackageMirrored(name, version, platform, signed, was_there))
+    context.emit(PackageMirrored(name, version, platform, signed, was_there))
     return _listed(package, context)
 
 

@@ -31,14 +31,14 @@ _READ = (
 """O_NONBLOCK is for what takes the place of a file once it was looked at: a pipe, or a kernel's log below /proc."""
 
 
-def h1_of_folder(folder: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None) -> str:
-    """Compute the `h1` of an unpacked package; arguments and errors as in `file_digests`."""
-    return h1_of_digests(file_digests(folder, limit=limit, cancel=cancel))
+def h1_of_folder(folder: Path) -> str:
+    """Compute the `h1` of an unpacked package; errors as in `file_digests`."""
+    return h1_of_digests(file_digests(folder))
 
 
-def hashed_folder(folder: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None) -> HashedPackage:
+def hashed_folder(folder: Path, *, cancel: threading.Event | None = None) -> HashedPackage:
     """Compute every hash of an unpacked package; arguments and errors as in `file_digests`."""
-    return HashedPackage.of_digests(file_digests(folder, limit=limit, cancel=cancel))
+    return HashedPackage.of_digests(file_digests(folder, cancel=cancel))
 
 
 def file_digests(

@@ -290,10 +290,9 @@ def _from_punycode(host: str) -> str:
 class Helper:
     """A credentials helper: a program that is run once for each host."""
 
-    def __init__(self, executable: Path, arguments: tuple[str, ...], *, seconds: float = _HELPER_SECONDS) -> None:
+    def __init__(self, executable: Path, arguments: tuple[str, ...]) -> None:
         self._executable = executable
         self._arguments = arguments
-        self._seconds = seconds
 
     def token(self, host: str) -> Token | None:
         """Ask the program for a host's token.
@@ -304,7 +303,7 @@ class Helper:
         import json
 
         command = [str(self._executable), *self._arguments, "get", host]
-        output = _run(command, self._seconds)
+        output = _run(command)
         try:
             value: Any = json.loads(output)
         except (ValueError, RecursionError):
@@ -315,7 +314,7 @@ class Helper:
         return Token(secret) if isinstance(secret, str) else None
 
 
-def _run(command: list[str], seconds: float) -> bytes:
+def _run(command: list[str]) -> bytes:
     """Run a program within bounds and return its output.
 
     Raises:
@@ -349,11 +348,11 @@ def _run(command: list[str], seconds: float) -> bytes:
     for thread in threads:
         thread.start()
     try:
-        status = process.wait(seconds)
+        status = process.wait(_HELPER_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-        raise ValueError(f"it did not end within {seconds:g} seconds") from None
+        raise ValueError(f"it did not end within {_HELPER_SECONDS:g} seconds") from None
     for thread in threads:
         thread.join(1.0)
     output = collected.get("out")

@@ -31,7 +31,6 @@ from locklens.addresses import (
     AddressError,
     Platform,
     ProviderAddress,
-    display_host,
     normalise_host,
     normalise_namespace,
     normalise_part,
@@ -56,7 +55,7 @@ from locklens.sources.metadata import (
     ReleaseDates,
     is_hash,
 )
-from locklens.sources.urls import MAX_URL, host_of, resolve, url_for_log
+from locklens.sources.urls import MAX_URL, host_name, host_of, resolve, url_for_log
 from locklens.versions import Version, VersionSyntaxError
 
 TYPE_CHECKING = False
@@ -245,30 +244,27 @@ def search(folder: Path) -> dict[ProviderAddress, tuple[MirroredPackage, ...]]:
         OSError: A folder cannot be read, or there are too many names.
     """
     found: dict[ProviderAddress, list[MirroredPackage]] = {}
+    for one in _all_packages(folder):
+        found.setdefault(one.address, []).append(one)
+    return {address: tuple(packages) for address, packages in found.items()}
+
+
+def first_package(folder: Path) -> MirroredPackage | None:
+    """Return the first package below a folder; None if there is none, or the folder cannot be searched."""
+    try:
+        return next(_all_packages(folder), None)
+    except OSError:
+        return None
+
+
+def _all_packages(folder: Path) -> Iterator[MirroredPackage]:
     searching = _Searching()
     for host in searching.folders(Path(os.path.realpath(folder))):
         for namespace in searching.folders(host):
             for provider in searching.folders(namespace):
                 address = _address(host.name, namespace.name, provider.name)
                 if address is not None:
-                    found.setdefault(address, []).extend(searching.packages(address, provider))
-    return {address: tuple(packages) for address, packages in found.items() if packages}
-
-
-def first_package(folder: Path) -> MirroredPackage | None:
-    """Return the first package below a folder; None if there is none, or the folder cannot be searched."""
-    searching = _Searching()
-    try:
-        for host in searching.folders(Path(os.path.realpath(folder))):
-            for namespace in searching.folders(host):
-                for provider in searching.folders(namespace):
-                    address = _address(host.name, namespace.name, provider.name)
-                    if address is not None:
-                        for found in searching.packages(address, provider):
-                            return found
-    except OSError:
-        return None
-    return None
+                    yield from searching.packages(address, provider)
 
 
 class _Searching:
@@ -453,7 +449,7 @@ class NetworkMirror(Unsigned):
         return answer
 
     def _refuse(self, answer: Response, address: ProviderAddress) -> NoReturn:
-        name = display_host(host_of(self._base))
+        name = host_name(self._base)
         raise UnauthorizedError(
             f"{self} rejected the given authentication credentials",
             source=name,

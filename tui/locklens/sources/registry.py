@@ -34,7 +34,7 @@ from locklens.sources.metadata import (
     read_package,
     read_versions,
 )
-from locklens.sources.urls import has_query, host_of, resolve
+from locklens.sources.urls import has_query, host_name, resolve
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -188,7 +188,7 @@ class Registry:
         elif self._access.credentials.token(self.host) is None:
             words, hint = "requires authentication credentials", f"set {variable}, or run `{self._login}`"
         else:
-            where = display_host(host_of(answer.url))
+            where = host_name(answer.url)
             words = "requires authentication credentials, and the token was not sent"
             hint = f"the registry is at {where}, and a token goes to its own host only, and only over TLS"
         raise UnauthorizedError(
@@ -216,7 +216,7 @@ class Registry:
             told = OfflineError if isinstance(error, OfflineError) else UnavailableError
             raise told(words, source=error.source, address=str(metadata.address), hint=error.hint) from error
         if answer.status != _OK:
-            host = display_host(host_of(answer.url))
+            host = host_name(answer.url)
             words = f"the {what} of {label} cannot be fetched: {status_words(answer.status)} returned from {host}"
             raise UnavailableError(words, source=host, address=str(metadata.address))
         return answer

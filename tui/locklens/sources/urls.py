@@ -89,6 +89,11 @@ def host_of(url: str) -> str:
     return name if parts.port in {None, _DEFAULT_PORTS.get(parts.scheme)} else f"{name}:{parts.port}"
 
 
+def host_name(url: str) -> str:
+    """The host of a URL as messages name it."""
+    return display_host(host_of(url))
+
+
 def origin(url: str) -> UrlOrigin:
     """Scheme and host: what must be the same for a token to go along, and for failures to count together."""
     return urlsplit(url).scheme, host_of(url)
@@ -144,4 +149,4 @@ def url_for_log(url: str) -> str:
     """The URL as logs and messages show it: what is behind `?` may be a signature, before `@` a password."""
     parts = urlsplit(url)
     query = "?…" if parts.query else ""
-    return f"{parts.scheme}://{display_host(host_of(url))}{parts.path}{query}"
+    return f"{parts.scheme}://{host_name(url)}{parts.path}{query}"

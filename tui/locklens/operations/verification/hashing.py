@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from locklens.packages import LIMITS
-from locklens.packages.hashing import PROCESSORS
+from locklens.packages.contents import PROCESSORS
 
 if TYPE_CHECKING:
     import threading

@@ -114,14 +114,14 @@ def _rank(platform: Platform) -> int:
 def _hash(release: _Release, platform: Platform, context: InstallContext) -> None:
     name = context.name(release.address)
     release.tried.add(platform)
-    context.tell(FetchStarted(name, release.version, platform))
+    context.emit(FetchStarted(name, release.version, platform))
     try:
         metadata, vouched = admitted(context, release.address, release.version, platform)
         package = hashed(context, metadata, vouched).package
     except LockLensError:
         return
     signed = context.authenticator.words(vouched)
-    context.tell(PackageHashed(name, release.version, platform, signed, was_remembered=False))
+    context.emit(PackageHashed(name, release.version, platform, signed, was_remembered=False))
     for text in package.of_files:
         release.of_h1.setdefault(text, platform)
 

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from locklens.addresses import display_host
 from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
 from locklens.sources.http.values import LONGEST_WAIT, Exchange, Response, moment, requests_per_host, status_words
-from locklens.sources.urls import has_userinfo, host_of, may_carry_token, origin, url_for_log
+from locklens.sources.urls import has_userinfo, host_name, may_carry_token, origin, url_for_log
 from locklens.storage.cache import RememberedAnswer
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class Client:
         if len(answer.body) > kind.limit:
             from locklens.sources.http.reading import too_large
 
-            raise UnavailableError(too_large(url, kind).words, source=_host_name(url))
+            raise UnavailableError(too_large(url, kind).words, source=host_name(url))
         return answer
 
     def begin(self, url: str, kind: RequestKind, *, is_fresh: bool = False) -> None:
@@ -265,12 +264,8 @@ def _is_remembered(future: Future[Response]) -> bool:
     return future.done() and future.exception() is None and future.result().is_remembered
 
 
-def _host_name(url: str) -> str:
-    return display_host(host_of(url))
-
-
 def _offline(url: str, why: str) -> OfflineError:
-    name = _host_name(url)
+    name = host_name(url)
     return OfflineError(f"{name} was not asked: {why}", source=name, hint="run without --offline")
 
 

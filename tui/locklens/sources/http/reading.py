@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from locklens.addresses import display_host
 from locklens.sources.http.values import KIB, MIB
-from locklens.sources.urls import host_of, resolve
+from locklens.sources.urls import host_name, host_of, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,11 +115,6 @@ def _causes(error: BaseException) -> list[BaseException]:
         found.append(current)
         current = current.__cause__ or current.__context__
     return found
-
-
-def host_name(url: str) -> str:
-    """The host of a URL as messages name it."""
-    return display_host(host_of(url))
 
 
 def redirected(url: str, location: str) -> str:

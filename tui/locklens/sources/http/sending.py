@@ -18,7 +18,6 @@ from locklens.sources.http.reading import (
     TransportFailure,
     broken_words,
     drain,
-    host_name,
     read_body,
     redirected,
     too_large,
@@ -40,7 +39,7 @@ from locklens.sources.http.values import (
     user_agent,
     wait_before,
 )
-from locklens.sources.urls import host_of, origin, url_for_log
+from locklens.sources.urls import host_name, host_of, origin, url_for_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
