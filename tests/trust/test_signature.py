@@ -263,6 +263,15 @@ def test_a_gpg_that_hangs_or_fails_is_ended(tmp_path: Path) -> None:
             )
 
 
+def test_a_gpg_that_is_too_old_is_named(tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.write_text('#!/bin/sh\necho "gpg (GnuPG) 2.0.30"\n')
+    old.chmod(0o755)
+    with Verifier(str(old)) as verifier:
+        found = verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),))
+    assert (found.problem, found.signatures) == (VerificationProblem.OLD_GPG, ())
+
+
 def test_many_threads_and_few_imports(verifier: Verifier) -> None:
     publishers = [publisher(f"p{number}") for number in range(6)]
     verifier.verify(DATA, b"", ())
