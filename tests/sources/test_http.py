@@ -237,6 +237,12 @@ def test_a_handshake_that_stalls_ends_on_time(client: Client) -> None:
         assert "within 0.4 seconds" in refusal(client, f"https://127.0.0.1:{silent.getsockname()[1]}/", BRIEF)
 
 
+def test_time_that_is_up_before_the_connection_is_a_timeout(server: Server, client: Client) -> None:
+    over = RequestKind("an answer", 1000, 0.0)
+    assert refusal(client, server.url("/a"), over).endswith("did not answer in full within 0 seconds")
+    assert server.asked == []
+
+
 def test_bodies_that_break_off_are_not_taken_for_whole(server: Server, client: Client) -> None:
     def cut(handler: Handler) -> None:
         handler.reply(200, b"half", Content_Length="8")

@@ -249,6 +249,9 @@ class _PublicBackend(_Backend):
 
 def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> httpcore.NetworkStream:
     """Run what cannot be interrupted (a look-up of a name) in a thread of its own, which is left behind if late."""
+    if not bounds.left():
+        # A socket without any time to wait would fail as if the network had.
+        raise httpcore.ConnectTimeout("the deadline has passed")
     lock, finished = threading.Lock(), threading.Event()
     streams: list[httpcore.NetworkStream] = []
     errors: list[Exception] = []
