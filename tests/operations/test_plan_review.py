@@ -137,6 +137,28 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     assert found.left == 0
 
 
+def test_a_hash_that_the_way_back_removes_was_never_in_the_list(top: Path, environ: dict[str, str]) -> None:
+    """A forged hash of the work tree does not make the committed entry one of a republished version."""
+    path = top / "a" / LOCK
+    text = path.read_text()
+    first = text.index('"zh:')
+    path.write_text(f'{text[:first]}"zh:{"5" * 64}"{text[first + 69 :]}')
+    found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"]), request(top, environ))
+    (change,) = found.review.changes
+    assert [fact.hash for fact in change.removed] == [f"zh:{'5' * 64}"]
+    assert {one.rule for one in change.findings} & {"LK001", "LK002"} == set()
+
+
+def test_the_way_back_to_hashes_that_are_no_longer_listed_is_told(top: Path, environ: dict[str, str]) -> None:
+    old = SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4", edition="first")
+    (top / "a" / LOCK).write_bytes(lock_file(old))
+    git(top, "commit", "-qam", "before it was published again")
+    new = SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")
+    (top / "a" / LOCK).write_bytes(lock_file(replace(old, more=new.hashes())))
+    found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"]), request(top, environ))
+    assert "LK001" in {one.rule for one in found.review.findings}
+
+
 def test_the_way_back_is_not_judged_as_the_crime(top: Path, environ: dict[str, str]) -> None:
     """An edit by hand is found where it was made: not in the restoration of what was committed, nor in its undo."""
     path = top / "a" / LOCK

@@ -215,7 +215,8 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "nothing written yet" in on.lines[0]
         assert "ready: enter writes" in on.status
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
-        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ok  2 roots" in on.plan
+        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked  2 roots" in on.plan  # its h1 are not verified
+        assert "findings: 2 WARN  and 1 that HEAD has already (1 INFO)" in on.plan
         assert "4 providers unchanged" in on.plan
         assert "ok  review" in on.plan
         assert "--  write  2 files, all or none, on enter" in on.plan
@@ -224,7 +225,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "after this, 2 providers differ from HEAD in these files" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
-        assert "  Lock-Review: 2 upgrades, 2 findings (2 warn), 2 of 12 added hashes not verified\n" in on.plan
+        assert "  Lock-Review: 2 upgrades, 2 findings (2 warn), 1 more committed before, 2 of 12 added hashes not verified\n" in on.plan
         assert f"a/{LOCK}  to be changed" in on.shown
         assert '-   version     = "5.84.0"' in on.shown
         assert '+   version     = "5.86.1"' in on.shown
@@ -384,6 +385,16 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         assert b"\r" not in lock.read_bytes()
+
+
+async def test_a_restored_entry_that_nobody_could_check_is_not_ok(opening: Opening, top: Path) -> None:
+    async with opening(offline=True) as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("R")
+        await on.ready()
+        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked" in on.plan
+        assert "  ok  2 roots" not in on.plan
+        assert "and 2 that HEAD has already (1 WARN 1 INFO)" in on.plan
 
 
 async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import ChangeKind
-from locklens.review.reports.words import hashes_of_review, severity_counts
+from locklens.review.reports.words import committed_counts, hashes_of_review, severity_counts
 from locklens.text import counted, visible
 
 if TYPE_CHECKING:
@@ -136,7 +136,10 @@ def _reviewed(review: Review) -> str:
     parts = [counted(number, kind, _PLURALS.get(kind, "")) for kind, number in kinds.items()]
     counts = severity_counts(review)
     by_severity = ", ".join(f"{number} {severity.value}" for severity, number in counts.items() if number)
+    known = sum(committed_counts(review).values())
     parts.append(counted(sum(counts.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
+    if known:
+        parts.append(f"{known} more committed before")
     if hashes := hashes_of_review(review):
         parts.append(hashes)
     return ", ".join(parts)

@@ -17,7 +17,7 @@ from locklens.operations.review.run import review_lock_files
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths
 from locklens.project.touched_roots import with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, folder_of
-from locklens.review.model import Accepted
+from locklens.review.model import Accepted, Proof
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.change import OF_THE_STEP
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Change, Finding, Review, RootReview
 
 _UNREADABLE = "LK019"
+_REPUBLISHED = "LK001"
 
 
 class PlanReview(Struct, frozen=True):
@@ -168,7 +169,7 @@ def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo
         if root.new.is_valid and not root.old.is_valid:
             findings = tuple(finding for finding in findings if finding.rule != _UNREADABLE)
         changes = tuple(
-            replace(change, findings=tuple(one for one in change.findings if one.rule not in OF_THE_STEP))
+            replace(change, findings=tuple(one for one in change.findings if not _is_of_the_step(one, change)))
             if is_undo or (left is not None and change.address not in left)
             else change
             for change in root.changes
@@ -176,6 +177,13 @@ def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo
         return replace(root, changes=changes, findings=findings)
 
     return replace(review, roots=tuple(map(judged, review.roots)))
+
+
+def _is_of_the_step(finding: Finding, change: Change) -> bool:
+    """True for a finding about the step alone: a hash that is no longer listed may be one that the way back removes."""
+    if finding.rule == _REPUBLISHED:
+        return not any(fact.proof is Proof.STALE for fact in change.kept)
+    return finding.rule in OF_THE_STEP
 
 
 def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) -> Review:

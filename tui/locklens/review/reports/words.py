@@ -17,7 +17,10 @@ from locklens.review.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from locklens.project.configuration import MissingModule
+    from locklens.review.model import Finding
 
 _SIGNS = {
     ChangeKind.REPLACED_HASHES: "!!",
@@ -121,13 +124,22 @@ def severity_counts(review: Review) -> dict[Severity, int]:
 
     A finding about the same change in many roots counts once, as the change does; its worst severity counts.
     """
+    return _counts(review, lambda finding: finding.accepted is None)
+
+
+def committed_counts(review: Review) -> dict[Severity, int]:
+    """The number of findings of a plan that a commit has already, counted in the same way."""
+    return _counts(review, lambda finding: finding.accepted is not None and finding.accepted.is_committed)
+
+
+def _counts(review: Review, is_counted: Callable[[Finding], bool]) -> dict[Severity, int]:
     worst_of: dict[tuple[str, str], Severity] = {}
-    severities = [finding.severity for finding in review.own_findings if finding.accepted is None]
+    severities = [finding.severity for finding in review.own_findings if is_counted(finding)]
     for root in review.roots:
-        severities += [finding.severity for finding in root.findings if finding.accepted is None]
+        severities += [finding.severity for finding in root.findings if is_counted(finding)]
         for change in root.changes:
             for finding in change.findings:
-                if finding.accepted is None:
+                if is_counted(finding):
                     subject = change.group, finding.rule
                     known = worst_of.setdefault(subject, finding.severity)
                     worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)

@@ -11,16 +11,16 @@ from locklens.diagnostics import DiagnosticSeverity
 from locklens.operations.plan.commit_message import commit_message
 from locklens.operations.plan.files import WriteTarget
 from locklens.policy import POLICY_FILE, AcceptFrom
-from locklens.review.model import Severity
+from locklens.review.model import Severity, worst
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
-from locklens.review.reports.words import hashes_of_review, kind_sign, severity_counts
+from locklens.review.reports.words import committed_counts, hashes_of_review, kind_sign, severity_counts
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied
 from locklens.ui.text.downloads import DownloadRow, download_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from locklens.diagnostics import Diagnostic
     from locklens.errors import LockLensError, Place
@@ -293,21 +293,37 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     place = FilePlace(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None
     spans = [Span(f"{lead:>3} "), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
-        worst = min(
-            (finding.severity for finding in _findings_of(group, review)), key=lambda each: each.rank, default=None
-        )
-        spans.append(severity_span(worst))
+        found = [one[1] for planned in group.changes if (one := reviewed_change(planned, review)) is not None]
+        spans.append(state_of(found))
     spans.append(Span(f"  {where}", Role.PLACE))
     return line(*spans, hanging=6, copied=f"{change.address} {versions}", place=place)
 
 
-def _findings_of(group: Group, review: Review) -> Iterator[Finding]:
-    for change in group.changes:
-        if (reviewed := reviewed_change(change, review)) is None:
-            continue
-        for finding in reviewed[1].findings:
-            if finding.accepted is None and finding.severity is not Severity.OFF:
-                yield finding
+def state_of(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
+    """The worst severity that counts; without one, "ok" only where all was checked and nothing was found.
+
+    Args:
+        changes: The reviewed changes of one provider; without any, nothing was checked.
+        width: Columns of the severity.
+    """
+    reviewed = tuple(changes)
+    findings = [finding for change in reviewed for finding in change.findings if finding.severity is not Severity.OFF]
+    severity = worst(tuple(findings))
+    if severity is not None:
+        return severity_span(severity, width=width)
+    if not reviewed or any(map(_is_unchecked, reviewed)):
+        return Span("? not checked", Role.WARN)
+    if any(finding.accepted is not None for finding in findings):
+        return Span("nothing new", Role.DIM)
+    return severity_span(None, width=width)
+
+
+def _is_unchecked(change: ReviewedChange) -> bool:
+    """True if facts about the entry that is left are missing, or one of its new hashes is not explained by them."""
+    if change.new is None:
+        return False
+    is_known = change.evidence is not None and not change.evidence.problems
+    return not is_known or any(not fact.is_explained for fact in change.added)
 
 
 def reviewed_change(change: PlannedChange, review: Review) -> tuple[RootReview, ReviewedChange] | None:
@@ -381,7 +397,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     yield line(f"  hashes: +{added} -{removed}   ", *([proof] if added else []))
     counts = severity_counts(review)
     spans = [severity_and_number(severity, number) for severity, number in counts.items() if number]
-    yield line("  findings: ", *(spans or [Span("none", Role.GOOD)]))
+    yield line("  findings: ", *(spans or [_no_findings(plan_review)]), *_committed_findings(plan_review), hanging=4)
     yield from _finding_lines(review)
     if plan_review.against:
         left = plan_review.left
@@ -393,6 +409,22 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
             yield line(Span("  unknown: ", Role.WARN), host.error, hanging=4)
     for note in review.notes:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
+
+
+def _no_findings(plan_review: PlanReview) -> Span:
+    """That nothing counts; not as good news where facts are missing."""
+    words = "none new" if committed_counts(plan_review.review) else "none"
+    is_sure = not any(map(_is_unchecked, plan_review.review.changes))
+    return Span(f"{words}  " if is_sure else f"{words}, but not all could be checked  ", Role.GOOD if is_sure else Role.WARN)
+
+
+def _committed_findings(plan_review: PlanReview) -> Iterator[Span]:
+    """The findings that the base has already, by severity."""
+    counts = committed_counts(plan_review.review)
+    if total := sum(counts.values()):
+        yield Span(f"and {total} that {plan_review.against or 'the base'} has already (", Role.DIM)
+        numbers = [f"{number} {severity.value.upper()}" for severity, number in counts.items() if number]
+        yield Span(f"{' '.join(numbers)})", Role.DIM)
 
 
 def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
