@@ -246,6 +246,23 @@ def test_notes_stand_with_the_registries(samples: Samples) -> None:
     assert "none asked" in texts(registry_lines(replace(review, notes=()), Reading()))
 
 
+def test_hashes_kept_from_another_version_are_claims_of_this_one(samples: Samples) -> None:
+    """A version that was edited by hand keeps its hashes: they are counted, listed and found like added ones."""
+    change = replace(samples.change(), evidence=Evidence())
+    assert change.old is not None
+    assert change.new is not None
+    kept = tuple(HashFact(text) for text in change.old.hashes)
+    edited = replace(change, new=replace(change.new, hashes=change.old.hashes), added=(), removed=(), kept=kept)
+    assert unverified_of([edited], is_asking=False).text == "4 of 4"
+    assert samples.review(samples.root("", [edited])).hashes.unverified == 4
+    shown = texts(hash_lines(edited, is_asking=False, in_full=False))
+    assert "4 of 4 kept hashes not verified" in shown
+    assert shown.count("UNKNOWN") == 4
+    assert parse_filter("proof:unknown", REVIEW_GRAMMAR).is_match(Candidate(samples.root(), edited))
+    same = replace(edited, new=replace(edited.new, version=edited.old.version))  # type: ignore[type-var, union-attr]
+    assert not unverified_of([same], is_asking=False).text
+
+
 def test_filtering_by_proof(samples: Samples) -> None:
     signed_, unknown = Proof.SIGNED, Proof.UNKNOWN
     good, bad = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.hashes import registry_manifests
 from locklens.policy import Acceptance, Policy
 from locklens.review.context import RootContext
 
@@ -293,8 +294,19 @@ class Change(Struct, frozen=True):
 
     @property
     def hashes(self) -> HashCount:
-        """The added hashes, counted."""
-        return HashCount.of(self.added)
+        """The `claimed` hashes, counted."""
+        return HashCount.of(self.claimed)
+
+    @property
+    def claimed(self) -> tuple[HashFact, ...]:
+        """The hashes that are locked for this release for the first time.
+
+        Those of another version or address that were kept are claimed for it like added ones; not so registry
+        manifests, which every honest upgrade keeps.
+        """
+        if self.old is None or self.new is None or (self.old.version == self.new.version and not self.moved_from):
+            return self.added
+        return (*self.added, *(fact for fact in self.kept if fact.hash not in registry_manifests()))
 
     @property
     def locked(self) -> tuple[HashFact, ...]:
@@ -432,10 +444,10 @@ class Review(Struct, frozen=True):
 
     @property
     def hashes(self) -> HashCount:
-        """The added hashes of all changes, in a survey all locked ones; headers, reports and JSON show this count."""
+        """The claimed hashes of all changes, in a survey all locked ones; headers, reports and JSON show this count."""
         if self.is_survey:
             return HashCount.of(fact for root in self.roots for change in root.changes for fact in change.locked)
-        return HashCount.of(fact for change in self.changes for fact in change.added)
+        return HashCount.of(fact for change in self.changes for fact in change.claimed)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

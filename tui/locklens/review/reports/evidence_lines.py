@@ -103,7 +103,7 @@ def _package_lines(change: Change, moment: str) -> Iterator[Line]:
     more = "unsigned" if signer.tier is Tier.UNSIGNED else ""
     if old is not None and new is not None and not change.moved_from and old.version == new.version:
         yield from _listed("base zh still in SHA256SUMS", (*change.removed, *change.kept), moment, more)
-    yield from _listed("new zh in SHA256SUMS", change.added, moment, more)
+    yield from _listed("new zh in SHA256SUMS", change.claimed, moment, more)
 
 
 def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> Iterator[Line]:
@@ -117,7 +117,7 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
 
 def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[Line]:
     """The count of verified `h1`, and the downloads that verifying the others takes."""
-    added = [fact for fact in change.added if is_of_files(fact.hash)]
+    added = [fact for fact in change.claimed if is_of_files(fact.hash)]
     for proof, label in ((Proof.COMPUTED, "h1 computed from packages"), (Proof.REPORTED, "h1 reported by registry")):
         if facts := [fact for fact in added if fact.proof is proof]:
             platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
@@ -134,11 +134,12 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
 
 
 def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:
-    """Each added or removed hash with its platform and proof; in full also the unchanged hashes."""
+    """A heading with the counts, and the lines of `each_hash_lines`."""
     yield from heading("HASHES")
-    if change.added:
-        counts = Span(f"  {hash_words(change.hashes, 'added')}", Role.STRONG)
-        yield line(counts, Span(f"   {len(change.kept)} unchanged", Role.DIM), hanging=4)
+    if change.claimed:
+        counts = Span(f"  {hash_words(change.hashes, 'added' if change.added else 'kept')}", Role.STRONG)
+        of = "" if change.old is None or len(change.claimed) == len(change.added) else f" from {change.old.version}"
+        yield line(counts, Span(f"   {len(change.kept)} unchanged{of}", Role.DIM), hanging=4)
     elif change.removed:
         yield line(Span(f"  {len(change.kept)} unchanged", Role.DIM))
     else:
@@ -147,7 +148,14 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
 
 
 def each_hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:
-    """The hashes alone, without heading and counts; arguments as of `hash_lines`."""
+    """Each added or removed hash, and each that was kept from another release, with platform and proof.
+
+    Args:
+        change: A change of the review.
+        is_asking: True while the review is incomplete.
+        in_full: True for whole hashes, and for unchanged ones of the same release.
+    """
+    claimed = set(change.claimed)
     pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
     unasked = Span("") if change.new is None else None
     for fact in change.added:
@@ -156,7 +164,7 @@ def each_hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterat
         proof = pending or unasked or proof_span(fact.proof, is_gone=True)
         yield hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
     for fact in change.kept:
-        if in_full or fact.proof is Proof.STALE:
+        if in_full or fact.proof is Proof.STALE or fact in claimed:
             yield hash_line("=", Role.DIM, fact, pending or proof_span(fact.proof), in_full=in_full)
 
 

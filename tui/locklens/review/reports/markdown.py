@@ -179,7 +179,7 @@ def _change_line(one: DistinctChange) -> str:
     change = one.change
     named_in = (finding for _, member in one.members for finding in member.findings)
     rules = sorted({finding.rule for finding in named_in if finding.severity is not Severity.OFF})
-    hashes = f"; {words.hash_words(change.hashes, 'added')}" if change.added else ""
+    hashes = f"; {words.hash_words(change.hashes, 'added' if change.added else 'kept')}" if change.claimed else ""
     named = f": {', '.join(f'{rule} {prose(RULES[rule].title)}' for rule in rules)}" if rules else ""
     subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
     return f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"

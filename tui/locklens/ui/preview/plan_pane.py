@@ -323,7 +323,7 @@ def _is_unchecked(change: ReviewedChange) -> bool:
     if change.new is None:
         return False
     is_known = change.evidence is not None and not change.evidence.problems
-    return not is_known or any(not fact.is_explained for fact in change.added)
+    return not is_known or any(not fact.is_explained for fact in change.claimed)
 
 
 def reviewed_change(change: PlannedChange, review: Review) -> tuple[RootReview, ReviewedChange] | None:

@@ -78,7 +78,7 @@ class Candidate:
         if self.change is not None:
             sides = [side for side in (self.change.old, self.change.new) if side is not None]
             parts += [str(self.change.address), self.change.kind.value, *(str(side.version) for side in sides)]
-            parts += [fact.hash for fact in (*self.change.added, *self.change.removed)]
+            parts += [fact.hash for fact in (*self.change.claimed, *self.change.removed)]
             signers = [signer for signer in (self.change.old_signer, self.change.new_signer) if signer is not None]
             keys = [key for signer in signers for key in signer.keys]
             parts += [text for key in keys for text in (key.fingerprint, *key.user_ids)]
@@ -86,6 +86,6 @@ class Candidate:
 
 
 def _proofs(change: Change) -> Iterator[str]:
-    """Yield the proofs of the added hashes; stale hashes were locked before, so those of removed and kept ones too."""
-    yield from (fact.proof.value for fact in change.added)
+    """Yield the proofs of the claimed hashes; stale hashes were locked before, so those of removed and kept ones too."""
+    yield from (fact.proof.value for fact in change.claimed)
     yield from (fact.proof.value for fact in (*change.removed, *change.kept) if fact.proof is Proof.STALE)

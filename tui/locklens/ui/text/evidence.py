@@ -34,7 +34,7 @@ def unverified_of(changes: Iterable[Change], *, is_asking: bool) -> Span:
         return Span("")
     if worst.evidence is None:
         sign = "…" if is_asking else "?"
-        shown = f"{sign} of {len(worst.added)}" if worst.added else sign
+        shown = f"{sign} of {len(worst.claimed)}" if worst.claimed else sign
         return Span(shown, Role.DIM if is_asking else Role.WARN)
     if worst.evidence.problems:
         return Span(f"{unverified_in_row(worst.hashes).text}!", Role.WARN)
