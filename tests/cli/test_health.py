@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -131,6 +132,7 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     assert "32 roots, 0 ok, 23 unknown, 24 providers, 29 distinct versions: 5 block, 7 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
     assert "unknown in 30 (offline and not cached)\n" in out
+    assert re.search(r"module version not exact +off \(LK029 off: ", out)
     assert "registry.terraform.io/corp/backup: only h1 hashes" in out
     assert out.endswith("verdict: block\n")
 

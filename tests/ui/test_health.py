@@ -87,6 +87,13 @@ async def test_checks_with_counts_then_the_spread(opening: Opening) -> None:
         assert row.split("│")[0].split()[-2:] == ["BLOCK", "2"]
         row = next(line for line in on.lines if "hashes contradict the release" in line)
         assert row.split("│")[0].split()[-2:] == ["0", "30"], "below roots and unknown"
+        row = next(line for line in on.lines if "module version not exact" in line)
+        assert row.split("│")[0].split()[-1] == "off", "no finding, because the rule is off"
+        await on.go_to("module version not exact")
+        assert 'not checked: LK029 off: [severity] LK029 = "warn" in locklens.toml turns it on' in on.said
+        assert "No root is affected" not in on.said
+        await on.go_to("not on the allow list")
+        assert "not checked: the policy has no allow list" in on.said
         await on.go_to("hashicorp/aws")
         assert f"5.86.1 {'█' * 24} " in on.said
         assert "  infra/teams/12" in on.said

@@ -86,6 +86,11 @@ class CheckResult(Struct, frozen=True):
     unknown: int = 0
     reason: str = ""
 
+    @property
+    def is_off(self) -> bool:
+        """True if it was not made in any root, because the policy asks for nothing of its kind."""
+        return bool(self.reason) and not self.unknown and not self.roots
+
 
 class Spread(Struct, frozen=True):
     """The locked versions of a provider, the newest first, each with the number of roots."""

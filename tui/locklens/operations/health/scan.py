@@ -16,18 +16,21 @@ from locklens.operations.health.entries import group_entries, judge_entries, sig
 from locklens.operations.health.layout import find_layout
 from locklens.operations.health.reading import RootSettings, read_roots
 from locklens.operations.review.policy import policy_for
-from locklens.review.health import OF_REGISTRY, Health, is_undecided, results, spread_of
+from locklens.policy import POLICY_FILE
+from locklens.review.health import CHECKS, OF_REGISTRY, Health, is_undecided, results, spread_of
 from locklens.review.model import PolicySide, Review, SideName
+from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.verdict import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from locklens.operations.health.entries import EntryGroup
     from locklens.operations.health.reading import ReadRoot
     from locklens.operations.health.registries import HealthAnswers
     from locklens.operations.health.request import HealthRequest
     from locklens.operations.review.policy import EffectivePolicy
+    from locklens.policy import Policy
     from locklens.review.model import Finding
 
     OnProgress = Callable[[str, int, int], None]
@@ -203,10 +206,6 @@ def _unknown(
     if unread:
         unknown["not-authentic"] = (unasked | unread, reason if unasked else _MANIFEST)
     unknown["behind"] = (unknown_ages, ages if unknown_ages else "")
-    if not policy.platforms:
-        unknown["platform-missing"] = (set(), "no platforms are required by the policy")
-    if not policy.trust:
-        unknown["signer-not-pinned"] = (set(), "the policy pins no keys")
     numbered = list(enumerate(roots))
     for check, numbers in (
         ("orphan", {number for number, root in numbered if any(map(is_undecided, root.review.findings))}),
@@ -214,7 +213,22 @@ def _unknown(
         ("not-satisfied", {number for number, root in numbered if root.unconstrained and root.review.new.entries}),
     ):
         unknown[check] = (numbers, _UNREAD if numbers else "")
-    return unknown
+    return unknown | {check: (set(), reason) for check, reason in _switched_off(policy)}
+
+
+def _switched_off(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield the checks that the policy does not ask for, each with the reason."""
+    for check in CHECKS:
+        severities = {policy.severity.get(rule, RULES[rule].severity.value) for rule in check.rules}
+        if severities == {"off"}:
+            (rule, *_) = check.rules
+            yield check.id, f'{", ".join(check.rules)} off: [severity] {rule} = "warn" in {POLICY_FILE} turns it on'
+    if not policy.platforms:
+        yield "platform-missing", "no platforms are required by the policy"
+    if not policy.trust:
+        yield "signer-not-pinned", "the policy pins no keys"
+    if policy.allow is None:
+        yield "not-allowed", "the policy has no allow list"
 
 
 _MANIFEST = "a locked zh is listed as a manifest, of an unknown text: it may be that of a package"

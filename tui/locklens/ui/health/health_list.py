@@ -77,7 +77,8 @@ class HealthList(RowList[HealthRow]):
         unknown = f"{row.unknown or '':>{_UNKNOWN}}"
         room = max(0, width - _LEAD - _FOLD - 2 * row.depth - _SEVERITY - _COUNT - _UNKNOWN)
         # The heading above says roots: a row within a section is one root, or one check of it.
-        number = "" if row.depth else len(row.roots)
+        is_off = row.result is not None and row.result.is_off
+        number = "" if row.depth else "off" if is_off else len(row.roots)
         times = f" ×{len(row.found)}" if row.depth and len(row.found) > 1 else ""
         name = fitted_end(row.title, room - 1 - len(times)) if row.depth else fitted(row.title, room - 1)
         is_quiet = not row.found
