@@ -96,7 +96,7 @@ def test_a_downgrade_is_noticed(judged: Callable[..., Findings], place: str) -> 
     root, roots = placed(place, OLD.at("5.83.0"))
     severity, words = judged(root, **roots)["LK004"]
     assert severity == "warn"
-    assert words.startswith("5.83.0 is a downgrade from 5.84.0, the lowest version that the base locks (")
+    assert words.startswith("5.83.0; the lowest in other roots of the base is 5.84.0 (")
 
 
 @PLACES

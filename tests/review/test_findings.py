@@ -29,7 +29,7 @@ from locklens.review.evidence import unasked_case
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
 from locklens.review.rules import agreement
 from locklens.review.rules.agreement import LockedPackages
-from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule
+from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule, wording_of
 from locklens.review.rules.configuration import askers
 from locklens.review.rules.judge import judge, judge_change, judge_root, settle
 from locklens.versions import Constraints
@@ -320,6 +320,34 @@ def test_with_something_unread_it_cannot_be_said(asked: Configuration) -> None:
     (finding,) = held_against(asked, lock(block("5.1.0", ZH["0"]))).findings
     assert (finding.rule, finding.severity) == ("LK007", Severity.INFO)
     assert "could not determine" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (replace(configuration(), missing_modules=(MISSING,)), ["LK006"]),
+        (replace(configuration(), state=StateReading("remote", "the state is in backend s3")), ["LK006"]),
+        (configuration(), []),
+    ],
+)
+def test_a_removed_provider_is_ok_only_where_it_is_known_that_nothing_requires_it(
+    asked: Configuration, found: list[str]
+) -> None:
+    change = judged(block("5.1.0", ZH["0"]), "")
+    findings = held_against(asked, lock(), change).changes[0].findings
+    assert rules(findings) == found
+    for finding in findings:
+        assert finding.severity is Severity.INFO
+        assert wording_of(finding).title == "Not known whether the removed provider is required"
+
+
+def test_a_doubt_has_not_the_title_of_a_certainty() -> None:
+    asked = replace(configuration(), missing_modules=(MISSING,))
+    (doubted,) = held_against(asked, lock(block("5.1.0", ZH["0"]))).findings
+    (certain,) = held_against(configuration(), lock(block("5.1.0", ZH["0"]))).findings
+    assert wording_of(doubted).title == "Not known whether it is required"
+    assert wording_of(doubted).remedy.startswith("Keep it")
+    assert wording_of(certain).title == RULES["LK007"].title
 
 
 def test_findings_about_a_listed_change_go_to_the_change() -> None:

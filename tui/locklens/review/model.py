@@ -215,6 +215,7 @@ class Finding(Struct, frozen=True):
         column: From 1; known for syntax errors.
         provider: Set for a finding about a provider without a listed change.
         content: Stands for what it is about, where the message does not say all of that; "" where it does.
+        case: The special case of the rule, which has a title and a remedy of its own (`Rule.cases`); "" for none.
     """
 
     rule: str
@@ -226,6 +227,7 @@ class Finding(Struct, frozen=True):
     accepted: Accepted | None = None
     provider: ProviderAddress | None = None
     content: str = ""
+    case: str = ""
 
 
 class LockedElsewhere(Struct, frozen=True):

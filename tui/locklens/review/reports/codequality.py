@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from locklens.review.model import Severity
 from locklens.review.reports.findings import bounded, reported_findings
-from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.catalogue import wording_of
 from locklens.text import json_text, visible
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def document(review: Review) -> list[dict[str, Any]]:
 
 def _issue(one: ReportedFinding) -> dict[str, Any]:
     finding = one.finding
-    words = f"{RULES[finding.rule].title}: {finding.message}"
+    words = f"{wording_of(finding).title}: {finding.message}"
     if finding.accepted is not None:
         words = f"accepted ({finding.accepted}): {words}"
     return {

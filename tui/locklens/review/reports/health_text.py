@@ -71,7 +71,8 @@ def _row(result: CheckResult, width: int) -> Line:
     word = Painted(f"{severity.upper() if severity else '':5}", _COLOURS[severity])
     unknown = f"  unknown in {result.unknown}" if result.unknown else ""
     reason = f" ({result.reason})" if result.reason else ""
-    return "  ", word, f"  {result.check.title:{width}}  {'off' if result.is_off else len(result.roots):>5}{unknown}{reason}".rstrip()
+    number = "off" if result.is_off else len(result.roots)
+    return "  ", word, f"  {result.check.title:{width}}  {number:>5}{unknown}{reason}".rstrip()
 
 
 def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Iterator[Line]:

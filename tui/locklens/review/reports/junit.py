@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.findings import bounded, fails_at, reported_findings
 from locklens.review.reports.words import phrase
-from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.catalogue import wording_of
 from locklens.text import page
 
 if TYPE_CHECKING:
@@ -88,12 +88,12 @@ class _Suite:
         subject = self._name(one.change) if one.change is not None else usual
         name = f"{finding.rule} {subject} ({finding.file}{_line(finding)})"
         yield f"<testcase {self._attributes(name)}>"
-        words = f"{RULES[finding.rule].title}: {finding.message}"
+        words = f"{wording_of(finding).title}: {finding.message}"
         if finding.accepted is not None:
             yield f"<skipped message={_quoted(f'accepted: {finding.accepted}')}/>"
         elif fails_at(finding, self._fail_on):
             yield f"<failure type={_quoted(finding.severity.value)} message={_quoted(words)}>"
-            yield _text(f"What to do: {RULES[finding.rule].remedy}")
+            yield _text(f"What to do: {wording_of(finding).remedy}")
             yield "</failure>"
         else:
             yield f"<system-out>{_text(f'{finding.severity}: {words}')}</system-out>"

@@ -12,7 +12,7 @@ from locklens.review.model import Severity
 from locklens.review.reports import words
 from locklens.review.reports.findings import distinct_changes, fails_at, names_of_roots, reported_findings
 from locklens.review.reports.markdown_text import Budget, code, fitting_lines, prose
-from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.sources.urls import MAX_PAGE
 from locklens.text import counted, page
 from locklens.trust import Tier
@@ -178,9 +178,9 @@ def _each(items: Iterable[str]) -> Iterator[list[str]]:
 def _change_line(one: DistinctChange) -> str:
     change = one.change
     named_in = (finding for _, member in one.members for finding in member.findings)
-    rules = sorted({finding.rule for finding in named_in if finding.severity is not Severity.OFF})
+    titles = {one.rule: wording_of(one).title for one in named_in if one.severity is not Severity.OFF}
     hashes = f"; {words.hash_words(change.hashes, 'added' if change.added else 'kept')}" if change.claimed else ""
-    named = f": {', '.join(f'{rule} {prose(RULES[rule].title)}' for rule in rules)}" if rules else ""
+    named = f": {', '.join(f'{rule} {prose(title)}' for rule, title in sorted(titles.items()))}" if titles else ""
     subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
     return f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
 
@@ -211,7 +211,7 @@ def _place(finding: Finding) -> str:
 
 def _finding(finding: Finding) -> str:
     accepted = f", accepted: {code(str(finding.accepted))}" if finding.accepted is not None else ""
-    title = prose(RULES[finding.rule].title)
+    title = prose(wording_of(finding).title)
     return f"**{finding.rule} {finding.severity}** {title}: {code(finding.message, _MESSAGE)}{accepted}"
 
 

@@ -17,7 +17,7 @@ from locklens import __version__
 from locklens.review.model import Severity
 from locklens.review.reports.findings import bounded, reported_findings
 from locklens.review.reports.words import unverified_words
-from locklens.review.rules.catalogue import RULES, explain_rule
+from locklens.review.rules.catalogue import RULES, explain_rule, wording_of
 from locklens.text import json_text, shortened, visible
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _result(one: ReportedFinding, number: int) -> Sarif:
         "ruleId": finding.rule,
         "ruleIndex": number,
         "level": _LEVELS[finding.severity],
-        "message": _message(f"{finding.rule} {RULES[finding.rule].title}: {finding.message}"),
+        "message": _message(f"{finding.rule} {wording_of(finding).title}: {finding.message}"),
         "locations": [_location(one)],
         # GitHub goes by the first one alone.
         "partialFingerprints": {"primaryLocationLineHash": one.fingerprint, "locklens/v1": one.fingerprint},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.project.configuration import Contributor
-from locklens.review.model import Severity
 from locklens.review.reports.lines import seen_from
 from locklens.text import counted
 
@@ -53,12 +52,10 @@ def silence_words(silence: str) -> str:
 
 
 def finding_title(finding: Finding) -> str:
-    """The title of a finding's rule; of LK007 without a known configuration, the doubt."""
-    if finding.rule == "LK007" and finding.severity is Severity.INFO:
-        return "Could not determine whether it is required"
-    from locklens.review.rules.catalogue import RULES
+    """The title of a finding."""
+    from locklens.review.rules.catalogue import wording_of
 
-    return RULES[finding.rule].title
+    return wording_of(finding).title
 
 
 def newest_words(newest: Newest) -> str:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.hashes import forms_in_words
 from locklens.review.model import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.review.model import Finding
 
 _WIDTH = 80
 
@@ -39,6 +45,13 @@ RELEASE, PLATFORMS, AGE = RuleSubject.RELEASE, RuleSubject.PLATFORMS, RuleSubjec
 UNREVIEWED = RuleSubject.UNREVIEWED
 
 
+class Wording(Struct, frozen=True):
+    """The title and the remedy of the findings of a rule, or of one of its special cases."""
+
+    title: str
+    remedy: str
+
+
 class Rule(Struct, frozen=True):
     """One kind of finding; all texts are plain sentences.
 
@@ -47,6 +60,7 @@ class Rule(Struct, frozen=True):
         severity: The default, which the rule may override for a case.
         needs: The input needed beyond the files: "", "registry", "wanted", "cooldown", "allow", "modules" or
             "packages".
+        cases: Special cases, of which the usual title or remedy would not be true, by name.
     """
 
     id: str
@@ -58,6 +72,11 @@ class Rule(Struct, frozen=True):
     check: str
     remedy: str
     needs: str = ""
+    cases: Mapping[str, Wording] = {}
+
+    def wording(self, case: str) -> Wording:
+        """The title and the remedy of a finding; of a case without words of its own, those of the rule."""
+        return self.cases.get(case, Wording(self.title, self.remedy))
 
 
 _ALL = (
@@ -75,10 +94,15 @@ _ALL = (
         "`terraform init` refuses it; "
         "`terraform providers lock` silently adds the new hashes beside the old ones.",
         "Fetch the release's SHA256SUMS and search it for the old zh: hashes of the lock file and their file names.",
-        "If a listed package is gone, keep the old hashes (restore the entry) and ask the publisher, outside of the "
-        "registry, whether and why the version was republished. If the list has only grown, the old packages are still "
-        "the release's: the entry may stay, or be locked again for the added ones.",
+        "Keep the old hashes (restore the entry), and ask the publisher, by another way than the registry, whether and "
+        "why the version was republished.",
         "registry",
+        {
+            "grown": Wording(
+                "More packages released under the same version",
+                "The old packages are still released: keep the entry, or lock it again for the added ones.",
+            )
+        },
     ),
     Rule(
         "LK002",
@@ -118,6 +142,13 @@ _ALL = (
         "one wrote.",
         "Read the release notes between the two versions for security fixes and state upgrades.",
         "If it is unintended, restore the entry; otherwise give the reason in the commit message.",
+        cases={
+            "elsewhere": Wording(
+                "Older than in every other root: fixed defects may come back",
+                "If it is unintended, lock the version that the other roots have; otherwise give the reason in the "
+                "commit message.",
+            )
+        },
     ),
     Rule(
         "LK005",
@@ -134,11 +165,18 @@ _ALL = (
         CONFIGURATION,
         BLOCK,
         "Required but not locked: the next init trusts what it selects",
-        "The configuration requires a provider that has no entry in the lock file.",
+        "The configuration requires a provider that has no entry in the lock file. Where an entry was removed and not "
+        "all that requires providers can be read, this cannot be determined, and the severity is info.",
         "The next `init` selects the newest version at that time and trusts it on first use; with "
         "-lockfile=readonly it fails.",
         "Run `terraform providers` and compare with the lock file.",
         "Run `terraform init` (or `providers lock`) and commit the lock file.",
+        cases={
+            "unknown": Wording(
+                "Not known whether the removed provider is required",
+                "Run `terraform providers`; if the provider is in its list, restore the entry.",
+            )
+        },
     ),
     Rule(
         "LK007",
@@ -150,7 +188,13 @@ _ALL = (
         "severity is info.",
         "An orphan is noise in every later review, and hides the moment when something else starts to require it.",
         "Run `terraform providers`; search the state for resources of the provider.",
-        "If it is an orphan, let `terraform init` prune it, or remove the block; if that is unknown, keep it.",
+        "Let `terraform init` prune it, or remove the block.",
+        cases={
+            "unknown": Wording(
+                "Not known whether it is required",
+                "Keep it, unless `terraform providers` shows that nothing requires it.",
+            )
+        },
     ),
     Rule(
         "LK008",
@@ -236,7 +280,7 @@ _ALL = (
         "date is reported by the registry, unsigned; without a date there is no finding.",
         "Most malicious releases are discovered within days.",
         "Compare with the release date in the registry.",
-        "Wait, or select the newest version past the cooldown: U selects it.",
+        "Wait, or select the newest version past the cooldown.",
         "cooldown",
     ),
     Rule(
@@ -319,7 +363,7 @@ _ALL = (
         "The recorded constraints differ.",
         "A wider constraint permits later upgrades that are not part of this review.",
         "Compare with the required_providers blocks of all modules.",
-        "None, if the configuration change is intended.",
+        "Nothing to do, if the configuration change is intended.",
     ),
     Rule(
         "LK022",
@@ -391,8 +435,14 @@ _ALL = (
         "No publisher signs h1, and one matching hash is enough to install a package: a forged h1 beside genuine zh is "
         "easy to miss.",
         "Download the package of each platform, check its zh, and hash its contents.",
-        "Verify with v, or --prove changed.",
+        "Have the packages downloaded and hashed: v on the screen, `--prove changed` on the command line.",
         "packages",
+        {
+            "unreachable": Wording(
+                "h1 hash not verified yet",
+                "Review again with access to the registry: until then no package can be downloaded and hashed.",
+            )
+        },
     ),
     Rule(
         "LK028",
@@ -600,6 +650,12 @@ _NEEDS = {
 }
 
 
+def wording_of(finding: Finding) -> Wording:
+    """The title and the remedy of a finding; without a rule of that name, its message and no remedy."""
+    rule = RULES.get(finding.rule)
+    return rule.wording(finding.case) if rule is not None else Wording(finding.message, "")
+
+
 def explain_rule(rule: Rule) -> str:
     """Return the rule as a page of plain text."""
     from functools import partial
@@ -609,6 +665,7 @@ def explain_rule(rule: Rule) -> str:
     paragraphs = [f"{rule.id}  {rule.title}  ({rule.severity})", fill(rule.meaning, _WIDTH)]
     for title, text in (("Why it matters", rule.why), ("Check it by hand", rule.check), ("What to do", rule.remedy)):
         paragraphs.append(f"{title}:\n{fill(text, _WIDTH)}")
+    paragraphs += [f"{fill(f'Or: {one.title}', _WIDTH)}\n{fill(one.remedy, _WIDTH)}" for one in rule.cases.values()]
     if rule.needs:
         paragraphs.append(_NEEDS[rule.needs])
     return "\n\n".join(paragraphs) + "\n"

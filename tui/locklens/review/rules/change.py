@@ -29,8 +29,9 @@ def _downgrade(change: Change, _: Policy) -> Iterator[Verdict]:
     elif change.new and change.elsewhere and change.new.version.compare(change.elsewhere.lowest.version) < 0:
         # A root that was moved, or made anew, is no way around: what is locked there comes from the others.
         before = change.elsewhere
-        words = f"{change.new.version} is a downgrade from {before.lowest.version}"
-        yield Verdict(f"{words}, the lowest version that the base locks ({before.lowest_in}:{before.lowest.line})")
+        place = f"{before.lowest_in}:{before.lowest.line}"
+        words = f"{change.new.version}; the lowest in other roots of the base is {before.lowest.version} ({place})"
+        yield Verdict(words, case="elsewhere")
 
 
 def _major(change: Change, _: Policy) -> Iterator[Verdict]:

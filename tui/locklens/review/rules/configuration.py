@@ -51,7 +51,7 @@ def _not_required(address: ProviderAddress, lock: LockFile, configuration: Confi
         return
     if unknown := configuration.unknown_reason:
         message = f"could not determine whether {address} is required: {unknown}"
-        yield Verdict(message, entry.line, severity=Severity.INFO)
+        yield Verdict(message, entry.line, severity=Severity.INFO, case=UNKNOWN)
     else:
         yield Verdict(f"nothing requires {address}", entry.line)
 
@@ -91,7 +91,18 @@ def perhaps_not_required(addresses: Sequence[ProviderAddress], configuration: Co
     if addresses:
         are = "is" if len(addresses) == 1 else "are"
         message = f"could not determine whether {listing(list(map(str, addresses)))} {are} required"
-        yield Verdict(f"{message}: {configuration.unknown_reason}", severity=Severity.INFO)
+        yield Verdict(f"{message}: {configuration.unknown_reason}", severity=Severity.INFO, case=UNKNOWN)
+
+
+def perhaps_required(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:
+    """Yield the verdict on a removed provider that something may still require, if that is unknown."""
+    if not configuration.unknown_reason or configuration.requires(address) or not lock.exists:
+        return  # without a lock file nothing is locked, which is a finding of its own
+    new = successor(address, configuration.dialect)
+    if address in lock.unreadable or (new is not None and new in lock.by_address):
+        return
+    message = f"could not determine whether {address}, which is no longer locked, is required"
+    yield Verdict(f"{message}: {configuration.unknown_reason}", severity=Severity.INFO, case=UNKNOWN)
 
 
 def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
@@ -108,12 +119,15 @@ def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
     return tuple(shown)
 
 
+NOT_LOCKED = "LK006"
 NOT_REQUIRED = "LK007"
+UNKNOWN = "unknown"
+"""The case of a requirement that cannot be determined."""
 MOVED = "LK015"
 
 CHECKS: Mapping[str, Callable[[ProviderAddress, LockFile, Configuration], Iterator[Verdict]]] = {
     "LK005": _unsatisfied,
-    "LK006": _not_locked,
+    NOT_LOCKED: _not_locked,
     NOT_REQUIRED: _not_required,
 }
 """The checks of one provider, locked or required; the lock file must be complete, and there must be a configuration."""

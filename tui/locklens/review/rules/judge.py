@@ -66,6 +66,8 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
         found = _of_provider(change.address, root.new, configuration)
         is_undeclared = bool(configuration.undeclared_reason)  # Reported once, of the whole root.
         findings += [finding for finding in found if not (is_undeclared and finding.rule == "LK007")]
+        if change.new is None:
+            findings += _of_removed(change.address, root.new, configuration)
     return in_order(heeded(findings, root.context.policy, change))
 
 
@@ -184,6 +186,13 @@ def _of_provider(address: ProviderAddress, lock: LockFile, configuration: Config
         yield finding_of(rule, verdict, lock.path, entry.line if entry is not None else None)
     for verdict in asked.migrating(address, lock, configuration):
         yield finding_of(asked.MOVED, verdict, lock.path, None)
+
+
+def _of_removed(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Finding]:
+    from locklens.review.rules import configuration as asked
+
+    for verdict in asked.perhaps_required(address, lock, configuration):
+        yield finding_of(asked.NOT_LOCKED, verdict, lock.path, None)
 
 
 def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Finding]:

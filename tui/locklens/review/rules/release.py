@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host, spelt_host
-from locklens.hashes import count_by_scheme, hashes_of_files, packages_of
+from locklens.hashes import count_by_scheme, hashes_of_files, hashes_of_zips, packages_of
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind, Severity
 from locklens.review.rules.signing import SigningProblem, signing_objection
 from locklens.review.rules.verdict import Verdict
@@ -26,7 +26,7 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     judged = case.packages
     if judged.has(Origin.GROWN):
         words = f"{case.entry.version}: {judged.grown_words(_sums(case.new))}"
-        yield Verdict(words, _first_line(case, judged.explained), severity=Severity.WARN)
+        yield Verdict(words, _first_line(case, judged.explained), severity=Severity.WARN, case="grown")
     if not judged.has(Origin.REPUBLISHED):
         return
     locked = len(packages_of(case.change.old.hashes)) if case.change.old else 0
@@ -58,7 +58,7 @@ def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
     if case.unverified is None:
         return
     change, hashes = case.change, case.to_verify
-    counts = f"{count_by_scheme(hashes)} {_locked_how(case)}"
+    counts = f"{_counts(case, hashes)} {_locked_how(case)}"
     removed = packages_of(fact.hash for fact in change.removed)
     if removed:
         counts += f", {count_by_scheme(removed)} removed"
@@ -69,6 +69,14 @@ def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
     else:
         reason = "the version is unchanged"
     yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, hashes))
+
+
+def _counts(case: Case, packages: frozenset[str]) -> str:
+    """The hashes to verify by scheme, as a row counts them; the packages among them where others were added too."""
+    added = hashes_of_zips(fact.hash for fact in case.change.added)
+    if _locked_how(case) != "added" or len(added) == len(packages):
+        return count_by_scheme(packages)
+    return f"{count_by_scheme(added)}, {len(packages)} of them packages,"
 
 
 def _locked_how(case: Case) -> str:
@@ -180,7 +188,8 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     else:
         is_claimed = case.is_same_version and is_added
     severity = Severity.WARN if is_claimed else Severity.INFO
-    yield Verdict(message, _first_line(case, folders.unproven), severity=severity)
+    name = "" if folders.to_hash else "unreachable"
+    yield Verdict(message, _first_line(case, folders.unproven), severity=severity, case=name)
 
 
 def _not_authentic(case: Case, _: Policy) -> Iterator[Verdict]:

@@ -22,7 +22,8 @@ class Verdict(Struct, frozen=True):
         line: In the lock file unless `file` names another.
         severity: Overrides that of the rule.
         column: From 1; known for syntax errors.
-        content: As of `Finding`.
+        content: That of the `Finding`.
+        case: That of the `Finding`.
     """
 
     message: str
@@ -31,6 +32,7 @@ class Verdict(Struct, frozen=True):
     severity: Severity | None = None
     column: int | None = None
     content: str = ""
+    case: str = ""
 
 
 def finding_of(
@@ -48,7 +50,15 @@ def finding_of(
     at = verdict.line if verdict.line is not None or verdict.file else line
     severity, file = verdict.severity or RULES[rule].severity, verdict.file or lock_file
     return Finding(
-        rule, severity, verdict.message, file, at, verdict.column, provider=provider, content=verdict.content
+        rule,
+        severity,
+        verdict.message,
+        file,
+        at,
+        verdict.column,
+        provider=provider,
+        content=verdict.content,
+        case=verdict.case,
     )
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.lines import Role, Span, line, severity_span
-from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.catalogue import wording_of
 from locklens.text import listing
 from locklens.ui.dialogs.form import Field, FormDialog
 
@@ -32,9 +32,9 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
     """
     rules = list(dict.fromkeys(finding.rule for finding in findings))
     facts = [
-        line(severity_span(finding.severity, width=6), Span(f"{rule}  ", Role.STRONG), RULES[rule].title, hanging=15)
+        line(severity_span(one.severity, width=6), Span(f"{rule}  ", Role.STRONG), wording_of(one).title, hanging=15)
         for rule in rules
-        for finding in [next(one for one in findings if one.rule == rule)]
+        for one in [next(finding for finding in findings if finding.rule == rule)]
     ]
     facts.append(line(Span("Accepts only this change; counts once the base has the commit.", Role.DIM)))
     chosen = Field("rules", "findings to accept", partial(rules_problem, rules=rules), rules[0])

@@ -14,7 +14,7 @@ from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Severity, worst
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
 from locklens.review.reports.words import committed_counts, hashes_of_review, kind_sign, severity_counts
-from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied
 from locklens.ui.text.downloads import DownloadRow, download_lines
@@ -414,8 +414,9 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
 def _no_findings(plan_review: PlanReview) -> Span:
     """That nothing counts; not as good news where facts are missing."""
     words = "none new" if committed_counts(plan_review.review) else "none"
-    is_sure = not any(map(_is_unchecked, plan_review.review.changes))
-    return Span(f"{words}  " if is_sure else f"{words}, but not all could be checked  ", Role.GOOD if is_sure else Role.WARN)
+    if any(map(_is_unchecked, plan_review.review.changes)):
+        return Span(f"{words}, but not all could be checked  ", Role.WARN)
+    return Span(f"{words}  ", Role.GOOD)
 
 
 def _committed_findings(plan_review: PlanReview) -> Iterator[Span]:
@@ -453,7 +454,7 @@ def _finding_lines(review: Review) -> Iterator[Line]:
         by_message.setdefault((finding.rule, finding.message), []).append(finding)
     for alike in list(by_message.values())[:_FINDINGS]:
         first, files = alike[0], len({finding.file for finding in alike})
-        title = RULES[first.rule].title if first.rule in RULES else first.message
+        title = wording_of(first).title
         place = FilePlace(first.file, first.line) if first.file and first.line else None
         times = f"  in {files} files" if files > 1 else f"  {len(alike)} times" if len(alike) > 1 else ""
         more = Span(times, Role.DIM)

@@ -12,7 +12,7 @@ from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, 
 from locklens.review.reports.release_lines import page_lines, released_lines
 from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
 from locklens.review.reports.signer_lines import signer_change_lines
-from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.review.root_detail import asked_lines, missing_module_lines, root_lines, section_lines
 from locklens.ui.review.rows import constraints_of, own_words, row_differences, side_in_short
@@ -129,7 +129,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
 def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator[Line]:
     """A finding with its place; in full also the meaning of its rule and the remedy."""
     rule = RULES.get(finding.rule)
-    title = rule.title if rule else ""
+    title, remedy = (wording_of(finding).title, wording_of(finding).remedy) if rule else ("", "")
     place = FilePlace(finding.file, finding.line) if finding.line is not None else None
     spans = [Span(" "), severity_span(finding.severity, width=6), Span(finding.rule, Role.STRONG), Span(f"  {title}")]
     if hit:
@@ -142,10 +142,10 @@ def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator
         word = "not counted" if finding.accepted.is_committed else "accepted"
         yield line(Span(f"       {word}: {finding.accepted}", Role.GOOD), hanging=7)
     if in_full and rule is not None:
-        for label, text in (("means", rule.meaning), ("matters", rule.why), ("check", rule.check), ("do", rule.remedy)):
+        for label, text in (("means", rule.meaning), ("matters", rule.why), ("check", rule.check), ("do", remedy)):
             yield line("       ", Span(label.ljust(9), Role.DIM), text, hanging=16)
     elif rule is not None:
-        yield line("       ", Span(f"-> {rule.remedy}", Role.DIM), hanging=10)
+        yield line("       ", Span(f"-> {remedy}", Role.DIM), hanging=10)
 
 
 def _pending_lines(finding: Finding, subjects: Sequence[RootChange], review: Review) -> Iterator[Line]:

@@ -86,6 +86,6 @@ class Candidate:
 
 
 def _proofs(change: Change) -> Iterator[str]:
-    """Yield the proofs of the claimed hashes; stale hashes were locked before, so those of removed and kept ones too."""
+    """Yield the proofs of the claimed hashes; stale ones were locked before, so those of removed and kept ones too."""
     yield from (fact.proof.value for fact in change.claimed)
     yield from (fact.proof.value for fact in (*change.removed, *change.kept) if fact.proof is Proof.STALE)

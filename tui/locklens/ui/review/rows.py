@@ -13,7 +13,7 @@ from locklens.review.model import Bump, Change, ChangeKind, Severity
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lines import Role, Span, severity_span
 from locklens.review.reports.words import kind_sign, phrase
-from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.review.tree import ConflictPair, Grouping, Node, NodeKind, RootChange
 from locklens.ui.text.evidence import unverified_of
@@ -269,7 +269,7 @@ def _worst_finding(node: Node) -> str:
     """The worst finding that counts on a node's changes; "" for none, or for one that has no title."""
     counting = [one for subject in node.subjects for one in subject.change.findings if one.severity is node.severity]
     finding = next((one for one in counting if one.accepted is None), None)
-    return f"{finding.rule} {RULES[finding.rule].title}" if finding is not None and finding.rule in RULES else ""
+    return f"{finding.rule} {wording_of(finding).title}" if finding is not None and finding.rule in RULES else ""
 
 
 def _root_name(node: Node) -> str:

@@ -82,7 +82,19 @@ def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: b
         return 1, f"CI would fail: {brief if is_brief else counted(number, kind, plural)}"
     if is_asking:
         return None, "checking"
-    return 0, "CI would pass" if is_brief else f"CI would pass at --fail-on {threshold}"
+    at = f"at {threshold}" if is_brief else f"at --fail-on {threshold}"
+    warned = sum(severity_counts(review)[severity] for severity in (Severity.BLOCK, Severity.WARN))
+    is_stricter_told = bool(warned) and not is_brief
+    if is_unanswered(review):
+        doubt = "" if is_brief else "not all checked: "
+        return 0, f"{doubt}exit 0 {at}{f', 1 at warn ({warned})' if is_stricter_told else ''}"
+    return 0, f"CI would pass {at}{f', fail at warn ({warned})' if is_stricter_told else ''}"
+
+
+def is_unanswered(review: Review) -> bool:
+    """True if a registry failed, or hashes are unverified because none was asked: a verdict is then no approval."""
+    is_silent = review.offline or any(not host.asked for host in review.hosts)
+    return any(host.error is not None for host in review.hosts) or (is_silent and review.hashes.unverified > 0)
 
 
 FINDING_MARK = "finding:"
