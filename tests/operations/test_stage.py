@@ -140,7 +140,7 @@ def test_a_lock_without_its_edited_configuration_is_judged_as_the_commit_will_be
         f"{name} differs from the index and is not staged: the next commit has the index's"
         for name in ("main.tf", "new.tf")
     ]
-    assert plan.remarks[0].hint == "f stages the file too, as does git add -- main.tf"
+    assert plan.remarks[0].hint == "git add -- main.tf stages the file too"
     assert "LK005" in reviewed_plan(plan, found)
     apply(plan.proposal)
     staged_review = reviewing(edited, staged=True)

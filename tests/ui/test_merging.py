@@ -71,6 +71,14 @@ async def test_what_does_not_clash_is_merged_in_a_preview_and_undone(opening: Op
         await until(on, lambda: merging.lock.read_bytes() == before)
 
 
+async def test_a_section_by_severity_is_merged_as_one_by_root(opening: Opening) -> None:
+    async with opening(BASE, OURS, THEIRS) as on:
+        await on.press("b", "b", "g")
+        await on.press("M")
+        await on.ready()
+        assert "preview  Merge the lock file of infra" in on.lines[0]
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_what_clashes_is_listed_and_the_newest_is_a_choice(
     opening: Opening, merging: Merging, size: tuple[int, int]

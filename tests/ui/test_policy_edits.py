@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ui.conftest import until
+from msgspec.structs import replace
+from ui.conftest import Samples, until
 from ui.test_preview import PreviewDriver, git
 
 from locklens.demo.registry import DemoRegistry
@@ -22,8 +23,10 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
+from locklens.operations.write.policy_edits import Decision, accept_findings
 from locklens.policy import POLICY_FILE
 from locklens.releases.facts import NetworkSettings
+from locklens.review.model import Severity
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.decisions import date_problem, digits_problem, reason_problem, rules_problem
@@ -92,8 +95,8 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
         await on.go_to("acme/demo")
         await on.press("A")
         await form(on, "Accept a finding about acme/demo")
-        if "findings to accept" in on.text:
-            await on.press("enter")
+        assert on.app.focused is not None
+        assert on.app.focused.id == "field-reason", "what is typed first is the reason, and replaces no rule"
         await on.press("enter")
         await form(on, "a reason is needed")
         await on.press(*"checked", "enter", *"2020-01-01", "enter")
@@ -126,6 +129,21 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
     (accepted,) = policy(top)["accept"]
     assert (accepted["provider"], accepted["reason"], accepted["by"]) == (DEMO, "checked", "Ann Example")
     assert accepted["until"] == date(2999, 1, 1)
+
+
+def test_the_equivalent_command_compares_with_the_reviewed_base(top: Path, samples: Samples) -> None:
+    git(top, "switch", "-qc", "topic")
+    git(top, "commit", "-qam", "change")
+    review = samples.review(samples.root("live", [samples.change(findings=(samples.finding("LK027", Severity.INFO),))]))
+    decision = Decision("checked", "Ann Example", date(2026, 1, 1))
+    for name, words in (("main...HEAD", "--base main --merge-base"), ("main", "--base main"), ("HEAD", "")):
+        compared = replace(review, base=replace(review.base, name=name))
+        command = (
+            accept_findings(compared, top, "LK027", {samples.address()}, decision=decision).plan().proposal.command
+        )
+        assert command.removeprefix("locklens accept LK027 registry.terraform.io/hashicorp/aws --reason checked") == (
+            f" {words}" if words else ""
+        )
 
 
 async def test_a_name_that_git_does_not_know_is_asked_for(opening: Opening, top: Path, tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ async def test_the_edited_configuration_is_offered(running: Running, tmp_path: P
         text = await previewed(on)
         assert "LK005" in text
         assert "a/main.tf differs from the index and is not staged" in text
+        assert "f  stages the edited configuration files of these roots too" in text
         await on.press("f")
         await until(on, lambda: "ready: enter stages 2 files" in on.text)
         assert "LK005" not in on.text
@@ -150,6 +151,20 @@ async def test_a_group_that_is_staged_in_part_says_so(running: Running, tmp_path
         await on.press("l")
         members = {row.node.title: row.standing for row in on.changes.rows if row.depth == 2}
         assert members == {"a": "S", "b": ""}
+
+
+async def test_one_root_of_a_group_is_staged_from_its_own_row(running: Running, tmp_path: Path) -> None:
+    old, new = lock(entry("aws")), lock(entry("aws", "2.0.0"))
+    top = repository(tmp_path / "top", {f"{name}/{LOCK}": old for name in "abc"})
+    put(top, {f"{name}/{LOCK}": new for name in "abc"})
+    async with running(source_of(top), size=(140, 50)) as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("l", "j", "space")
+        assert "marked this change in 3 roots as reviewed; S on this row stages this root alone" in on.lines[-2]
+        assert "Stage 1 reviewed change in a" in await previewed(on)
+        await on.press("enter")
+        await until(on, lambda: on.is_on_top)
+    assert [index(top, f"{name}/{LOCK}") for name in "abc"] == [new, old, old]
 
 
 async def test_what_is_committed_is_not_called_staged(running: Running, tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ class Accept(Struct, frozen=True):
     """Accepts findings, each about exactly one change; `top` has the policy.
 
     Attributes:
-        by: As of `TrustKeys`.
+        by: The name that the command line has to give; "" for that of git.
+        compared: The options that name the reviewed base on the command line; () for HEAD.
     """
 
     needs_registry: ClassVar[Literal[False]] = False
@@ -60,6 +61,7 @@ class Accept(Struct, frozen=True):
     top: Path
     acceptances: tuple[Acceptance, ...]
     by: str = ""
+    compared: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -84,7 +86,7 @@ class Accept(Struct, frozen=True):
             draft.describe(f"{POLICY_FILE}: {what}", dry_run=f"{POLICY_FILE}: {what}")
             words = ["locklens", "accept", one.rule, one.provider, "--reason", one.reason]
             words += ["--until", str(one.until)] if one.until is not None else []
-            commands.append(shell_words([*words, *_by_words(self.by)]))
+            commands.append(shell_words([*words, *_by_words(self.by), *self.compared]))
         return draft.plan(" && ".join(dict.fromkeys(commands)))
 
 
@@ -200,7 +202,16 @@ def accept_findings(
             for change in found.values()
         ),
         decision.by if decision.is_name_typed else "",
+        base_words(review),
     )
+
+
+def base_words(review: Review) -> tuple[str, ...]:
+    """The options that name the base of a review on the command line of `accept`; () for its default."""
+    base = review.base
+    if base.kind != "git" or base.name == "HEAD":
+        return ()
+    return ("--base", base.tip_name, *(["--merge-base"] if "..." in base.name else []))
 
 
 def named_providers(review: Review, text: str) -> frozenset[ProviderAddress]:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from locklens.review.model import Change, Review
 
 
+NOT_STAGED = "differs from the index and is not staged"
+"""What the warning says of a configuration file that is left out."""
+
+
 class StagedBlocks(Struct, frozen=True):
     """The blocks to stage of one root.
 
@@ -208,8 +212,8 @@ class _Staging:
                 continue
             root = files[file]
             if not is_staged:
-                words = f"{file} differs from the index and is not staged: the next commit has the index's"
-                self._draft.warn(root.path, words, hint=f"f stages the file too, as does git add -- {shell_word(file)}")
+                words = f"{file} {NOT_STAGED}: the next commit has the index's"
+                self._draft.warn(root.path, words, hint=f"git add -- {shell_word(file)} stages the file too")
                 continue
             with self._draft.attempt(root.path):
                 if old.problem is not None:

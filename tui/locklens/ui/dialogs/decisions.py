@@ -47,6 +47,7 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
             *_name(is_asked=asks_name),
             _until("expires on", today),
         ),
+        start="reason",
     )
 
 

@@ -54,6 +54,7 @@ class FormDialog(Dialog[Answers | None]):
         facts: What it is about.
         fields: At least one.
         verb: What happens after the last field.
+        start: Name of the field that is focused first; "" for the first one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,8 +63,11 @@ class FormDialog(Dialog[Answers | None]):
         Binding("up", "app.focus_previous", "Previous field", show=False),
     ]
 
-    def __init__(self, title: str, facts: Sequence[Line], fields: Sequence[Field], *, verb: str = "preview") -> None:
+    def __init__(
+        self, title: str, facts: Sequence[Line], fields: Sequence[Field], *, verb: str = "preview", start: str = ""
+    ) -> None:
         super().__init__()
+        self._start = start
         self._verb = verb
         self._title = title
         self._facts = tuple(facts)
@@ -93,7 +97,7 @@ class FormDialog(Dialog[Answers | None]):
         for field in self._fields:
             label = Piece(f" {field.label}", Role.HEADING)
             self.query_one(f"#label-{field.name}", Bar).show_layouts(BarLayout((label,)))
-        self._input(self._fields[0]).focus()
+        self._input(next((field for field in self._fields if field.name == self._start), self._fields[0])).focus()
 
     def _input(self, field: Field) -> Input:
         return self.query_one(f"#field-{field.name}", Input)

@@ -33,6 +33,7 @@ COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
 """Signs before the review of the plan; afterwards those of the review are used."""
 _WITHOUT_MODULES = "plans again without the missing modules; what they require stays unknown"
+_WITH_CONFIGURATION = "stages the edited configuration files of these roots too"
 _FINDINGS = 8
 _ROOTS_NAMED = 3
 
@@ -99,6 +100,13 @@ class PlanProgress(Struct, frozen=True):
 
         hints = [failed.hint for failed in self.plan.failures] if self.plan is not None else []
         return any(MISSING_MODULES in hint for hint in (*hints, self.error.hint if self.error is not None else ""))
+
+    @property
+    def leaves_configuration(self) -> bool:
+        """True if edited configuration files are not staged with the lock files, and can be."""
+        from locklens.operations.write.stage import NOT_STAGED
+
+        return self.plan is not None and any(NOT_STAGED in remark.sentence for remark in self.plan.remarks)
 
     @property
     def is_policy_alone(self) -> bool:
@@ -195,6 +203,8 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
         yield Item(line(Span("     m  ", Role.INFO), _WITHOUT_MODULES, hanging=8))
     if standing.has_files:
         yield from (Item(one) for one in _result_lines(standing))
+    if standing.leaves_configuration:
+        yield Item(line(Span("     f  ", Role.INFO), _WITH_CONFIGURATION, hanging=8))
     if plan.remarks:
         yield from (Item(one) for one in _remark_lines(plan))
     if standing.has_files:
@@ -435,7 +445,10 @@ def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
     if review.policy.accept_from is AcceptFrom.HEAD:
         when = "at once: the base has accept_from = head"
     else:
-        when = f"once {plan_review.against or 'the base'} has them: commit the file"
+        # A fork point never gets another commit: its tip does.
+        tip = plan_review.against.partition("...")[0] or "the base"
+        is_next = tip in {"HEAD", "the base"}
+        when = f"once {tip} has them: {'commit the file' if is_next else 'a commit here is not enough'}"
     yield line(Span(f"  acceptances and pins count {when}", Role.DIM), hanging=4)
     for note in review.notes:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)

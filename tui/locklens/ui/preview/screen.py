@@ -273,6 +273,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self.query_one("#status", Bar).show_layouts(*preview_status(standing, refusal(standing), self.message))
         without = [] if self._examined is not None else ["i"]
         without += [] if standing.lacks_modules else ["m"]
+        without += [] if standing.leaves_configuration else ["f"]
         keys = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
         self.query_one("#keys", Bar).show_layouts(*keys)
 

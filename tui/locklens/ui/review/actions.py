@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
 from locklens.operations.write.format import Format
-from locklens.operations.write.policy_edits import Accept, accept_findings
+from locklens.operations.write.policy_edits import Accept, accept_findings, base_words
 from locklens.operations.write.prune import Prune
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.restore import Restore, RestoredProviders
@@ -128,7 +128,7 @@ def accepting(
     addresses = {subject.change.address for subject in subjects}
     found = [accept_findings(review, folder, rule, addresses, decision=decision).acceptances for rule in rules]
     accepted = tuple(one for some in found for one in some if one.change in ids)
-    return Accept(folder, accepted, decision.by if decision.is_name_typed else "")
+    return Accept(folder, accepted, decision.by if decision.is_name_typed else "", base_words(review))
 
 
 def locking(
@@ -193,6 +193,7 @@ def _roots(node: Node | None) -> list[RootReview]:
     if node is None:
         raise LockLensError("select a row")
     roots = [node.root] if node.root is not None else [subject.root for subject in node.subjects]
+    roots += [child.root for child in node.children if child.root is not None]
     roots = list({root.path: root for root in [*roots, *(subject.root for subject in node.subjects)]}.values())
     if not roots:
         raise LockLensError("no root on this row")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec.structs import replace
 from textual import on, work
 
 from locklens.errors import LockLensError
@@ -374,7 +375,9 @@ class ReviewScreen(RowActionsScreen):
         self._set_marks(ids, marked=marked)
         number = self._marked_words(ids)
         if marked or len(ids) == 1:
-            self.say(f"marked {number} as reviewed" if marked else f"unmarked {number}")
+            is_member = self.node is not None and self.node.kind is NodeKind.MEMBER and len(ids) == 1
+            alone = "; S on this row stages this root alone" if is_member else ""
+            self.say(f"marked {number} as reviewed{alone}" if marked else f"unmarked {number}")
         else:
             self._unmarked = ids
             self.say(f"unmarked {number}; Z marks them again")
@@ -402,14 +405,19 @@ class ReviewScreen(RowActionsScreen):
         super().preview(operation)
 
     def action_stage(self) -> None:
-        """Preview the staging of all marked changes, regardless of the filter."""
+        """Preview the staging of all marked changes, regardless of the filter; on a root of a group, of it there."""
         from locklens.operations.write.stage import marked_blocks
 
-        if self.review is None:
+        review, marks, node = self.review, self.loader.marks, self.node
+        if review is None:
             self.say("nothing to stage yet")
             return
+        if node is not None and node.kind is NodeKind.MEMBER:
+            # The same change has one mark in all roots, so its row in one root stands for that root.
+            (subject,) = node.subjects
+            review, marks = replace(review, roots=(subject.root,)), frozenset({subject.change.id})
         try:
-            operation = marked_blocks(self.review, self.top, self.loader.marks)
+            operation = marked_blocks(review, self.top, marks)
         except LockLensError as error:
             self.say_error(error)
         else:
