@@ -233,6 +233,28 @@ def test_places_in_a_root_are_told_as_seen_from_it(samples: Samples) -> None:
     assert "  infra/modules/m/main.tf:3  >= 4" in text
 
 
+async def test_a_group_shows_the_h1_of_each_variant(samples: Samples, running: Running) -> None:
+    """The details were those of the first root, and each root had "1 h1"."""
+
+    def locking(text: str) -> Change:
+        change = samples.change(salt=text)
+        assert change.new is not None
+        new = replace(change.new, hashes=(text, *change.new.hashes))
+        return replace(change, new=new, added=(HashFact(text), *change.added))
+
+    h1 = {"a": "h1:" + "a" * 43 + "=", "b": "h1:" + "b" * 43 + "=", "c": "h1:" + "a" * 43 + "="}
+    roots = [samples.root(name, [locking(text)]) for name, text in h1.items()]
+    async with running(samples.review(*roots), size=(140, 60)) as on:
+        await on.press("j", "l")
+        assert [row.summary for row in on.changes.rows[2:]] == [f"1 h1, {text[:13]}…" for text in h1.values()]
+        detail = "\n".join(line.text for line in on.detail.lines)
+        assert "The same packages in 3 roots, in 2 variants: each has a mark of its own." in detail
+        assert "one decision, one mark" not in detail
+        assert "As in a and 1 other root:" in detail
+        assert "As in b:" in detail
+        assert all(f"+ {text[:13]}…" in detail for text in h1.values())
+
+
 async def test_a_group_shows_the_constraints_of_all_its_roots(samples: Samples, running: Running) -> None:
     """Those of the first root stood for all; in the list nothing said which root has which."""
     kinds = {"a": "~> 5.0", "b": "~> 5.0", "c": "", "d": ">= 4.0"}

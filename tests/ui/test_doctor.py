@@ -23,7 +23,8 @@ from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.doctor.model import CauseId, Remedy, RemedyWrite, TrustCost
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, RemedyWrite, TrustCost
+from locklens.doctor.report_words import is_clean, verdict_sentence
 from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
@@ -309,3 +310,17 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         assert {one.name: one.read_bytes() for one in place.iterdir()} != before
         kept = place.with_name("linux_amd64.suspect")
         assert {one.name: one.read_bytes() for one in kept.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_ok", "rest"),
+    [
+        (CauseVerdict.NO, True, ""),
+        (CauseVerdict.UNKNOWN, False, "; 1 of 2 causes could not be checked"),
+    ],
+)
+def test_ok_is_said_only_where_each_cause_is_ruled_out(verdict: CauseVerdict, is_ok: bool, rest: str) -> None:
+    causes = tuple(Cause(CauseId.REPUBLISHED, one, "") for one in (CauseVerdict.NO, verdict))
+    diagnosis = Diagnosis("", False, (), None, causes, is_of_log=False)  # type: ignore[arg-type]
+    assert is_clean(diagnosis) is is_ok
+    assert verdict_sentence(diagnosis) == f"No cause for an error was found{rest}."

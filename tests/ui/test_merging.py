@@ -71,6 +71,18 @@ async def test_what_does_not_clash_is_merged_in_a_preview_and_undone(opening: Op
         await until(on, lambda: merging.lock.read_bytes() == before)
 
 
+async def test_the_row_has_the_versions_of_both_sides_and_not_of_merged_lines(opening: Opening) -> None:
+    """Git merged the line of the version, so that the file has theirs alone; ours stands in the index."""
+    base = block("a", "1.0.0", *hashes("a", "A"))
+    ours = block("a", "1.0.0", *hashes("a", "A", "M"))
+    theirs = block("a", "1.1.0", *hashes("c", "C"))
+    async with opening(base, ours, theirs) as on:
+        text = (on.top / "infra" / ".terraform.lock.hcl").read_text()
+        assert "<<<<<<<" in text
+        assert '"1.0.0"' not in text, "the version is outside of the markers"
+        assert "1.0.0 | 1.1.0" in on.text
+
+
 async def test_a_section_by_severity_is_merged_as_one_by_root(opening: Opening) -> None:
     async with opening(BASE, OURS, THEIRS) as on:
         await on.press("b", "b", "g")

@@ -59,7 +59,9 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
         return f"{diagnosis.fixed[0].upper()}{diagnosis.fixed[1:]}: run init again."
     chief = diagnosis.with_verdict(CauseVerdict.YES) or diagnosis.with_verdict(CauseVerdict.LIKELY)
     if not diagnosis.errors and not chief:
-        return "No cause for an error was found."
+        unchecked = len(diagnosis.with_verdict(CauseVerdict.UNKNOWN))
+        rest = f"; {unchecked} of {counted(len(diagnosis.causes), 'cause')} could not be checked" if unchecked else ""
+        return f"No cause for an error was found{rest}."
     if not chief:
         unknown = diagnosis.with_verdict(CauseVerdict.UNKNOWN)
         if not unknown:
@@ -90,13 +92,9 @@ _NO_CAUSE = "None of the tested causes holds."
 
 
 def is_clean(diagnosis: Diagnosis) -> bool:
-    """True if a root was examined without a log, and no cause was found in a configuration that is known whole."""
-    if diagnosis.is_of_log or diagnosis.certainty is not Certainty.CANNOT_SAY:
-        return False
-    return all(cause.id not in _OF_CONFIGURATION for cause in diagnosis.with_verdict(CauseVerdict.UNKNOWN))
-
-
-_OF_CONFIGURATION = frozenset({CauseId.NOT_LOCKED, CauseId.CONSTRAINT_CONFLICT})
+    """True if a root was examined without a log, and each cause was ruled out."""
+    is_unknown = bool(diagnosis.with_verdict(CauseVerdict.UNKNOWN))
+    return not diagnosis.is_of_log and diagnosis.certainty is Certainty.CANNOT_SAY and not is_unknown
 
 
 def tally(diagnosis: Diagnosis) -> str:

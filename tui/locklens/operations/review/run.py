@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
+from locklens.errors import ConfigurationError, UnmergedFileError
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
@@ -171,6 +172,29 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
     return read_lock(comparison.base.tree, pair.old_lock, tool), new
 
 
+def _with_staged_sides(comparison: Comparison, lock: LockFile, tool: Dialect) -> LockFile:
+    """Return a lock file in conflict with the two sides of git's index.
+
+    Between the markers is less: outside of them git merged line by line, so that an entry may have the version of one
+    side there on both.
+    """
+    if lock.conflict is None or comparison.repository is None or comparison.head.kind != "worktree":
+        return lock
+    from locklens.project.gittree import IndexTree
+
+    try:
+        IndexTree(comparison.repository).read(lock.path)
+    except UnmergedFileError as error:
+        ours, theirs = (
+            parse(data, lock.path, dialect=tool) if data is not None else LockFile.absent(lock.path)
+            for data in (error.ours, error.theirs)
+        )
+        return replace(lock, conflict=replace(lock.conflict, ours=ours, theirs=theirs))
+    except ConfigurationError:
+        pass  # git has something else there than a file
+    return lock
+
+
 def base_hosts(comparison: Comparison, tool: Dialect | None, policy: Path | None = None) -> frozenset[str]:
     """Return the hosts that the base's lock files and policy name, comparison form: these may be asked.
 
@@ -241,6 +265,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
         tool, tool_change = _judging_tool(comparison, pair, old, new)
     if setting.tool is None and new.data and new.writer is not tool:
         new = parse(new.data, new.path, dialect=tool)
+    new = _with_staged_sides(comparison, new, tool)
     changes = setting.comparer.compare(comparable(old)[0], new, include_unchanged=setting.include_unchanged)
     root = RootReview(
         path=pair.path,

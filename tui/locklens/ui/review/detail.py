@@ -91,7 +91,12 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     subject = node.subjects[0]
     change = subject.change
     yield line(Span(str(change.address), Role.STRONG), copied=change_copied(change))
-    yield line(f"The same change in {counted(len(node.children), 'root')}: one decision, one mark.")
+    variants = _variants(node)
+    roots = counted(len(node.children), "root")
+    if len(variants) == 1:
+        yield line(f"The same change in {roots}: one decision, one mark.")
+    else:
+        yield line(f"The same packages in {roots}, in {len(variants)} variants: each has a mark of its own.", hanging=2)
     yield Line()
     yield line(what_happened(change))
     unlike = row_differences(node)
@@ -107,6 +112,9 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     yield Line()
     yield from _entry_lines(*(subject.change for subject in node.subjects))
     yield from _signer_lines(change, review, is_asking=is_asking)
+    if len(variants) > 1:
+        yield Line()
+        yield line(Span(f"As in {subject.root.path or '.'}:", Role.DIM))
     yield from evidence_lines(change, review, is_asking=is_asking)
     yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
     for child in node.children:
@@ -123,7 +131,20 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
             copied=child.title,
             place=place,
         )
-    yield from hash_lines(change, is_asking=is_asking, in_full=in_full)
+    for members in variants:
+        if len(variants) > 1:
+            more = f" and {counted(len(members) - 1, 'other root')}" if len(members) > 1 else ""
+            yield Line()
+            yield line(Span(f"As in {members[0].root.path or '.'}{more}:", Role.DIM))
+        yield from hash_lines(members[0].change, is_asking=is_asking, in_full=in_full)
+
+
+def _variants(node: Node) -> list[list[RootChange]]:
+    """The changes of a group by their ids: those of one group may differ in h1 and constraints."""
+    found: dict[str, list[RootChange]] = {}
+    for subject in node.subjects:
+        found.setdefault(subject.change.id, []).append(subject)
+    return list(found.values())
 
 
 def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator[Line]:

@@ -317,6 +317,7 @@ def rules_of(change: Change) -> str:
 
 
 _CONSTRAINTS, _H1 = "constraints", "h1"
+_H1_SHOWN = 13
 
 
 def row_differences(group: Node) -> tuple[str, ...]:
@@ -343,5 +344,11 @@ def own_words(change: Change, unlike: tuple[str, ...]) -> str:
         before, after = constraints_of(change)
         words.append(f"constraints {after if before in {after, '-'} else f'{before} -> {after}'}")
     if _H1 in unlike:
-        words.append(f"{len(hashes_of_files(change.new.hashes)) if change.new else 0} h1")
+        words.append(_h1_words(change))
     return "  ".join(filter(None, words))
+
+
+def _h1_words(change: Change) -> str:
+    """The number of locked `h1`, and the beginning of the first, which tells variants apart."""
+    found = sorted(hashes_of_files(change.new.hashes)) if change.new else []
+    return f"{len(found)} h1, {found[0][:_H1_SHOWN]}…" if found else "no h1"
