@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -420,11 +421,11 @@ def test_what_may_be_required_is_not_said_to_be_locked(made: Any, run: Run, hide
     path, text, reason = HIDES[hides]
     (folder / path).write_text(text)
     _, out, _ = run("-C", str(folder / "live/prod"), "doctor", "--platform", "darwin_arm64")
-    assert "No cause for an error was found. [CANNOT SAY]" in out
+    assert re.search(r"No cause for an error was found; \d+ of \d+ causes could not be checked\. \[CANNOT SAY\]", out)
     assert reason in " ".join(out.split())
     assert "not-locked" not in out.partition("RULED OUT")[2].partition("CANNOT SAY")[0]
     lock = folder / "live/prod/.terraform.lock.hcl"
     lock.write_text("".join(lock.read_text().splitlines(keepends=True)[:2]))
     (folder / "live/prod/main.tf").write_text("# nothing\n")
     _, out, _ = run("-C", str(folder / "live/prod"), "doctor", "--platform", "darwin_arm64")
-    assert "No cause for an error was found. [CANNOT SAY]" in out, out
+    assert re.search(r"No cause for an error was found; \d+ of \d+ causes could not be checked\. \[CANNOT SAY\]", out), out

@@ -242,7 +242,7 @@ def test_what_is_not_seen_is_said(tmp_path: Path) -> None:
         "         main.tf:1  module far from acme/far/aws\n"
         "       parts hidden by the error at bad.tf:1: "
     ) in text
-    assert '       the state is in the "s3" backend\n' in text
+    assert '       the state is in the "s3" backend (main.tf:3)\n' in text
     assert "INFO LK007" in text
 
 

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.dialect import TERRAFORM
 from locklens.policy import Acceptance
+from locklens.project.configuration import Configuration, StateReading
 from locklens.review.model import Change, ChangeKind, Evidence, HashFact, HostState, LockStatus, Proof, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.review.detail import detail_lines
@@ -13,6 +15,7 @@ from locklens.ui.review.diff import raw_diff_lines
 from locklens.ui.review.row_target import node_copied
 from locklens.ui.review.tree import Grouping, Node, outline
 from locklens.ui.text.clipboard import change_copied, copied_line
+from locklens.ui.text.phrases import configuration_read
 
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples
@@ -231,6 +234,17 @@ def test_places_in_a_root_are_told_as_seen_from_it(samples: Samples) -> None:
     text = texts(detail_lines(first_node(review), review))
     assert "  ./main.tf:3  ~> 5.0" in text
     assert "  infra/modules/m/main.tf:3  >= 4" in text
+
+
+def test_what_of_a_configuration_was_not_read_is_named(samples: Samples) -> None:
+    state = StateReading("remote", 'the state is in the "s3" backend (live/versions.tf:7)')
+    configuration = replace(Configuration.absent("live", TERRAFORM), has_files=True, files=("live/a.tf",), state=state)
+    root = replace(samples.root("live", [samples.change()]), configuration=configuration)
+    review = samples.review(root)
+    shown = "\n".join(line.text for line in detail_lines(outline(review, Grouping.ROOT)[0], review))
+    assert "CONFIGURATION  all but the state, 1 file read" in shown
+    assert 'not read: the state is in the "s3" backend (live/versions.tf:7)' in shown
+    assert configuration_read(review) == "1 of 1 root, 1 without the state"
 
 
 async def test_a_group_shows_the_h1_of_each_variant(samples: Samples, running: Running) -> None:

@@ -89,6 +89,9 @@ def read_configuration(
         if root_module.backend is not None and root_module.backend.item.is_computed and not state.reading.file:
             place = root_module.backend.file, root_module.backend.item.line
             state = replace(state, reading=replace(state.reading, backend=place))
+        if root_module.backend is not None and state.reading.kind == "remote":
+            detail = f"{state.reading.detail} ({root_module.backend.file}:{root_module.backend.item.line})"
+            state = replace(state, reading=replace(state.reading, detail=detail))
         paths = [path for path in changed_states if path != state.reading.file]
         others = read_other_states(
             tree, root, backend, paths, dialect=dialect, environ=environ, required=required_addresses

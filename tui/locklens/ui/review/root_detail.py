@@ -82,10 +82,14 @@ def _configuration_lines(configuration: Configuration | None, *, in_full: bool) 
     if configuration is None:
         yield _fact("CONFIGURATION", Span("not read yet", Role.DIM))
         return
-    state = "complete" if configuration.complete else "incomplete"
+    is_state_alone = not configuration.complete and not configuration.unknown_constraints
+    state = "complete" if configuration.complete else "all but the state" if is_state_alone else "incomplete"
     files = counted(len(configuration.files), "file")
     yield _fact("CONFIGURATION", f"{state}, {files} read", Span("  without init", Role.DIM))
     yield from missing_module_lines(configuration, indent=_LABEL, in_full=in_full)
+    for reading in (configuration.state, *configuration.other_states):
+        if reading.kind in {"remote", "unreadable"}:
+            yield line(" " * _LABEL, Span(f"not read: {reading.detail}", Role.WARN), hanging=_LABEL)
     for problem in configuration.problems:
         role = Role.WARN if problem.is_error else Role.DIM
         place = FilePlace(problem.file, problem.line or 1)

@@ -131,11 +131,14 @@ def registries_in_short(review: Review) -> str:
 
 
 def configuration_read(review: Review) -> str:
-    """The count of roots whose configuration is read, and of incomplete ones."""
+    """The count of roots whose configuration is read, of incomplete ones, and of those that lack the state alone."""
     read = [root.configuration for root in review.roots if root.configuration is not None]
-    incomplete = sum(not configuration.complete for configuration in read)
-    text = f"{len(read)} of {counted(len(review.roots), 'root')}"
-    return f"{text}, {incomplete} incomplete" if incomplete else text
+    partial = [configuration for configuration in read if not configuration.complete]
+    incomplete = sum(bool(configuration.unknown_constraints) for configuration in partial)
+    parts = [f"{len(read)} of {counted(len(review.roots), 'root')}"]
+    parts += [f"{incomplete} incomplete"] if incomplete else []
+    parts += [f"{len(partial) - incomplete} without the state"] if len(partial) > incomplete else []
+    return ", ".join(parts)
 
 
 def changed_on_disk(names: tuple[str, ...]) -> str:
