@@ -428,4 +428,6 @@ def test_what_may_be_required_is_not_said_to_be_locked(made: Any, run: Run, hide
     lock.write_text("".join(lock.read_text().splitlines(keepends=True)[:2]))
     (folder / "live/prod/main.tf").write_text("# nothing\n")
     _, out, _ = run("-C", str(folder / "live/prod"), "doctor", "--platform", "darwin_arm64")
-    assert re.search(r"No cause for an error was found; \d+ of \d+ causes could not be checked\. \[CANNOT SAY\]", out), out
+    assert re.search(
+        r"No cause for an error was found; \d+ of \d+ causes could not be checked\. \[CANNOT SAY\]", out
+    ), out

@@ -225,7 +225,10 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "after this, 2 providers differ from HEAD in these files" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
-        assert "  Lock-Review: 2 upgrades, 2 findings (2 warn), 1 more committed before, 2 of 12 added hashes not verified\n" in on.plan
+        assert (
+            "  Lock-Review: 2 upgrades, 2 findings (2 warn), 1 more committed before, 2 of 12 added hashes not verified\n"
+            in on.plan
+        )
         assert f"a/{LOCK}  to be changed" in on.shown
         assert '-   version     = "5.84.0"' in on.shown
         assert '+   version     = "5.86.1"' in on.shown
