@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from collecting import UNCOLLECTED
-from effort import IS_FULL, effort
 from hypothesis import settings
+from kit.effort import IS_FULL, effort
 from rewriting import rewrite_share
 
 settings.register_profile(

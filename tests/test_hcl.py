@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import effort
 from hypothesis import given
 from hypothesis import strategies as st
+from kit.effort import effort
 
 from locklens import hcl
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from effort import effort
+from kit.effort import effort
+from kit.real_material import shared_data
 from msgspec.structs import replace
-from real_material import shared_data
 
 from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry

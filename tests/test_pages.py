@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from pages import PAGES, TOP, blocks, marked, prose, spans, table
+from kit.pages import PAGES, TOP, blocks, marked, prose, spans, table
 
 from locklens.review.health import CHECKS
 from locklens.review.rules.catalogue import RULES

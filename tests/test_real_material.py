@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from judging import root_of, settled_alone
-from real_material import FACTS, lay_out
+from kit.judging import root_of, settled_alone
+from kit.real_material import FACTS, lay_out
 
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse

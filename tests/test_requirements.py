@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from kit.pages import PAGES
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-from pages import PAGES
 
 TOP = Path(__file__).parent.parent
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 import trustme
-from loopback import server_context, write_authority
-from repositories import copy_of
+from kit.loopback import server_context, write_authority
+from kit.repositories import copy_of
 from ui.conftest import Driver, until
 
 from locklens.cli.main import main

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from attacks.test_git import EDITED, LOCK, OLD, REVIEW, _own_configuration, commit, git, locklens, write
+from attacks.edited_version import EDITED, LOCK, OLD, REVIEW
+from kit.command_line import locklens
+from kit.git import git
+from kit.repositories import commit, put
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["_own_configuration"]
 
 ENCODING = "working-tree-encoding=ISO-2022-JP"
 HIDDEN = 'locals {\n  title = "\u25a0 ${<<EOT\n}\nmodule "m" {\n  source = "../m"\n}\nlocals {\n/*\nEOT\n}" # */\n}\n'
@@ -62,7 +64,7 @@ def test_an_attribute_of_the_work_tree_is_a_change_by_itself(clone: Path, where:
     git(clone, "checkout", "-q", "main")
     commit(clone, {"infra/prod/main.tf": 'module "m" {\n  source = "../m"\n}\n'})
     git(clone, "checkout", "-qB", "pr")
-    write(clone, {".gitattributes": f"{where} filter=lfs\n"})
+    put(clone, {".gitattributes": f"{where} filter=lfs\n"})
     if stage:
         git(clone, "add", "-A")
         git(clone, *stage)
@@ -104,11 +106,9 @@ def test_an_attribute_that_was_there_is_no_finding_on_disk(clone: Path) -> None:
 
 
 def test_attributes_of_untracked_files_and_of_other_files_are_judged_by_what_git_says(clone: Path) -> None:
-    write(
-        clone, {".gitattributes": f"*.zip filter=lfs\n*.tf -ident text\nnew/* {ENCODING}\n", "new/main.tf": "# new\n"}
-    )
+    put(clone, {".gitattributes": f"*.zip filter=lfs\n*.tf -ident text\nnew/* {ENCODING}\n", "new/main.tf": "# new\n"})
     status, out, err = locklens(clone, *REVIEW, "main")
     assert (status, "LK031" in out) == (0, False), out + err
-    write(clone, {f"new/{LOCK}": OLD})
+    put(clone, {f"new/{LOCK}": OLD})
     status, out, err = locklens(clone, *REVIEW, "main")
     assert (status, out.count("LK031 BLOCK")) == (1, 2), out + err

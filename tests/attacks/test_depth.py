@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from kit.git import git
 
 from locklens.cli.main import main
 from locklens.project import walking
@@ -56,11 +57,6 @@ def lay(top: Path, name: str, text: str) -> None:
     os.write(file, text.encode())
     os.close(file)
     os.close(here)
-
-
-def git(folder: Path, *words: str) -> str:
-    settings = ["-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always"]
-    return subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.mark.parametrize(("name", "blocks"), [("x", False), (LOCK, True)])

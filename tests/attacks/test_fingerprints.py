@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from kit.git import git
 
 from locklens.cli.main import main
 from locklens.demo.releases import SampleLock, lock_file
@@ -16,10 +16,6 @@ DEMO = "registry.terraform.io/acme/demo"
 LOCK = ".terraform.lock.hcl"
 PLUGIN = f"terraform.d/plugins/{DEMO}/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0"
 VALID = lock_file(SampleLock(DEMO, "1.0.0"))
-
-
-def git(top: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
 
 
 class Pull:

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conformance.forking import shared
-from effort import effort
-from repositories import copy_of
-from waiting import LIMIT
+from attacks.edited_version import EDITED, LOCK, OLD, REVIEW, ZH, lock, with_an_edit
+from kit.command_line import locklens
+from kit.effort import effort
+from kit.git import git
+from kit.repositories import commit, copy_of, put
+from kit.waiting import LIMIT
 
 from locklens.errors import RepositoryError
 from locklens.project import gitrun
@@ -25,72 +27,11 @@ from locklens.project.gitprocess import MAX_ENTRIES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LOCK = ".terraform.lock.hcl"
-ZH = ["zh:" + digit * 64 for digit in "0123"]
-
-
-def lock(version: str, *hashes: str) -> str:
-    listed = "".join(f'    "{one}",\n' for one in sorted(hashes))
-    return (
-        '# This file is maintained automatically by "terraform init".\n'
-        "# Manual edits may be lost in future updates.\n"
-        f'\nprovider "registry.terraform.io/hashicorp/aws" {{\n  version = "{version}"\n  hashes = [\n{listed}  ]\n}}\n'
-    )
-
-
-OLD = lock("5.1.0", *ZH[:2])
-EDITED = lock("5.2.0", *ZH[:2])
-"""The version was edited and the hashes stayed: it blocks, and no registry is asked for that."""
-
-
-@pytest.fixture(autouse=True)
-def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    settings = tmp_path / "gitconfig"
-    settings.write_text("[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
-def git(folder: Path, *arguments: str, given: bytes | None = None) -> str:
-    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, input=given, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode().strip()
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for path, text in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-
-
-def commit(folder: Path, files: dict[str, str]) -> str:
-    write(folder, files)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
-    return git(folder, "rev-parse", "HEAD")
-
-
-def locklens(folder: Path, *words: str, timeout: int = 120) -> tuple[int, str, str]:
-    done = shared().finish(words, folder, os.environ, limit=timeout)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode, done.stdout, done.stderr
-
-
-REVIEW = ("review", "--offline", "--format", "text")
-
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A clone with a branch `pr` that is checked out, and a lock file that is edited there."""
     return copy_of(with_an_edit, tmp_path / "clone")
-
-
-def with_an_edit(folder: Path) -> None:
-    git(folder, "init", "-q")
-    commit(folder, {f"infra/prod/{LOCK}": OLD})
-    git(folder, "checkout", "-qb", "pr")
-    commit(folder, {f"infra/prod/{LOCK}": EDITED})
 
 
 @pytest.fixture
@@ -111,9 +52,9 @@ def pretend(folder: Path, scratch: Path, configuration: str = "") -> None:
         place = scratch / ".git" / name
         shutil.copytree(place, folder / name) if place.is_dir() else shutil.copy(place, folder / name)
     for empty in ("objects/info", "refs/tags"):
-        write(folder, {f"{empty}/keep": ""})
+        put(folder, {f"{empty}/keep": ""})
     text = f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n{configuration}"
-    write(folder, {"config": text})
+    put(folder, {"config": text})
 
 
 # A repository inside the repository
@@ -199,7 +140,7 @@ def name_programs(clone: Path, program: Path) -> None:
         "hook.x.event": "post-index-change",
     }.items():
         git(clone, "config", key, value)
-    write(clone, {"hooks/post-index-change": program.read_text()})
+    put(clone, {"hooks/post-index-change": program.read_text()})
     (clone / "hooks" / "post-index-change").chmod(0o755)
 
 
@@ -210,7 +151,7 @@ def test_no_program_of_the_repositorys_configuration_runs(clone: Path, evil: tup
     )
     sign(clone)
     name_programs(clone, program)
-    write(clone, {f"infra/prod/{LOCK}": EDITED})
+    put(clone, {f"infra/prod/{LOCK}": EDITED})
     for words in (
         REVIEW,
         (*REVIEW, "main", "--head", "pr"),
@@ -232,7 +173,7 @@ def test_staging_and_what_is_taken_back_run_no_program(clone: Path, evil: tuple[
     program, ran = evil
     sign(clone)
     name_programs(clone, program)
-    write(clone, {f"infra/prod/{LOCK}": lock("5.3.0", *ZH[2:])})
+    put(clone, {f"infra/prod/{LOCK}": lock("5.3.0", *ZH[2:])})
     done = subprocess.run([sys.executable, "-c", STAGE], cwd=clone, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "5.3.0" in git(clone, "-c", "core.fsmonitor=false", "cat-file", "blob", f":infra/prod/{LOCK}")
@@ -250,7 +191,7 @@ def test_staging_and_what_is_taken_back_run_no_program(clone: Path, evil: tuple[
 def test_an_old_git_is_refused_in_one_sentence(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = shutil.which("git")
     folder = tmp_path / "bin"
-    write(
+    put(
         folder,
         {
             "git": f'#!/bin/sh\nfor word; do [ "$word" = version ] && echo "git version 2.30.9" && exit\ndone\nexec {real} "$@"\n'
@@ -269,10 +210,10 @@ def test_an_old_git_is_refused_in_one_sentence(clone: Path, tmp_path: Path, monk
         assert err.count("error: ") == 1
         assert f"{folder}/git is git 2.30.9, and locklens needs 2.31 or newer" in err
     for version in ("git version 2.31.0", "git version 2.39.5 (Apple Git-154)", "git version 3.0.0.rc1"):
-        write(folder, {"git": (folder / "git").read_text().replace("git version 2.30.9", version)})
+        put(folder, {"git": (folder / "git").read_text().replace("git version 2.30.9", version)})
         assert locklens(clone, *REVIEW, "main")[0] == (1 if "2.30" not in version else 2)
-        write(folder, {"git": (folder / "git").read_text().replace(version, "git version 2.30.9")})
-    write(folder, {"git": "#!/bin/sh\necho hello\n"})
+        put(folder, {"git": (folder / "git").read_text().replace(version, "git version 2.30.9")})
+    put(folder, {"git": "#!/bin/sh\necho hello\n"})
     status, _, err = locklens(clone, *REVIEW, "main")
     assert status == 2
     assert f"the version of {folder}/git is unknown" in err
@@ -286,7 +227,7 @@ def test_a_git_that_cannot_switch_filters_off_runs_nothing(
         pytest.skip("no git older than 2.31 (LOCKLENS_OLD_GIT)")
     program, ran = evil
     monkeypatch.setenv("PATH", f"{Path(old).parent}{os.pathsep}{os.environ['PATH']}")
-    write(clone, {".gitattributes": "* filter=x\n", f"infra/prod/{LOCK}": OLD})
+    put(clone, {".gitattributes": "* filter=x\n", f"infra/prod/{LOCK}": OLD})
     git(clone, "config", "filter.x.clean", str(program))
     status, _, err = locklens(clone, *REVIEW)
     assert not ran.exists()
@@ -403,7 +344,7 @@ def test_an_interrupt_ends_a_running_git(clone: Path, tmp_path: Path, monkeypatc
     real, folder = shutil.which("git"), tmp_path / "bin"
     # Stands for a repository that takes git minutes: it says which process it is, and prints nothing.
     slow = f'#!/bin/sh\ncase "$*" in *ls-tree*) echo $$ > {tmp_path}/pid; exec sleep 1000;; esac\nexec {real} "$@"\n'
-    write(folder, {"git": slow})
+    put(folder, {"git": slow})
     (folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     words = [sys.executable, "-m", "locklens", *REVIEW, "main", "--head", "pr"]
@@ -433,7 +374,7 @@ def test_a_lock_file_that_a_checkout_would_change_blocks(clone: Path, attributes
     git(clone, "checkout", "-q", "main")
     commit(clone, {"main.tf": ""})
     git(clone, "checkout", "-qB", "pr")
-    write(clone, {".gitattributes": attributes + "\n", f"infra/prod/{LOCK}": "# $Id$\n" + lock("5.1.0", *ZH[:2], YEN)})
+    put(clone, {".gitattributes": attributes + "\n", f"infra/prod/{LOCK}": "# $Id$\n" + lock("5.1.0", *ZH[:2], YEN)})
     blob = git(clone, "hash-object", "-w", "--no-filters", f"infra/prod/{LOCK}")
     git(clone, "add", ".gitattributes")
     git(clone, "update-index", "--cacheinfo", f"100644,{blob},infra/prod/{LOCK}")
@@ -689,7 +630,7 @@ def test_a_tracked_root_below_a_data_folder_is_reviewed(clone: Path, head: tuple
     commit(clone, {f"other/.terraform/prod/{LOCK}": OLD})
     git(clone, "checkout", "-qB", "pr")
     commit(clone, {f"other/.terraform/prod/{LOCK}": EDITED})
-    write(clone, {f"infra/prod/.terraform/modules/x/{LOCK}": EDITED})
+    put(clone, {f"infra/prod/.terraform/modules/x/{LOCK}": EDITED})
     status, out, err = locklens(clone, *REVIEW, "main", *head)
     assert status == 1, out + err
     assert "other/.terraform/prod" in out

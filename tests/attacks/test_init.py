@@ -26,8 +26,8 @@ from conformance.case import TERRAFORM as TOOL
 from conformance.forking import shared
 from conformance.running import is_here
 from install.conftest import HOST, Place
+from kit.waiting import LIMIT
 from packages.zips import BINARY, STORED, Item, build
-from waiting import LIMIT
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Fault, FaultRule, Step

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from attacks.test_packages import BLOCKED, Reviewed, git, lay
-from repositories import copy_of
+from attacks.test_packages import BLOCKED, Reviewed, lay
+from kit.git import git
+from kit.repositories import copy_of
 
 from locklens.cli.main import main
 from locklens.project.tree import MAX_LINKS, WorkTree

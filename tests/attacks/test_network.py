@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 import trustme
-from effort import effort
-from loopback import Handler, server_context, serving, tunnel_to, write_authority
+from kit.effort import effort
+from kit.loopback import Handler, server_context, serving, tunnel_to, write_authority
 
 from locklens.errors import UnavailableError
 from locklens.sources.http import RequestKind, sending

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from kit.git import git
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault
@@ -21,10 +21,6 @@ LOCK = ".terraform.lock.hcl"
 OLD = SampleLock(AWS, "5.84.0")
 OTHER = SampleLock(DEMO, "1.4.1")
 Findings = dict[str, tuple[str, str]]
-
-
-def git(top: Path, *words: str) -> None:
-    subprocess.run(("git", "-c", "user.name=n", "-c", "user.email=e", *words), cwd=top, check=True, capture_output=True)
 
 
 def lay(top: Path, **roots: SampleLock | None) -> None:

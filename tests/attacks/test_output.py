@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from repositories import copy_of
+from kit.git import git
+from kit.repositories import copy_of
 
 from locklens.cli.main import main
 from locklens.demo.answers import ServedAnswer
@@ -132,11 +133,6 @@ def hostile_repository(top: Path) -> None:
     git(top, "commit", "-qm", "first")
     for name in FOLDERS:
         (top / name / LOCK).write_bytes(hostile((top / name / LOCK).read_bytes()))
-
-
-def git(top: Path, *words: str) -> None:
-    own = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *own, *words], cwd=top, check=True)
 
 
 ROOTS = [word for name in FOLDERS for word in ("--root", name)]

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from repositories import copy_of
+from kit.git import git
+from kit.repositories import copy_of
 from ui.conftest import Driver, until
 
 from locklens.cli.main import main
@@ -27,11 +28,6 @@ PACKAGE = f"{DEMO}/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0"
 REQUIRES = 'terraform {\n  required_providers {\n    demo = { source = "acme/demo" }\n  }\n}\n'
 BACKEND = 'terraform {\n  backend "local" {}\n}\n'
 HEADS = pytest.mark.parametrize("head", [("--head", "pr"), ("--staged",), ()], ids=["revision", "index", "worktree"])
-
-
-def git(top: Path, *words: str) -> str:
-    words = ("git", "-c", "user.name=n", "-c", "user.email=e", *words)
-    return subprocess.run(words, cwd=top, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def put(top: Path, path: str, text: str = "#!/bin/sh\n") -> None:

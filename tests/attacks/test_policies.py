@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from schemas import validate
+from kit.git import git
+from kit.schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults
@@ -34,11 +34,6 @@ OLD, NEW, AGAIN = (
     SampleLock(DEMO, "1.2.0", ">= 1.0.0", unpacked=()),
     SampleLock(DEMO, "1.0.0", ">= 1.0.0", unpacked=(), edition="again"),
 )
-
-
-def git(top: Path, *words: str) -> str:
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
-    return subprocess.run(command, cwd=top, check=True, capture_output=True, text=True).stdout
 
 
 class Repository:

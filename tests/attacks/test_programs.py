@@ -8,16 +8,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from attacks.test_git import LOCK, OLD, REVIEW, _own_configuration, commit, git, locklens, write
-from waiting import until
+from attacks.edited_version import LOCK, OLD, REVIEW
+from kit.command_line import locklens
+from kit.git import git
+from kit.repositories import commit, put
+from kit.waiting import until
 
 from locklens.errors import ConfigurationError
 from locklens.programs import safe_environment
 from locklens.sources.hosts import Helper
 from locklens.trust.gpg import require_gpg
 from locklens.ui.shell.external import browser_command, open_page
-
-__all__ = ["_own_configuration"]
 
 PATHS = pytest.mark.parametrize("entry", [":{}", "{}:", ".:{}", "bin:{}", "{}::bin"])
 URL = "https://registry.terraform.io/providers/acme/demo/1.0.0"
@@ -49,7 +50,7 @@ def test_what_git_starts_is_not_of_the_repository(
 ) -> None:
     commit(clone, {".gitattributes": "*.tf filter=lfs\n"})
     (tmp_path / "gitconfig").open("a").write('[filter "lfs"]\n\tclean = git-lfs clean -- %f\n')
-    write(clone, {"infra/prod/main.tf": "# other\n"})
+    put(clone, {"infra/prod/main.tf": "# other\n"})
     git(clone, "remote", "add", "hub", "ssh://127.0.0.1:1/x.git")
     own = os.pathsep.join(
         folder for folder in os.environ["PATH"].split(os.pathsep) if not (Path(folder) / "git-lfs").exists()

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from attacks.test_git import REVIEW, _own_configuration, commit, git, locklens, with_an_edit
+from attacks.edited_version import REVIEW, with_an_edit
+from kit.command_line import locklens
+from kit.git import git
+from kit.repositories import commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-__all__ = ["_own_configuration"]
 
 
 class Hub(NamedTuple):

@@ -7,13 +7,13 @@ The publisher's own key signs the new list: somebody else has it, or the publish
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from install.conftest import HOST, PLATFORMS, Place
+from kit.git import git
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -286,10 +286,6 @@ def lock(root: Path, generation: str, *, version: str = "1.1.0") -> None:
     hashes = "".join(f'    "zh:{digest}",\n' for digest in digests)
     entry = f'provider "{DEMO}" {{\n  version = "{version}"\n  hashes = [\n{hashes}  ]\n}}\n'
     (root / LOCK).write_text(f"{TERRAFORM.header}\n# Manual edits may be lost in future updates.\n\n{entry}")
-
-
-def git(top: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
 
 
 def disagreements(top: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *words: str) -> str:

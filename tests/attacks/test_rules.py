@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.git import git
 from msgspec.structs import replace
 from ui.conftest import Driver, until
 
@@ -51,10 +52,6 @@ terraform = shutil.which("terraform")
 def requires(*sources: str) -> str:
     lines = [f'    {one.rpartition("/")[2]} = {{ source = "{one}", version = ">= 1.0.0" }}\n' for one in sources]
     return f"terraform {{\n  required_providers {{\n{''.join(lines)}  }}\n}}\n"
-
-
-def git(top: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
 
 
 class Passing(DemoRegistry):

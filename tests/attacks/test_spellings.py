@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attacks.test_packages import HEADS, Reviewed, git, lay
-from repositories import copy_of
+from attacks.test_packages import HEADS, Reviewed, lay
+from kit.git import git
+from kit.repositories import copy_of
 
 LOCK = ".terraform.lock.hcl"
 

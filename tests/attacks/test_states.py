@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from attacks.test_git import LOCK, OLD, REVIEW, _own_configuration, commit, git, locklens
-from repositories import copy_of
-
-__all__ = ["_own_configuration"]
+from attacks.edited_version import LOCK, OLD, REVIEW
+from kit.command_line import locklens
+from kit.git import git
+from kit.repositories import commit, copy_of
 
 ROOT = "infra/prod"
 MAIN = 'terraform {{\n  backend "local" {{{}}}\n  required_providers {{\n    aws = {{ source = "hashicorp/aws" }}\n  }}\n}}\n'

@@ -9,11 +9,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from attacks.test_git import LOCK, OLD, REVIEW, _own_configuration, commit, git, locklens, write
+from attacks.edited_version import LOCK, OLD, REVIEW
 from attacks.test_states import ADDRESS, MAIN, ROOT, STATE, with_a_root
-from repositories import copy_of
-
-__all__ = ["_own_configuration"]
+from kit.command_line import locklens
+from kit.git import git
+from kit.repositories import commit, copy_of, put
 
 SHORT = STATE.replace('"instances": []', '"instances": [{"schema_version": 0, "attributes": {"x": 1}}]')
 FIRST = '{"version": 4, '
@@ -51,11 +51,9 @@ UNREAD = {
 """States that the tools read, and locklens does not."""
 
 
-def put(folder: Path, path: str, text: str) -> None:
-    place = folder / path
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(text.encode("utf-8", "surrogateescape"))
-    commit(folder, {})
+def add(folder: Path, path: str, text: str) -> None:
+    """Commit one file, whose bytes need not be UTF-8."""
+    commit(folder, {path: text.encode("utf-8", "surrogateescape")})
 
 
 def initialised(tool: str, folder: Path, scratch: Path) -> str:
@@ -74,7 +72,7 @@ def initialised(tool: str, folder: Path, scratch: Path) -> str:
 @pytest.mark.parametrize("tool", ["terraform", "tofu"])
 @pytest.mark.parametrize("text", [*READ.values(), *UNREAD.values()], ids=[*READ, *UNREAD])
 def test_the_tools_take_what_such_a_state_names(tmp_path: Path, tool: str, text: str) -> None:
-    write(tmp_path, {"main.tf": "terraform {}\n"})
+    put(tmp_path, {"main.tf": "terraform {}\n"})
     (tmp_path / "terraform.tfstate").write_bytes(text.encode("utf-8", "surrogateescape"))
     said = initialised(tool, tmp_path, tmp_path)
     assert "Finding latest version of cloudflare/cloudflare" in said, said
@@ -83,7 +81,7 @@ def test_the_tools_take_what_such_a_state_names(tmp_path: Path, tool: str, text:
 @pytest.mark.parametrize("text", READ.values(), ids=list(READ))
 def test_a_state_is_read_as_the_tools_read_it(tmp_path: Path, text: str) -> None:
     folder = copy_of(with_a_root, tmp_path / "clone")
-    put(folder, f"{ROOT}/terraform.tfstate", text)
+    add(folder, f"{ROOT}/terraform.tfstate", text)
     for side in ((), ("--head", "pr")):
         status, out, _ = locklens(folder, *REVIEW, "main", *side)
         assert (status, "LK006 BLOCK" in out, "cloudflare" in out) == (1, True, True), out
@@ -92,7 +90,7 @@ def test_a_state_is_read_as_the_tools_read_it(tmp_path: Path, text: str) -> None
 @pytest.mark.parametrize("text", UNREAD.values(), ids=list(UNREAD))
 def test_a_state_that_is_not_read_blocks(tmp_path: Path, text: str) -> None:
     folder = copy_of(with_a_root, tmp_path / "clone")
-    put(folder, f"{ROOT}/terraform.tfstate", text)
+    add(folder, f"{ROOT}/terraform.tfstate", text)
     for side in ((), ("--head", "pr"), ("--staged",)):
         status, out, _ = locklens(folder, *REVIEW, "main", *side)
         assert (status, "LK041 BLOCK" in out, "terraform.tfstate" in out) == (1, True, True), out
@@ -100,8 +98,8 @@ def test_a_state_that_is_not_read_blocks(tmp_path: Path, text: str) -> None:
 
 def test_a_state_that_was_not_read_before_is_a_warning(tmp_path: Path) -> None:
     folder = copy_of(with_a_root, tmp_path / "clone")
-    put(folder, f"{ROOT}/terraform.tfstate", UNREAD["levels"])
-    put(folder, f"{ROOT}/more.tf", "#\n")
+    add(folder, f"{ROOT}/terraform.tfstate", UNREAD["levels"])
+    add(folder, f"{ROOT}/more.tf", "#\n")
     status, out, _ = locklens(folder, *REVIEW, "HEAD^", "--fail-on", "block")
     assert (status, "LK041 WARN" in out) == (0, True), out
 
@@ -109,7 +107,7 @@ def test_a_state_that_was_not_read_before_is_a_warning(tmp_path: Path) -> None:
 def test_a_state_that_git_ignores_is_no_part_of_the_change(tmp_path: Path) -> None:
     folder = copy_of(with_a_root, tmp_path / "clone")
     commit(folder, {".gitignore": "*.tfstate\n", f"{ROOT}/more.tf": "#\n"})
-    write(folder, {f"{ROOT}/terraform.tfstate": UNREAD["levels"]})
+    put(folder, {f"{ROOT}/terraform.tfstate": UNREAD["levels"]})
     status, out, _ = locklens(folder, *REVIEW, "main")
     assert (status, "LK041" in out) == (0, False), out
 
@@ -121,7 +119,7 @@ def test_a_pointer_of_this_machine_hides_no_state(tmp_path: Path) -> None:
     commit(folder, {f"{ROOT}/{LOCK}": OLD, f"{ROOT}/main.tf": 'provider "aws" {}\n', ".gitignore": ".terraform\n"})
     git(folder, "checkout", "-qb", "pr")
     commit(folder, {f"{ROOT}/terraform.tfstate": STATE})
-    write(folder, {f"{ROOT}/.terraform/terraform.tfstate": '{"version": 3, "backend": {"type": "s3"}}'})
+    put(folder, {f"{ROOT}/.terraform/terraform.tfstate": '{"version": 3, "backend": {"type": "s3"}}'})
     status, out, _ = locklens(folder, *REVIEW, "main")
     assert (status, "LK041 BLOCK" in out) == (1, True), out
 
@@ -146,7 +144,7 @@ def test_a_state_of_a_workspace_that_is_not_selected(
     monkeypatch.setenv("TF_WORKSPACE", selected)
     folder = copy_of(with_a_root, tmp_path / "clone")
     for text, rule in ((STATE, "LK006"), (UNREAD["levels"], "LK041")):
-        put(folder, f"{ROOT}/{name}", text)
+        add(folder, f"{ROOT}/{name}", text)
         for side in ((), ("--head", "pr")):
             status, out, _ = locklens(folder, *REVIEW, "main", *side)
             assert (status, f"{rule} BLOCK" in out, f"{ROOT}/{name}" in out) == (1, True, True), out
@@ -178,7 +176,7 @@ VALUES = {
 @pytest.mark.parametrize("name", VALUES)
 def test_opentofu_takes_the_module_that_such_values_choose(tmp_path: Path, name: str) -> None:
     root = {"main.tf": "terraform {}\n", "x.tofu": CALL.replace("../../", "./"), name: VALUES[name]}
-    write(tmp_path, {**root, "mod/a/main.tf": "#\n", "mod/b/main.tf": OTHER})
+    put(tmp_path, {**root, "mod/a/main.tf": "#\n", "mod/b/main.tf": OTHER})
     said = initialised("tofu", tmp_path, tmp_path)
     assert "Finding latest version of cloudflare/cloudflare" in said, said
 
@@ -186,7 +184,7 @@ def test_opentofu_takes_the_module_that_such_values_choose(tmp_path: Path, name:
 @pytest.mark.parametrize("name", VALUES)
 def test_values_that_are_not_read_block(tmp_path: Path, name: str) -> None:
     folder = copy_of(with_a_tofu_root, tmp_path / "clone")
-    put(folder, f"{ROOT}/{name}", VALUES[name])
+    add(folder, f"{ROOT}/{name}", VALUES[name])
     for side in ((), ("--head", "pr"), ("--staged",)):
         status, out, _ = locklens(folder, *REVIEW, "main", *side)
         assert (status, "LK041 BLOCK" in out, f"{ROOT}/{name}" in out) == (1, True, True), out
@@ -195,10 +193,10 @@ def test_values_that_are_not_read_block(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("source", ["var.n", 'format("%s", "../../mod/b")', '"../../mod/${local.n}"'])
 def test_a_source_that_is_not_known_any_more_blocks(tmp_path: Path, source: str) -> None:
     folder = copy_of(with_a_tofu_root, tmp_path / "clone")
-    put(folder, f"{ROOT}/x.tofu", CALL.replace('"../../mod/${var.m}"', source))
+    add(folder, f"{ROOT}/x.tofu", CALL.replace('"../../mod/${var.m}"', source))
     status, out, _ = locklens(folder, *REVIEW, "main")
     assert (status, "LK041 BLOCK" in out, f"{ROOT}/x.tofu" in out) == (1, True, True), out
-    put(folder, f"{ROOT}/more.tf", "#\n")
+    add(folder, f"{ROOT}/more.tf", "#\n")
     status, out, _ = locklens(folder, *REVIEW, "HEAD^", "--fail-on", "block")
     assert (status, "LK041 WARN" in out) == (0, True), out
 
@@ -303,6 +301,6 @@ def test_an_encrypted_state_blocks(tmp_path: Path) -> None:
     folder = tmp_path / "clone"
     folder.mkdir()
     with_a_root(folder, '\n    path = "prod.json"\n  ')
-    put(folder, f"{ROOT}/prod.json", '{"serial": 1, "meta": {}, "encrypted_data": "eA==", "encryption_version": "v0"}')
+    add(folder, f"{ROOT}/prod.json", '{"serial": 1, "meta": {}, "encrypted_data": "eA==", "encryption_version": "v0"}')
     status, out, _ = locklens(folder, *REVIEW, "main")
     assert (status, "LK041 BLOCK" in out) == (1, True), out

@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from attacks.test_git import EDITED, LOCK, OLD, REVIEW, _own_configuration, commit, git, locklens
-from repositories import copy_of
+from attacks.edited_version import EDITED, LOCK, OLD, REVIEW
+from kit.command_line import locklens
+from kit.git import git
+from kit.repositories import commit, copy_of
 
 from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.screen import ReviewScreen
-
-__all__ = ["_own_configuration"]
 
 Leave = Callable[[Path], None]
 HINT = '"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone'

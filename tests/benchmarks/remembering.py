@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from loopback import serving
+from kit.loopback import serving
 
 from locklens.demo.publishers import publisher
 from locklens.hashes import HashedPackage

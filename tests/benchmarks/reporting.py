@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from judging import root_of, settled_alone
+from kit.judging import root_of, settled_alone
 from msgspec.structs import replace
 
 from locklens.lockfile.parse import parse

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from pages import PAGES, commands, spans
+from kit.pages import PAGES, commands, spans
 
 from locklens.cli.arguments import _VALUED, COMMANDS, UsageError, split
 from locklens.cli.examples import EXAMPLES

@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from backfilling import PLATFORMS, Registry, h1_of
-from loopback import Handler, Server, serving
+from kit.backfilling import PLATFORMS, Registry, h1_of
+from kit.loopback import Handler, Server, serving
+from kit.schemas import validate
+from kit.waiting import LIMIT, until
 from packages.zips import Item, build
-from schemas import validate
-from waiting import LIMIT, until
 
 from locklens.cli.main import main
 from locklens.operations.backfill import measuring

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from markdown_parsed import Shown
+from kit.markdown_parsed import Shown
+from kit.schemas import validate
+from kit.secret_shapes import KINDS, SECRET
 from msgspec.structs import replace
-from schemas import validate
-from secret_shapes import KINDS, SECRET
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults, Step

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from conformance.forking import shared
-from repositories import copy_of
+from kit.git import git
+from kit.repositories import copy_of
 
 LOCK = (
     'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n    "zh:'
@@ -21,11 +21,6 @@ LOCK = (
 def _own_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
-def git(folder: Path, *words: str) -> str:
-    own = ("-c", "user.name=n", "-c", "user.email=e@example.com", "-c", "init.defaultBranch=main")
-    return subprocess.run(["git", *own, *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def with_a_tag(folder: Path) -> None:

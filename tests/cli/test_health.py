@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from schemas import validate
+from kit.git import git
+from kit.schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.cases import requires, sample_entry
@@ -61,10 +61,6 @@ def document(run: Run, *words: str, status: int = 1) -> dict[str, Any]:
 
 def counts(value: dict[str, Any]) -> dict[str, int]:
     return {one["id"]: one["locks"] for one in value["checks"] if one["locks"]}
-
-
-def git(top: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from waiting import LIMIT
+from kit.waiting import LIMIT
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals for threads")
 

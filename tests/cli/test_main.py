@@ -17,9 +17,9 @@ from typing import Any
 import httpx
 import jsonschema
 import pytest
-from real_material import meta, real_cases
-from schemas import validate
-from waiting import LIMIT
+from kit.real_material import meta, real_cases
+from kit.schemas import validate
+from kit.waiting import LIMIT
 
 from locklens.cli.main import main
 from locklens.doctor.model import CauseId

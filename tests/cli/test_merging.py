@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conformance.forking import shared
-from repositories import copy_of
+from kit.repositories import copy_of
 
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import write_cli_configuration

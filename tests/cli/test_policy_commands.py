@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from kit.git import git
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults
@@ -24,10 +24,6 @@ HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
 TODAY = datetime.now(UTC).date()
 Run = Callable[..., tuple[int, str, str]]
-
-
-def git(top: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
 
 
 @pytest.fixture

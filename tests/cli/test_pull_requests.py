@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from conformance.forking import shared
-from repositories import copy_of
+from kit.git import git
+from kit.repositories import copy_of
 
 from locklens.errors import RepositoryError
 from locklens.operations.compare_repository import fetch_pull_request
@@ -31,10 +32,6 @@ def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings.write_text("[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def commit(folder: Path, files: dict[str, str]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
+from kit.git import git
 
 from locklens.cli.main import main
 from locklens.operations.comparison import Base
@@ -17,11 +17,6 @@ ENTRY = 'provider "registry.example.com/acme/{}" {{\n  version = "{}"\n  hashes 
 
 def no_ui(request: object, view: str) -> int:
     raise AssertionError("the terminal UI was opened")
-
-
-def git(folder: Path, *words: str) -> str:
-    own = ["git", "-c", "user.name=n", "-c", "user.email=e"]
-    return subprocess.run([*own, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def commit(folder: Path, text: str) -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conformance.forking import shared
-from repositories import copy_of
+from kit.repositories import copy_of
 
 from locklens.errors import ConfigurationError
 from locklens.operations.reports import formats_of, render_failure

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from repositories import copy_of
+from kit.git import git
+from kit.repositories import copy_of
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
@@ -31,11 +31,6 @@ def locking(*versions: str) -> bytes:
         address = ProviderAddress(TERRAFORM.default_host, "hashicorp", name)
         entries.append(LockEntry(address, Version.parse(version), "", ("h1:x",), 0))
     return render(entries, TERRAFORM)
-
-
-def git(top: Path, *words: str) -> str:
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org", *words]
-    return subprocess.run(command, cwd=top, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture
@@ -133,7 +128,7 @@ def test_stage(run: Run, top: Path) -> None:
     status, out, err = run("stage", "aws", "--", "other", "live/eu/b")
     assert (status, "other: hashicorp/aws 5.0.0 -> 5.1.0 is staged" in out) == (0, True), err
     assert git(top, "diff", "--cached", "--name-only").split() == [f"other/{LOCK}"]
-    assert git(top, "show", f":other/{LOCK}").encode() == locking("aws 5.1.0", "tls 4.0.0")
+    assert f"{git(top, 'show', f':other/{LOCK}')}\n".encode() == locking("aws 5.1.0", "tls 4.0.0")
     assert "left in the work tree: hashicorp/tls" in err
     assert run("stage", "aws", "--root", "other")[2].count("already staged") == 1
     assert run("stage", "--all-roots")[0] == 0

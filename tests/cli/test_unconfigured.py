@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from schemas import validate
+from kit.schemas import validate
 
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schemas import validate
+from kit.schemas import validate
 
 from locklens.cli.main import main
 from locklens.review.reports.why_json import why_schema

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from repositories import copy_of
+from kit.git import git
+from kit.repositories import copy_of
 
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import PLATFORMS, SampleLock, h1, lock_file
@@ -68,11 +69,6 @@ def with_one_root(top: Path) -> None:
     git(top, "commit", "-qm", "first")
 
 
-def git(top: Path, *words: str) -> str:
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
-    return subprocess.run(command, cwd=top, check=True, capture_output=True, text=True).stdout
-
-
 def events(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
@@ -104,7 +100,7 @@ def test_upgrade_with_its_constraint(run: Run, top: Path) -> None:
     after = (top / "a" / LOCK).read_bytes()
     blocks = [data[data.index(b'provider "registry.terraform.io/hashicorp/random"') :] for data in (before, after)]
     assert blocks[0] == blocks[1]
-    assert git(top, "status", "--short").split("\n") == [" M a/.terraform.lock.hcl", " M a/main.tf", ""]
+    assert git(top, "status", "--short").split("\n") == [" M a/.terraform.lock.hcl", " M a/main.tf"]
     accepted(top / "a")
 
 

@@ -12,7 +12,7 @@ from conformance.generated import generated
 from conformance.laying import Names, lay
 from conformance.outcome import Outcome, Status, differences
 from conformance.running import is_here, process, run_cases
-from effort import effort
+from kit.effort import effort
 
 from locklens.dialect import DIALECTS
 from locklens.lockfile.parse import parse

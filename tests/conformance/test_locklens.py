@@ -15,7 +15,7 @@ from conformance.case import TOOLS, Case, Deviation, Theme, Tool
 from conformance.cases import CASES
 from conformance.forking import Locklens
 from conformance.running import run_cases
-from effort import effort
+from kit.effort import effort
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="the golden files were recorded on linux_amd64"

@@ -14,7 +14,7 @@ from conformance.case import TOOLS, Case, Theme, Tool
 from conformance.cases import CASES
 from conformance.outcome import DEEDS, WORDS
 from conformance.running import is_here, process, run_cases
-from effort import effort
+from kit.effort import effort
 
 _EVERY = effort(14, 1)
 

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 import pytest
 import trustme
-from waiting import LIMIT, until
+from kit.waiting import LIMIT, until
 
 from locklens.demo.answers import HUGE_BYTES
 from locklens.demo.cases import cases

@@ -11,7 +11,7 @@ from textwrap import wrap
 
 import pytest
 from doctor.recording import RECORDED
-from effort import effort
+from kit.effort import effort
 
 from locklens.demo.incidents import boxed_log
 from locklens.doctor.model import RecognisedError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from doctor.recording import RECORDED, TOOLS, is_here, played, scenes
-from effort import effort
+from kit.effort import effort
 
 from locklens.cli.main import main
 from locklens.doctor.recognising import read_log

@@ -8,7 +8,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secret_shapes import KINDS, SECRET
+from kit.secret_shapes import KINDS, SECRET
 
 from locklens.doctor.redacting import redacted
 

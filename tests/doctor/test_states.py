@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.schemas import validate
 from msgspec.structs import replace
-from schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.faults import Faults

@@ -9,12 +9,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from effort import effort
 from fuzz import samples
 from fuzz.bounded import TooManyCallsError, few_calls, has_sentence, is_printable
 from fuzz.mutating import mutants
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kit.effort import effort
 from msgspec.structs import replace
 from packages.zips import FILE, Item, build
 

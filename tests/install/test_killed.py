@@ -13,8 +13,8 @@ import pytest
 from conformance.case import TERRAFORM
 from conformance.forking import Locklens
 from conformance.running import Invocation
-from effort import effort
 from install.conftest import Place
+from kit.effort import effort
 
 _MOMENTS = effort(12, 200)
 """How often each command is killed."""

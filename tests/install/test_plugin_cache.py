@@ -15,8 +15,8 @@ import pytest
 from conformance.case import HERE, TOOLS, Tool, requires
 from conformance.forking import Locklens
 from conformance.running import Invocation, Run, is_here, process
-from effort import effort
 from install.conftest import HOST, Place
+from kit.effort import effort
 from msgspec.structs import replace
 from operations.benches import CASE, bench
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kit.effort import effort
+from kit.real_material import real_cases
 from lockfile.test_splice import FILES
 from msgspec.structs import replace
-from real_material import real_cases
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM

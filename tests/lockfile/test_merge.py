@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from real_material import real_cases, shared_data
+from kit.real_material import real_cases, shared_data
 
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError

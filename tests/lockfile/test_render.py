@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kit.real_material import shared_data
 from msgspec.structs import replace
-from real_material import shared_data
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from real_material import real_cases
+from kit.real_material import real_cases
 
 from locklens.hcl import parse_constants
 from locklens.lockfile.blocks import BodyReader, from_scan

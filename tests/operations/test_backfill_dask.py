@@ -16,10 +16,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from backfilling import Registry
-from loopback import Handler, Server, serving
+from kit.backfilling import Registry
+from kit.loopback import Handler, Server, serving
+from kit.waiting import LIMIT, until
 from msgspec.structs import replace
-from waiting import LIMIT, until
 
 from locklens import __version__
 from locklens.errors import ConfigurationError, UnavailableError

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kit.effort import effort
 
 from locklens.operations.backfill import metadata
 from locklens.operations.backfill.metadata import Filling, MetadataError, has_everything, read_metadata

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kit.real_material import shared_data
 from msgspec.structs import replace
 from operations.sample_candidates import offer
-from real_material import shared_data
 from selection.making import LINUX, WINDOWS
 from selection.making import version as parsed
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from conformance.case import HERE, LOCK_FILE, OPENTOFU, PLATFORMS, requires
 from conformance.running import is_here
+from kit.waiting import LIMIT
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
-from waiting import LIMIT
 
 from locklens.demo.metadata import METADATA_HOST, MetadataFolder
 from locklens.demo.packages import h1, zh

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kit.git import git
 
 from locklens.operations.plan.diffs import diff_lines, hunks, patch, quoted_name
 from locklens.text import has_log_command, visible
@@ -46,10 +47,6 @@ ACTIVE: dict[str, tuple[Data, Data]] = {
 NAMES = (".terraform.lock.hcl", "in fra/a  b.tf", "ünï/漢.tf", 'quo"te\\x.tf', "esc\x1b\u202e/\n+++ b.tf", "##[x]/::a")
 
 
-def git(folder: Path, *words: str, stdin: bytes = b"") -> None:
-    subprocess.run(["git", *words], cwd=folder, input=stdin, check=True, capture_output=True)
-
-
 def lay(folder: Path, name: str, data: Data) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,9 +66,9 @@ def test_git_applies_it(tmp_path: Path, case: str, name: str) -> None:
     old, new = {**ORDINARY, **ACTIVE}[case]
     git(tmp_path, "init", "-q")
     path = lay(tmp_path, name, old)
-    git(tmp_path, "apply", "--whitespace=nowarn", stdin=patch(name, old, new).encode())
+    git(tmp_path, "apply", "--whitespace=nowarn", given=patch(name, old, new).encode())
     assert content(path) == new
-    git(tmp_path, "apply", "--whitespace=nowarn", "-R", stdin=patch(name, old, new).encode())
+    git(tmp_path, "apply", "--whitespace=nowarn", "-R", given=patch(name, old, new).encode())
     assert content(path) == old
 
 
@@ -126,7 +123,7 @@ def test_any_change_is_applied(
     if old != new:
         folder = tmp_path_factory.mktemp("applied")
         path = lay(folder, "x", old)
-        git(folder, "apply", "--whitespace=nowarn", stdin=patch("x", old, new).encode("utf-8"))
+        git(folder, "apply", "--whitespace=nowarn", given=patch("x", old, new).encode("utf-8"))
         assert path.read_bytes() == new
 
 
@@ -138,5 +135,5 @@ def test_more_lines_than_are_compared_are_one_replacement(tmp_path: Path) -> Non
     assert [line for line in found if line.startswith("@@")] == ["@@ -1,9002 +1,9002 @@"]
     git(tmp_path, "init", "-q")
     (tmp_path / "file").write_text(old)
-    git(tmp_path, "apply", "-", stdin=patch("file", old.encode(), new.encode()).encode())
+    git(tmp_path, "apply", "-", given=patch("file", old.encode(), new.encode()).encode())
     assert (tmp_path / "file").read_text() == new

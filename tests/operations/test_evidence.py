@@ -17,8 +17,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from kit.waiting import meanwhile
 from msgspec.structs import replace
-from waiting import meanwhile
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, Faults, Step

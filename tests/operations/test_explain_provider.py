@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.git import git
+from kit.schemas import validate
 from msgspec.structs import replace
-from schemas import validate
 from selection.making import offers
 
 from locklens.addresses import ProviderAddress
@@ -322,10 +322,6 @@ def test_what_is_not_required_as_far_as_can_be_told(tmp_path: Path) -> None:
 
 
 # Several roots
-
-
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture

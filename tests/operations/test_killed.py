@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from effort import effort
+from kit.effort import effort
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.registry import DemoRegistry

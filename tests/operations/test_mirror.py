@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from conformance.case import OPENTOFU, TERRAFORM, TOOLS, Files, Tool, requires
 from conformance.running import is_here
+from kit.waiting import LIMIT, until
 from msgspec.structs import replace
 from operations.benches import BOTH, CASE, bench, files, run
-from waiting import LIMIT, until
 
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from conformance.case import HERE, TERRAFORM, Files, Unpacked, requires
 from conformance.laying import lay
+from kit.schemas import validate
 from msgspec.structs import replace
 from operations.benches import CASE, bench, run
-from schemas import validate
 
 from locklens.review.reports.json import review_schema
 

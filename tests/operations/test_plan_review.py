@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.git import git
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
@@ -70,10 +70,6 @@ def top(tmp_path: Path) -> Path:
     git(top, "add", ".")
     git(top, "commit", "-qm", "first")
     return top
-
-
-def git(top: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
 
 
 def request(top: Path, environ: dict[str, str] | None, **options: object) -> ReviewRequest:

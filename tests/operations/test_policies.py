@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from schemas import validate
+from kit.schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.published import SampleListing

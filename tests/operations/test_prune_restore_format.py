@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from kit.git import git
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
@@ -37,11 +37,6 @@ def lock(*entries: LockEntry) -> bytes:
 def requiring(*names: str) -> bytes:
     lines = "".join(f'    {name} = {{ source = "hashicorp/{name}" }}\n' for name in names)
     return f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n".encode()
-
-
-def git(top: Path, *words: str) -> None:
-    identity = ["-c", "user.name=n", "-c", "user.email=e"]
-    subprocess.run(["git", *identity, *words], cwd=top, check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import argparse
 
 import jsonschema
 import pytest
-from pages import table
+from kit.pages import table
 
 from locklens.cli.arguments import COMMANDS, UsageError
 from locklens.cli.options import read_options

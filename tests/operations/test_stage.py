@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kit.effort import effort
+from kit.git import git
+from kit.real_material import real_cases
+from kit.repositories import put, repository
+from kit.schemas import validate
 from msgspec.structs import replace
 from operations.test_prune_restore_format import entry, lock
-from real_material import real_cases
-from schemas import validate
 
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.lockfile.parse import parse
@@ -39,28 +40,6 @@ LOCK = ".terraform.lock.hcl"
 OLD = lock(entry("aws"), entry("null"), entry("random"), entry("tls"))
 NEW = lock(entry("archive"), entry("aws", "2.0.0"), entry("null"), entry("random", "3.0.0"))
 """archive came, aws and random are upgrades, tls went."""
-
-
-def git(top: Path, *words: str, given: bytes = b"") -> bytes:
-    identity = ["-c", "user.name=n", "-c", "user.email=e"]
-    done = subprocess.run(["git", *identity, *words], cwd=top, check=False, capture_output=True, input=given)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
-
-
-def repository(top: Path, files: dict[str, bytes], *, options: Iterable[str] = ()) -> Path:
-    top.mkdir(exist_ok=True)
-    git(top, "init", "-q", *options)
-    put(top, files)
-    git(top, "add", "-A")
-    git(top, "commit", "-qm", "first", "--allow-empty")
-    return top
-
-
-def put(top: Path, files: dict[str, bytes]) -> None:
-    for name, data in files.items():
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).write_bytes(data)
 
 
 @pytest.fixture
@@ -92,12 +71,13 @@ def staged(top: Path, *names: str) -> Plan:
 
 
 def index(top: Path, path: str = LOCK) -> bytes:
-    return git(top, "cat-file", "blob", f":{path}")
+    command = ["git", "cat-file", "blob", f":{path}"]
+    return subprocess.run(command, cwd=top, check=True, capture_output=True).stdout
 
 
 def hunks(top: Path, *options: str) -> list[str]:
     """The changed lines of a diff, without its positions."""
-    lines = git(top, "diff", *options).decode().splitlines()
+    lines = git(top, "diff", *options).splitlines()
     return [line for line in lines if line[:1] in "+-" and not line.startswith(("+++", "---"))]
 
 
@@ -155,7 +135,7 @@ def test_the_edited_configuration_is_staged_too(edited: Path) -> None:
     assert "LK005" not in reviewed_plan(plan, found)
     assert plan.proposal.command == f"git add -- {LOCK} main.tf new.tf"
     apply(plan.proposal)
-    assert git(edited, "status", "--porcelain").decode().split("\n")[:-1] == [f"M  {LOCK}", "M  main.tf", "A  new.tf"]
+    assert git(edited, "status", "--porcelain").split("\n") == [f"M  {LOCK}", "M  main.tf", "A  new.tf"]
 
 
 # What is staged
@@ -213,7 +193,7 @@ def test_all_marked_is_the_whole_file_with_header_and_layout(top: Path) -> None:
     put(top, {LOCK: b"# by hand\n" + NEW.replace(b"  version", b"\tversion") + b"# end\n"})
     plan = staged(top)
     assert index(top) == (top / LOCK).read_bytes()
-    assert git(top, "status", "--porcelain") == f"M  {LOCK}\n".encode()
+    assert git(top, "status", "--porcelain") == f"M  {LOCK}"
     assert plan.proposal.command == f"git add -- {LOCK}"
     assert planned(top).proposal.files == ()
     assert [one.words for one in planned(top).remarks] == ["already staged"]
@@ -243,7 +223,7 @@ def test_a_new_file_gets_its_header_and_the_marked_blocks(tmp_path: Path) -> Non
     chosen = {one.id for root in found.roots if root.path == "b" for one in root.changes if one.address.type == "aws"}
     apply(plan_stage(marked_blocks(found, top, chosen)).proposal)
     assert index(top, f"a/{LOCK}") == index(top, f"b/{LOCK}") == lock(entry("aws", "2.0.0"))
-    assert git(top, "ls-files", "-s", "b").startswith(b"100644 ")
+    assert git(top, "ls-files", "-s", "b").startswith("100644 ")
     assert (top / f"b/{LOCK}").read_bytes() == NEW
 
 
@@ -254,7 +234,7 @@ def test_a_file_that_git_was_told_of_is_a_new_one(tmp_path: Path) -> None:
     assert planned(top, "aws").proposal.files[0].old is None
     staged(top, "aws")
     assert index(top) == lock(entry("aws", "2.0.0"))
-    assert b"new file mode 100644" in git(top, "diff", "--cached")
+    assert "new file mode 100644" in git(top, "diff", "--cached")
 
 
 def test_a_repository_without_a_commit(tmp_path: Path) -> None:
@@ -271,7 +251,7 @@ def test_a_deleted_file(top: Path) -> None:
     staged(top, "aws")
     assert index(top) == lock(entry("null"), entry("random"), entry("tls"))
     plan = staged(top)
-    assert git(top, "status", "--porcelain") == f"D  {LOCK}\n".encode()
+    assert git(top, "status", "--porcelain") == f"D  {LOCK}"
     assert plan.proposal.command == f"git add -- {LOCK}"
 
 
@@ -357,7 +337,7 @@ def test_line_ends_become_what_git_add_makes_of_them(tmp_path: Path) -> None:
     assert index(top) == lock(entry("aws", "2.0.0"), entry("null"), entry("random"), entry("tls"))
     staged(top)
     assert index(top) == NEW
-    assert git(top, "diff", "--stat") == b""
+    assert git(top, "diff", "--stat") == ""
 
 
 def test_a_file_with_crlf_in_the_index_keeps_them_under_autocrlf(tmp_path: Path) -> None:
@@ -411,7 +391,7 @@ def test_a_second_work_tree_has_its_own_index(top: Path, tmp_path: Path) -> None
 def test_the_mode_stays(top: Path) -> None:
     git(top, "update-index", "--chmod=+x", LOCK)
     staged(top)
-    assert git(top, "ls-files", "-s").startswith(b"100755 ")
+    assert git(top, "ls-files", "-s").startswith("100755 ")
 
 
 def test_a_split_index_and_a_top_with_odd_names(tmp_path: Path) -> None:
@@ -460,7 +440,7 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     git(top, "commit", "-qam", "theirs")
     with pytest.raises(AssertionError):
         git(top, "merge", "-q", "ours")
-    assert b" 3\t" in git(top, "ls-files", "-s")
+    assert " 3\t" in git(top, "ls-files", "-s")
     put(top, {LOCK: NEW})
     assert failures(planned(top)) == [f"{LOCK}: it is unmerged in the index, so it is not staged"]
     found = reviewing(top, staged=True)
@@ -585,7 +565,7 @@ def test_undoing_a_new_file_takes_it_out_of_the_index(tmp_path: Path) -> None:
     put(top, {LOCK: NEW})
     staged(top, "aws")
     apply(undo(top).proposal)
-    assert git(top, "status", "--porcelain") == f"?? {LOCK}\n".encode()
+    assert git(top, "status", "--porcelain") == f"?? {LOCK}"
 
 
 def test_without_a_journal_it_is_staged_and_said(top: Path, tmp_path: Path) -> None:

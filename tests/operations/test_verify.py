@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from conformance.case import HERE, TERRAFORM, Files, Unpacked, requires
 from conformance.laying import lay
+from kit.schemas import validate
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
-from schemas import validate
 
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.operations.verification.report import verify_schema

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kit.effort import effort
 from packages.zips import BINARY, DESCRIPTORS, FILE, FOLDER, LINK, PROGRAM, Item, build, unpacked
 
 from locklens.errors import PackageError

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from effort import effort
-from loopback import serving
+from kit.effort import effort
+from kit.loopback import serving
 from packages.odd import ACCEPTED, PROVIDER, REFUSED, TEXT
 from packages.zips import BINARY, DESCRIPTORS, STORED, Item, build
 from test_hashes import FOLDERS, ONE_FILE_ZIP, packed

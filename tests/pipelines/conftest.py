@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conformance.case import requires
+from kit.git import git
 
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.published import SampleListing
@@ -70,10 +71,6 @@ class Runner:
     @property
     def summary(self) -> str:
         return (self.folder / "summary").read_text()
-
-
-def git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipelines.conftest import TOP, Runner, git
+from kit.git import git
+from pipelines.conftest import TOP, Runner
 
 FOLDER = TOP / ".github" / "actions" / "review"
 ACTION = (FOLDER / "action.yml").read_text("utf-8")

@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from pipelines.conftest import LOCK, TOP, Runner, git
+from kit.git import git
+from pipelines.conftest import LOCK, TOP, Runner
 
 HOOKS = (TOP / ".pre-commit-hooks.yaml").read_text("utf-8")
 ENTRIES = dict(re.findall(r"^- id: (\S+)\n(?:  .*\n)*?  entry: (.*)\n", HOOKS, re.MULTILINE))

@@ -9,8 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from pages import PAGES, marked
-from pipelines.conftest import HOST, TOP, Runner, git
+from kit.git import git
+from kit.pages import PAGES, marked
+from pipelines.conftest import HOST, TOP, Runner
 from pipelines.test_action import ACTION, INPUTS, REVIEW
 
 RECIPES = marked("pipeline")

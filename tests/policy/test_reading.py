@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pages import marked
+from kit.pages import marked
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError

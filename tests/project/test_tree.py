@@ -9,6 +9,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.git import git
 
 from locklens.errors import ConfigurationError, RepositoryError, UnmergedFileError
 from locklens.project import git as git_module
@@ -36,11 +37,6 @@ def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
-
-
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

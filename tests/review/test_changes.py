@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.real_material import meta, real_cases
 from msgspec.structs import replace
-from real_material import meta, real_cases
 
 from locklens.addresses import ProviderAddress
 from locklens.hashes import registry_manifests

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import settled_alone
+from kit.judging import settled_alone
+from kit.real_material import real_cases
 from msgspec.structs import replace
-from real_material import real_cases
 
 from locklens.addresses import Platform
 from locklens.hashes import hashes_of_files, registry_manifests

@@ -6,10 +6,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from judging import root_of, settled_alone
+from kit.judging import root_of, settled_alone
+from kit.pages import table
+from kit.real_material import real_cases, shared_data
 from msgspec.structs import replace
-from pages import table
-from real_material import real_cases, shared_data
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -16,10 +15,11 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kit.git import git
+from kit.markdown_parsed import Shown
+from kit.real_material import shared_data
 from markdown_it import MarkdownIt
-from markdown_parsed import Shown
 from msgspec.structs import replace
-from real_material import shared_data
 
 from locklens.cli.main import main
 from locklens.demo.repository import make_repository
@@ -37,12 +37,6 @@ from locklens.trust import Signer, SigningKey, Tier
 
 FORMATS = ("markdown", "sarif", "junit", "codequality")
 OLD_KEY, NEW_KEY = "A1" * 20, "B2" * 20
-
-
-def git(folder: Path, *words: str) -> None:
-    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e@example.com", *words]
-    subprocess.run(command, cwd=folder, env=environ, check=True, capture_output=True)
 
 
 def committed(folder: Path, old: dict[str, bytes], new: dict[str, bytes]) -> Path:

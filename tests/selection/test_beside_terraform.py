@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from collecting import UNCOLLECTED
-from loopback import serving
+from kit.loopback import serving
 from msgspec import Struct
 
 from locklens.addresses import ProviderAddress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from loopback import Server
+from kit.loopback import Server
 
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.project.tokens import Token

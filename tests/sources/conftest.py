@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from loopback import Server, server_context, serving, write_authority
+from kit.loopback import Server, server_context, serving, write_authority
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from loopback import Server
+from kit.loopback import Server
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from collecting import UNCOLLECTED
-from loopback import Server
+from kit.loopback import Server
 from sources.asking import package
 
 from locklens.addresses import Platform, ProviderAddress

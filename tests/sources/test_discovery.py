@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from loopback import Handler, Server
+from kit.loopback import Handler, Server
+from kit.waiting import until
 from sources.asking import registry
-from waiting import until
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from loopback import Handler, Server
-from waiting import LIMIT, meanwhile
+from kit.loopback import Handler, Server
+from kit.waiting import LIMIT, meanwhile
 
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.netrcfile import netrc_tokens

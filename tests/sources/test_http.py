@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 import trustme
-from loopback import Handler, Server, server_context, serving, tunnel_to
-from waiting import LIMIT, meanwhile, until
+from kit.loopback import Handler, Server, server_context, serving, tunnel_to
+from kit.waiting import LIMIT, meanwhile, until
 
 from locklens import __version__
 from locklens.dialect import OPENTOFU, TERRAFORM

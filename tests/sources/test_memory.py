@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from loopback import Server
+from kit.loopback import Server
 from msgspec import structs
 from sources.asking import package, plain, registry
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from loopback import Server, server_context, serving, write_authority
+from kit.loopback import Server, server_context, serving, write_authority
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import TERRAFORM

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Server
+from kit.loopback import Server
 from sources.asking import SHASUM, package, plain
 
 from locklens.addresses import Platform, ProviderAddress

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import Server
+from kit.loopback import Server
 from sources.asking import registry
 
 from locklens.addresses import ProviderAddress

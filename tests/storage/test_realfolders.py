@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from waiting import LIMIT
+from kit.waiting import LIMIT
 
 from locklens.errors import ConfigurationError
 from locklens.storage import realfolders

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from effort import IS_FULL
+from kit.effort import IS_FULL
 from msgspec.structs import replace
 from textual._compositor import Compositor
 from textual._context import active_app

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.git import git
 from msgspec.structs import replace
 from ui.conftest import Samples, until
-from ui.test_preview import PreviewDriver, git
+from ui.test_preview import PreviewDriver
 
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import SampleLock, lock_file

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from repositories import copy_of
+from kit.git import git
+from kit.repositories import copy_of
+from kit.waiting import LIMIT
 from textual.widgets import Input
 from ui.conftest import Driver, until
-from waiting import LIMIT
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.cli.main import main
@@ -64,11 +65,6 @@ def requires(*named: tuple[str, str]) -> str:
         f'    {source.rpartition("/")[2]} = {{ source = "{source}", version = "{text}" }}\n' for source, text in named
     )
     return f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n"
-
-
-def git(top: Path, *words: str) -> str:
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
-    return subprocess.run(command, cwd=top, check=True, capture_output=True, text=True).stdout
 
 
 def contents(top: Path) -> dict[str, bytes]:

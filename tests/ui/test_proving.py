@@ -6,9 +6,9 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.waiting import LIMIT
 from msgspec.structs import replace
 from ui.conftest import until
-from waiting import LIMIT
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown

@@ -6,8 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.git import git
+from kit.repositories import put, repository
 from operations.test_prune_restore_format import entry, lock
-from operations.test_stage import LOCK, git, put, repository
+from operations.test_stage import LOCK
 from ui.conftest import Driver, Running, Samples, ServingSource, until
 from ui.test_two_revisions import locked, shown, source_of, top
 
@@ -82,7 +84,7 @@ async def test_the_dialog(running: Running, top: Path) -> None:
         dialog = await offered(on)
         view = dialog.query_one(LineView)
         names = [line.copied for line in view.lines]
-        branch = git(top, "branch", "--show-current").decode().strip()
+        branch = git(top, "branch", "--show-current")
         assert names[:2] == ["HEAD", branch]
         assert set(names[2:4]) == {"v1", "v2"}
         assert len(names) == 6

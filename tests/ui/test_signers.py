@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.waiting import LIMIT
 from msgspec.structs import replace
 from ui.conftest import Driver, ServingSource, until
-from waiting import LIMIT
 
 from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry

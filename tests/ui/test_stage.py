@@ -6,8 +6,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.git import git
+from kit.repositories import put, repository
 from operations.test_prune_restore_format import entry, lock
-from operations.test_stage import LOCK, NEW, OLD, git, index, put, repository, requiring, said
+from operations.test_stage import LOCK, NEW, OLD, index, requiring, said
 from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, until
 
@@ -66,7 +68,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
         assert "unstaged 2 files" in on.lines[-2]
-        assert git(top, "diff", "--cached") == b""
+        assert git(top, "diff", "--cached") == ""
 
 
 async def test_the_edited_configuration_is_offered(running: Running, tmp_path: Path) -> None:

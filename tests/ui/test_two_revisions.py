@@ -6,9 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.git import git
+from kit.repositories import put, repository
 from msgspec.structs import replace
 from operations.test_prune_restore_format import entry, lock
-from operations.test_stage import LOCK, git, put, repository
+from operations.test_stage import LOCK
 from textual.command import CommandPalette
 from ui.conftest import Driver, Running, until
 

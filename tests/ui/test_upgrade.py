@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from kit.waiting import LIMIT
 from msgspec.structs import replace
 from operations.sample_candidates import ALICE, MALLORY, known, offer
 from textual.widgets import Input
 from ui.conftest import Driver, ServingSource, until
-from waiting import LIMIT
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults

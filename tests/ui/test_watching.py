@@ -6,8 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.git import git
+from kit.repositories import put, repository
 from operations.test_prune_restore_format import entry, lock
-from operations.test_stage import LOCK, NEW, OLD, git, put, repository
+from operations.test_stage import LOCK, NEW, OLD
 from ui.conftest import Driver, Running, until
 
 from locklens.operations.compare_repository import open_git

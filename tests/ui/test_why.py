@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.waiting import LIMIT
 from msgspec.structs import replace
 from operations.test_explain_provider import FILES, asked, lock, requiring, write
 from selection.making import offers
 from ui.conftest import Driver, Running, Samples, ServingSource, explained, until
-from waiting import LIMIT
 
 from locklens.errors import LockLensError, UnavailableError
 from locklens.lockfile.parse import parse

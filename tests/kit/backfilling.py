@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from loopback import Server
-
+from kit.loopback import Server
 from locklens.demo.packages import package_bytes
 
 PLATFORMS = ("darwin_arm64", "linux_amd64", "windows_amd64")

@@ -6,7 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).parents[2]
 PAGES = {
     path.relative_to(TOP).as_posix(): path.read_text("utf-8")
     for path in (TOP / "README.md", *sorted((TOP / "tui/docs").glob("*.md")))

@@ -8,9 +8,11 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
+
+from kit.git import git
 
 Lay = Callable[[Path], None]
 """Makes what is wanted in a folder that is there and empty; a function of a module, so that it is the same in each test."""
@@ -25,6 +27,30 @@ def copy_of(lay: Lay, folder: Path) -> Path:
         if str(original) in text:
             settings.write_text(text.replace(str(original), str(folder)), "utf-8")
     return folder
+
+
+def put(folder: Path, files: Mapping[str, bytes | str]) -> None:
+    """Write files, and the folders above them."""
+    for path, content in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def commit(folder: Path, files: Mapping[str, bytes | str]) -> str:
+    """Write files, and commit all that the work tree holds; returns the commit's object id."""
+    put(folder, files)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def repository(top: Path, files: Mapping[str, bytes | str], *, options: Iterable[str] = ()) -> Path:
+    """Make a repository whose only commit has these files; `options` are those of `git init`."""
+    top.mkdir(exist_ok=True)
+    git(top, "init", "-q", *options)
+    commit(top, files)
+    return top
 
 
 @cache

@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-FACTS = Path(__file__).parent / "data" / "real_changes.json"
+FACTS = Path(__file__).parents[1] / "data" / "real_changes.json"
 COMMANDS = {"terraform": "terraform", "opentofu": "tofu"}
 BOM = b"\xef\xbb\xbf"
 
