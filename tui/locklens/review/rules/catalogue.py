@@ -45,7 +45,7 @@ RELEASE, PLATFORMS, AGE = RuleSubject.RELEASE, RuleSubject.PLATFORMS, RuleSubjec
 UNREVIEWED = RuleSubject.UNREVIEWED
 
 
-class Wording(Struct, frozen=True):
+class RuleWording(Struct, frozen=True):
     """The title and the remedy of the findings of a rule, or of one of its special cases."""
 
     title: str
@@ -72,11 +72,11 @@ class Rule(Struct, frozen=True):
     check: str
     remedy: str
     needs: str = ""
-    cases: Mapping[str, Wording] = {}
+    cases: Mapping[str, RuleWording] = {}
 
-    def wording(self, case: str) -> Wording:
+    def wording(self, case: str) -> RuleWording:
         """The title and the remedy of a finding; of a case without words of its own, those of the rule."""
-        return self.cases.get(case, Wording(self.title, self.remedy))
+        return self.cases.get(case, RuleWording(self.title, self.remedy))
 
 
 _ALL = (
@@ -98,7 +98,7 @@ _ALL = (
         "why the version was republished.",
         "registry",
         {
-            "grown": Wording(
+            "grown": RuleWording(
                 "More packages released under the same version",
                 "The old packages are still released: keep the entry, or lock it again for the added ones.",
             )
@@ -143,7 +143,7 @@ _ALL = (
         "Read the release notes between the two versions for security fixes and state upgrades.",
         "If it is unintended, restore the entry; otherwise give the reason in the commit message.",
         cases={
-            "elsewhere": Wording(
+            "elsewhere": RuleWording(
                 "Older than in every other root: fixed defects may come back",
                 "If it is unintended, lock the version that the other roots have; otherwise give the reason in the "
                 "commit message.",
@@ -172,7 +172,7 @@ _ALL = (
         "Run `terraform providers` and compare with the lock file.",
         "Run `terraform init` (or `providers lock`) and commit the lock file.",
         cases={
-            "unknown": Wording(
+            "unknown": RuleWording(
                 "Not known whether the removed provider is required",
                 "Run `terraform providers`; if the provider is in its list, restore the entry.",
             )
@@ -190,7 +190,7 @@ _ALL = (
         "Run `terraform providers`; search the state for resources of the provider.",
         "Let `terraform init` prune it, or remove the block.",
         cases={
-            "unknown": Wording(
+            "unknown": RuleWording(
                 "Not known whether it is required",
                 "Keep it, unless `terraform providers` shows that nothing requires it.",
             )
@@ -438,7 +438,7 @@ _ALL = (
         "Have the packages downloaded and hashed: v on the screen, `--prove changed` on the command line.",
         "packages",
         {
-            "unreachable": Wording(
+            "unreachable": RuleWording(
                 "h1 hash not verified yet",
                 "Review again with access to the registry: until then no package can be downloaded and hashed.",
             )
@@ -650,10 +650,10 @@ _NEEDS = {
 }
 
 
-def wording_of(finding: Finding) -> Wording:
+def wording_of(finding: Finding) -> RuleWording:
     """The title and the remedy of a finding; without a rule of that name, its message and no remedy."""
     rule = RULES.get(finding.rule)
-    return rule.wording(finding.case) if rule is not None else Wording(finding.message, "")
+    return rule.wording(finding.case) if rule is not None else RuleWording(finding.message, "")
 
 
 def explain_rule(rule: Rule) -> str:

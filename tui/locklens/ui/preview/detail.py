@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.project.roots import LOCK_FILE
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
-from locklens.ui.preview.plan_pane import COMMAND, Group, state_of
+from locklens.ui.preview.plan_pane import COMMAND, Group, state_span
 from locklens.ui.preview.planned_diff import planned_lines
 from locklens.ui.review.detail import detail_lines, finding_lines
 from locklens.ui.review.tree import Grouping, Node, outline
@@ -104,7 +104,7 @@ def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
         entry = change.old or change.new
         place = FilePlace(root.lock_file, entry.line) if entry is not None and root.old.data else None
         name = change.address.short(root.tool.default_host)
-        lead = (" ", state_of([change], width=5), Span(f" {name}  ", Role.STRONG))
+        lead = (" ", state_span([change], width=5), Span(f" {name}  ", Role.STRONG))
         yield line(*lead, what_happened(change), hanging=8, copied=change_copied(change), place=place)
         for finding in change.findings:
             yield from finding_lines(finding, in_full=in_full)

@@ -304,12 +304,12 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     spans = [Span(f"{lead:>3} "), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
         found = [one[1] for planned in group.changes if (one := reviewed_change(planned, review)) is not None]
-        spans.append(state_of(found))
+        spans.append(state_span(found))
     spans.append(Span(f"  {where}", Role.PLACE))
     return line(*spans, hanging=6, copied=f"{change.address} {versions}", place=place)
 
 
-def state_of(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
+def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
     """The worst severity that counts; without one, "ok" only where all was checked and nothing was found.
 
     Args:
