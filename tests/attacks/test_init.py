@@ -36,8 +36,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
-from locklens.storage.journal import Journal
-from locklens.storage.records import Record, WrittenFile
+from locklens.storage.journal import Journal, Record, WrittenFile
 from locklens.versions import Version
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and signals of POSIX")

@@ -9,7 +9,7 @@ import pytest
 from locklens.cli.main import main
 from locklens.hashes import HashedPackage
 from locklens.storage.cache import Cache, RememberedAnswer, default_cache_path
-from locklens.storage.store import Store
+from locklens.storage.marks import MarkStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,11 +57,11 @@ def test_what_is_remembered(run: Run) -> None:
 
 def test_clearing_it(run: Run) -> None:
     fill()
-    Store().mark("here", ["a"])
+    MarkStore().mark("here", ["a"])
     assert run("cache", "clear") == (0, f"cleared {default_cache_path()}; marks are kept\n", "")
     assert "answers        0\n" in run("cache", "info")[1]
     assert run("cache", "clear")[0] == 0
-    assert Store().marks("here") == {"a"}
+    assert MarkStore().marks("here") == {"a"}
 
 
 def test_a_damaged_file(run: Run) -> None:

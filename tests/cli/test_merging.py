@@ -185,8 +185,8 @@ def test_two_upgrades_of_one_provider_conflict_with_both_entries(clone: Clone) -
     assert "two versions were selected (1.1.0 and 1.2.0)" in result.stderr
     read = parse(clone.file.read_bytes(), "")
     assert read.conflict is not None
-    assert read.conflict.ours.by_address[A11.address].says == A11.says
-    assert read.conflict.theirs.by_address[A12.address].says == A12.says
+    assert read.conflict.ours.by_address[A11.address].written == A11.written
+    assert read.conflict.theirs.by_address[A12.address].written == A12.written
     assert clone.git("status", "--porcelain") == f"UU infra/{NAME}\n"
 
 

@@ -49,8 +49,7 @@ from locklens.trust.checksums import read_checksums
 from locklens.trust.packets import key_packets, read_signature, split_signatures
 from locklens.trust.selfsignatures import published_signers
 from locklens.versions.constraints import Constraints
-from locklens.versions.terms import ConstraintSyntaxError
-from locklens.versions.version import Version, VersionSyntaxError
+from locklens.versions.version import ConstraintSyntaxError, Version, VersionSyntaxError
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -120,7 +120,7 @@ def test_what_cannot_both_hold_is_a_conflict_with_both_entries(
     sides = [again.conflict.ours, again.conflict.theirs]
     for side, expected in zip(sides, (ours, theirs), strict=True):
         found = side.by_address.get(A1.address)
-        assert (found and found.says) == (expected and expected.says)
+        assert (found and found.written) == (expected and expected.written)
         assert B1.address in side.by_address
 
 
@@ -145,7 +145,7 @@ def test_comments_and_line_ends_of_ours_stay() -> None:
     text = merged.data.replace(b"\r\n", b"\n")
     assert text.startswith(b"# reviewed by the platform team\n")
     assert b'# pinned, see RUNBOOK\nprovider "registry.terraform.io/acme/b"' in text
-    assert parse(text, "").by_address[A1.address].says == A2.says
+    assert parse(text, "").by_address[A1.address].written == A2.written
 
 
 NOTE = b"# pinned, see RUNBOOK\n"

@@ -8,7 +8,7 @@ import pytest
 
 from locklens.addresses import ProviderAddress
 from locklens.lockfile.model import LockEntry, LockFile
-from locklens.lockfile.summary import summary
+from locklens.lockfile.render import summary
 from locklens.versions import Version
 
 

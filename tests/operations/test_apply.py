@@ -18,9 +18,7 @@ from locklens.operations.plan.files import FileChanges, PlannedFile
 from locklens.operations.write import apply as applying
 from locklens.operations.write.apply import apply
 from locklens.operations.write.recover import recover_at
-from locklens.storage import placing
-from locklens.storage.journal import Journal
-from locklens.storage.records import WrittenFile
+from locklens.storage.journal import Journal, WrittenFile, write_temporary
 
 
 @pytest.fixture
@@ -104,7 +102,7 @@ def test_a_file_that_changed_since_it_was_read(top: Path, journal: Journal, chan
 def test_a_file_that_changes_while_the_others_are_prepared(
     top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = placing.write_temporary
+    real = write_temporary
 
     def stage(file: object, data: bytes, name: str) -> None:
         real(file, data, name)  # type: ignore[arg-type]
@@ -178,7 +176,7 @@ def test_a_step_that_fails_leaves_all_as_it_was(
         return call
 
     if step == "stage":
-        monkeypatch.setattr("locklens.operations.write.apply.write_temporary", failing(placing.write_temporary))
+        monkeypatch.setattr("locklens.operations.write.apply.write_temporary", failing(write_temporary))
     else:
         real, count = os.replace, 0
 
@@ -220,9 +218,7 @@ def test_a_full_disk(top: Path, journal: Journal, tmp_path: Path) -> None:
 READ_ONLY = """
 import fcntl, os, sys
 from pathlib import Path
-from locklens.storage import placing
-from locklens.storage.journal import Journal
-from locklens.storage.records import WrittenFile
+from locklens.storage.journal import Journal, WrittenFile
 from locklens.operations.write.apply import apply
 from locklens.operations.plan.files import FileChanges, PlannedFile
 if os.geteuid() == 0:

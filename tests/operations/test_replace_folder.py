@@ -25,8 +25,7 @@ from locklens.operations.write.recover import recover_at
 from locklens.operations.write.undo import applied_writes, undo
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
-from locklens.storage.journal import Journal
-from locklens.storage.records import Record
+from locklens.storage.journal import Journal, Record
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 ADDRESS, VERSION, PLATFORM = "registry.terraform.io/acme/demo", "1.4.2", "linux_amd64"

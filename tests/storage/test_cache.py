@@ -16,9 +16,9 @@ from platformdirs import user_cache_path
 
 from locklens.errors import ConfigurationError
 from locklens.hashes import HashedPackage
-from locklens.storage import cachefile
+from locklens.storage import cache as cachefile
 from locklens.storage.cache import MOST_BODY, Cache, RememberedAnswer, default_cache_path
-from locklens.storage.store import Store
+from locklens.storage.marks import MarkStore
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 URL = "https://registry.acme.test/v1/acme/x/versions"
@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def ago(**time: int) -> str:
-    return cachefile.text(datetime.now(UTC) - timedelta(**time))
+    return cachefile.timestamp(datetime.now(UTC) - timedelta(**time))
 
 
 def answer(url: str = URL, body: bytes = b"{}", as_of: str = "", *, with_token: bool = False) -> RememberedAnswer:
@@ -265,9 +265,9 @@ def test_a_file_that_others_may_write_to_is_not_used(path: Path, mode: int) -> N
 
 
 @posix_only
-@pytest.mark.parametrize("kind", [Cache, Store])
+@pytest.mark.parametrize("kind", [Cache, MarkStore])
 def test_what_belongs_to_another_user_is_not_used(
-    path: Path, kind: type[Cache] | type[Store], monkeypatch: pytest.MonkeyPatch
+    path: Path, kind: type[Cache] | type[MarkStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As with `sudo` where HOME is kept."""
     kept(path, answer())
@@ -383,7 +383,7 @@ def test_a_newer_file_is_left_alone_until_it_is_cleared(path: Path) -> None:
 
 def test_clearing_forgets_everything_but_marks(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     marks = tmp_path / "store.sqlite3"
-    Store(marks).mark("here", ["a"])
+    MarkStore(marks).mark("here", ["a"])
     kept(path, *(answer(f"https://a.test/{number}", os.urandom(5000)) for number in range(50)))
     with Cache(path) as cache, Cache(path) as other:
         other.keep_package(package(2))
@@ -399,7 +399,7 @@ def test_clearing_forgets_everything_but_marks(path: Path, monkeypatch: pytest.M
         other.keep_package(package(3))
     with Cache(path) as cache:
         assert cache.info().packages == 1
-    assert Store(marks).marks("here") == {"a"}
+    assert MarkStore(marks).marks("here") == {"a"}
 
 
 def test_clearing_what_is_damaged_or_in_use(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

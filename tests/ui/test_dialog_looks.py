@@ -18,7 +18,7 @@ from locklens.operations.doctor.request import DoctorRequest
 from locklens.operations.write.resolve import Clash
 from locklens.operations.write.undo import AppliedWrite
 from locklens.review.reports.lines import line
-from locklens.storage.records import Record
+from locklens.storage.journal import Record
 from locklens.ui.dialogs.base import Dialog
 from locklens.ui.dialogs.clashes import ClashesDialog
 from locklens.ui.dialogs.copy import CopyChoice, CopyDialog

@@ -907,7 +907,7 @@ def test_the_next_start_says_what_happened(
 
 def interrupted(top: Path) -> None:
     """Leaves what a kill between the two files leaves."""
-    from locklens.storage.records import Record, WrittenFile
+    from locklens.storage.journal import Record, WrittenFile
 
     git(top, "checkout", "-q", ".")
     for root in ("a", "b"):

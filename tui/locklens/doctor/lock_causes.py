@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.dialect import DIALECTS
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
-from locklens.selection.reasons import conflicts
+from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from locklens.hashes import hashes_of_files
 from locklens.packages import LIMITS, stop_if
 from locklens.packages.installed import hashed_folder
 from locklens.project.walking import TooManyFoldersError, walk
-from locklens.storage.folder_lock import turn
-from locklens.storage.realfolders import Way, leads_through_link
+from locklens.storage.folders import OpenFolders, leads_through_link, turn
 from locklens.text import disk_advice
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.project.cliconfig import CliConfig
-    from locklens.storage.realfolders import RealFolder
+    from locklens.storage.folders import RealFolder
     from locklens.versions import Version
 
 
@@ -102,7 +101,7 @@ class DataFolder:
 
     @property
     def turns(self) -> tuple[Path, tuple[str, ...]]:
-        """The place of the lock that processes wait for; see `locklens.storage.folder_lock`."""
+        """The place of the lock that processes wait for; see `locklens.storage.folders`."""
         return self._trusted, (*self._names, ".locklens.lock")
 
     def place(self, address: ProviderAddress, version: Version, platform: Platform) -> Path:
@@ -134,7 +133,7 @@ class DataFolder:
         prefix = f"{_STAGING}{place.name}-"
         try:
             with self._lock:
-                way = Way(self._trusted, self._way_to(place))
+                way = OpenFolders(self._trusted, self._way_to(place))
                 beside = way.end
                 for left in beside.names():
                     if left.startswith(prefix):
@@ -242,8 +241,8 @@ class PluginCache(Struct, frozen=True):
     def turn(
         self, place: Path, *, cancel: threading.Event | None, on_waiting: Callable[[], None]
     ) -> AbstractContextManager[None]:
-        """Wait until no other process installs a package; errors as in `locklens.storage.folder_lock.turn`."""
-        return turn(*self.folder.turns_at(place), cancel=cancel, on_waiting=on_waiting, is_tofus=True)
+        """Wait until no other process installs a package; errors as in `locklens.storage.folders.turn`."""
+        return turn(*self.folder.turns_at(place), cancel=cancel, on_waiting=on_waiting, is_opentofus=True)
 
     def settled_hashes(
         self, place: Path, *, cancel: threading.Event | None, on_waiting: Callable[[], None]

@@ -24,8 +24,7 @@ from locklens.install.folders import unwritable
 from locklens.packages.hashing import hash_arriving_package
 from locklens.releases.authentication import check_reported
 from locklens.sources.mirrors import opened_file, search
-from locklens.storage.folder_lock import turn
-from locklens.storage.realfolders import Way
+from locklens.storage.folders import OpenFolders, turn
 
 if TYPE_CHECKING:
     import threading
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallContext
     from locklens.packages.hashing import Passed
     from locklens.sources.mirrors import MirroredPackage
-    from locklens.storage.realfolders import RealFolder
+    from locklens.storage.folders import RealFolder
     from locklens.versions import Version
 
     Build = tuple[ProviderAddress, Version, Platform]
@@ -169,7 +168,7 @@ class MirrorFolder:
         self._cancel = cancel
 
     def turn(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
-        """Wait until no other process fills the folder; errors as in `locklens.storage.folder_lock.turn`."""
+        """Wait until no other process fills the folder; errors as in `locklens.storage.folders.turn`."""
         return turn(self.path, (_LOCK,), cancel=self._cancel, on_waiting=on_waiting)
 
     def place(self, build: Build) -> Path:
@@ -269,7 +268,7 @@ class MirrorFolder:
     def _way(self, address: ProviderAddress) -> Iterator[RealFolder]:
         names = _names(address)
         try:
-            with Way(self.path, names) as way:
+            with OpenFolders(self.path, names) as way:
                 yield way.end
         except OSError as error:
             raise unwritable(self.path.joinpath(*names), error) from error

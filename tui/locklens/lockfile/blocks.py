@@ -1,7 +1,8 @@
 """Provider blocks as they stand in a lock file, before anything in them is judged.
 
-They come from the scanner, which knows one layout, or from the HCL tree, so with every comment, layout and escape
-that HCL allows; `BodyReader` knows which of HCL's constructs a lock file may not hold.
+`scan` reads the layout that the tools write, line by line; nearly every lock file has it. All other files are read by
+the HCL reader, with every comment, layout and escape that HCL allows: `BodyReader` knows which of HCL's constructs a
+lock file may not hold. That `scan` gives up proves nothing about a file's validity.
 """
 
 from __future__ import annotations
@@ -15,10 +16,8 @@ from locklens.hcl import Block, Body, Expression, ListExpr, Literal, SourcePlace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from locklens.lockfile.scan import ScannedBlock
-
-_LABEL_COLUMN = len('provider "')
-_HASH_COLUMN = 5
+_ALIGNED, _ALONE, _CONSTRAINTS = '  version     = "', '  version = "', '  constraints = "'
+_SPECIAL = ('"', "\\", "$", "%")
 
 
 class Text(Struct, frozen=True):
@@ -30,7 +29,7 @@ class Text(Struct, frozen=True):
 
 
 class ProviderBlock(Struct, frozen=True):
-    """One provider block whose attributes have the right types; None stands for an attribute that is absent."""
+    """A provider block whose attributes have the right types; an absent attribute is None."""
 
     label: Text
     line: int
@@ -41,24 +40,91 @@ class ProviderBlock(Struct, frozen=True):
     hash_columns: Sequence[int]
 
 
-def from_scan(block: ScannedBlock) -> ProviderBlock:
-    """Give the values of a scanned block their places, which follow from its layout."""
-    label, line, version, constraints, hashes = block
-    column = len('  version     = "') if constraints else len('  version = "')
-    first_hash = line + (4 if constraints else 3)
+def scan(data: bytes) -> list[ProviderBlock] | None:
+    """Return the provider blocks of a lock file in the tools' layout; None if it has any other layout.
+
+    CRLF line ends and a byte order mark are accepted, and so are empty lines and comments between the blocks.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    lines = text.split("\n")
+    blocks: list[ProviderBlock] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if not line or (line[0] == "#" and line.replace("\t", "").isprintable()):
+            at += 1
+            continue
+        found = _block(lines, at)
+        if found is None or lines[found[1] : found[1] + 1] != ["}"]:
+            return None
+        blocks.append(found[0])
+        at = found[1] + 1
+    return blocks
+
+
+def _block(lines: list[str], at: int) -> tuple[ProviderBlock, int] | None:
+    """Read a block from an index of its lines on; return it with the index of its closing brace's line."""
+    label = _between(lines[at], 'provider "', '" {')
+    second = lines[at + 1] if at + 1 < len(lines) else ""
+    start = _ALIGNED if second.startswith(_ALIGNED) else _ALONE
+    version = _between(second, start, '"')
+    if label is None or version is None:
+        return None
+    line = at + 1
+    end = at + 2
+    constraints = None
+    if start == _ALIGNED:
+        constraints = _between(lines[end], _CONSTRAINTS, '"') if end < len(lines) else None
+        if constraints is None:
+            return None
+        end += 1
+    hashes: list[str] | None = None
+    first_hash = end + 2  # counted from 1, behind `hashes = [`
+    if lines[end : end + 1] == ["  hashes = ["]:
+        hashes = _hashes(lines, end + 1)
+        if not hashes:
+            return None
+        end += len(hashes) + 2
     return ProviderBlock(
-        label=Text(label, line, _LABEL_COLUMN),
+        label=Text(label, line, len('provider "')),
         line=line,
-        version=Text(version, line + 1, column),
-        constraints=Text(constraints, line + 2, column) if constraints else None,
-        hashes=hashes or None,
-        hash_lines=range(first_hash, first_hash + len(hashes)),
-        hash_columns=(_HASH_COLUMN,) * len(hashes),
-    )
+        version=Text(version, line + 1, len(start)),
+        constraints=None if constraints is None else Text(constraints, line + 2, len(_CONSTRAINTS)),
+        hashes=hashes,
+        hash_lines=range(first_hash, first_hash + len(hashes or ())),
+        hash_columns=(len('    "'),) * len(hashes or ()),
+    ), end
+
+
+def _hashes(lines: list[str], start: int) -> list[str] | None:
+    try:
+        listed = lines[start : lines.index("  ]", start)]
+    except ValueError:
+        return None
+    values = [line[5:-2] for line in listed if line.startswith('    "') and line.endswith('",')]
+    return values if len(values) == len(listed) and all(values) and _is_plain("".join(values)) else None
+
+
+def _between(line: str, before: str, after: str) -> str | None:
+    """Return the plain text between the given ends of a line; None if the line is another."""
+    if len(line) <= len(before) + len(after) or not line.startswith(before) or not line.endswith(after):
+        return None
+    value = line[len(before) : -len(after)]
+    return value if _is_plain(value) else None
+
+
+def _is_plain(text: str) -> bool:
+    """True for a quoted text of printable ASCII without escapes and templates, which is its own value."""
+    return text.isascii() and text.isprintable() and not any(special in text for special in _SPECIAL)
 
 
 class BodyReader:
-    """Takes provider blocks out of an HCL tree and collects what the tools would refuse or warn of."""
+    """Reads the provider blocks of an HCL tree, and what the tools would refuse or warn of."""
 
     def __init__(self) -> None:
         self.blocks: list[ProviderBlock] = []
@@ -141,7 +207,7 @@ class BodyReader:
         )
 
     def _text(self, value: Expression) -> Text | None:
-        """A constant as the text that the tools convert it to; None, with a problem, for anything else."""
+        """Return a constant as the text that the tools convert it to; None, and a problem, for anything else."""
         text = value.text if isinstance(value, Literal) else None
         if text is None:
             is_null = isinstance(value, Literal) and value.value is None

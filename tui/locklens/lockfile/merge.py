@@ -1,9 +1,9 @@
-"""Three-way merge of lock files, block by block, as git's merge driver needs it.
+"""Three-way merge of lock files, block by block, for git's merge driver.
 
-git compares lines, so two branches that touch one provider conflict, and the order of lines decides about two that add
-hashes of different platforms. Here an entry is one value: a side that left it unchanged yields to the other, and where
-both sides changed it, hashes are united only if none was lost and no package exchanged. Comments are merged like the
-rest: what a side wrote into them stands, or it is a conflict.
+git compares lines, so two branches that change one provider conflict, and the order of lines decides about two that
+add hashes of different platforms. Here an entry is one value: if one side left it unchanged, the other side's stands,
+and if both changed it, hashes are united only if none was lost and no package exchanged. The tools ignore comments, but
+people wrote them, so they are merged too: a side's new comment is kept, or it is a conflict.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
 from locklens.hashes import packages_of
-from locklens.hcl import decode, encode
-from locklens.lockfile.comments import comments_in, merged_body, merged_text, split_comments
-from locklens.lockfile.parse import conflict_sides, parse
-from locklens.lockfile.pieces import BlockPiece, LockPieces, rejoin, split_blocks
-from locklens.lockfile.render import render_entry
-from locklens.lockfile.update import with_line_ends_of
+from locklens.hcl import encode
+from locklens.lockfile.parse import conflict_sides
+from locklens.lockfile.render import with_line_ends_of
+from locklens.lockfile.splice import BlockPiece, LockPieces, rejoin, rendered_for, require_readable, split_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,11 +30,15 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry
 
 MARKER_SIZE = 7
-"""Characters of a conflict marker, as git writes them unless an attribute says otherwise."""
-
+"""Characters of a conflict marker, unless a git attribute sets another size."""
 
 _LONG_MARKER = re.compile(rb"^(?:<{8,}|[|]{8,}|={8,}|>{8,})(?=[ \r\n]|\Z)", re.MULTILINE)
-"""A marker of git's merge of two ancestors, which is longer than one of a merge that people see."""
+"""A marker in git's merge of two common ancestors, which is longer than those in a merge of branches."""
+
+
+_STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(?P<comment>#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))', re.DOTALL)
+
+COMMENTS_CLASH = "the comments of both sides cannot be merged"
 
 
 class MergeSide(StrEnum):
@@ -44,9 +46,6 @@ class MergeSide(StrEnum):
 
     OURS = "ours"
     THEIRS = "theirs"
-
-
-COMMENTS_CLASH = "the comments of both sides cannot be merged"
 
 
 class MergeConflict(Struct, frozen=True):
@@ -90,7 +89,7 @@ class _Side(Struct, frozen=True):
 
     Attributes:
         data: Its bytes, with the line ends of "ours".
-        disputed: Providers of which the common ancestor has no one block.
+        disputed: Providers for which the common ancestor has two different blocks, or unknown ones.
     """
 
     data: bytes
@@ -99,7 +98,7 @@ class _Side(Struct, frozen=True):
     disputed: frozenset[ProviderAddress] = frozenset()
 
     def body(self, address: ProviderAddress) -> str:
-        """The text of a provider's block, "" without one."""
+        """Return the text of a provider's block, or ""."""
         return self.pieces.by_address[address].body if address in self.entries else ""
 
 
@@ -118,16 +117,16 @@ def merge(
     blocks of "theirs"; a block of both has the union of their hashes.
 
     Args:
-        base: The common ancestor; b"" for none. Of one with conflict markers, as git makes it of two ancestors, the
-            blocks in conflict count as unknown; of one that the tools refuse, all.
-        ours: The side that receives; its line ends count.
+        base: The common ancestor, or b"". If it has conflict markers, as git leaves them when it merges two ancestors,
+            the blocks in conflict are unknown; if the tools refuse it, all blocks are.
+        ours: The receiving side, which decides about line ends.
         theirs: The other side.
-        dialect: Whose rules hold for addresses.
-        settle: Selects the side whose entry stands, or whose removal; None leaves the conflict open.
-        labels: For the markers of conflicts that are left open.
+        dialect: The tool that decides about addresses.
+        settle: Selects the side whose entry or whose removal stands; None leaves the conflict open.
+        labels: Labels for the markers of open conflicts.
 
     Raises:
-        ConfigurationError: The tools would refuse one of the sides, so its blocks cannot be told apart.
+        ConfigurationError: The tools would refuse one of the sides, so its blocks cannot be identified.
     """
     if theirs in (base, ours):
         return Merged(ours)
@@ -156,28 +155,23 @@ def merge(
         if piece is not second.pieces.by_address.get(address):
             changed[address] = piece
     frame = LockPieces(
-        merged_text(first.pieces.head, second.pieces.head, third.pieces.head),
+        _merged_text(first.pieces.head, second.pieces.head, third.pieces.head),
         tuple(replace(piece, lead=_lead(piece, first, third)) for piece in second.pieces.pieces),
-        merged_text(first.pieces.tail, second.pieces.tail, third.pieces.tail),
+        _merged_text(first.pieces.tail, second.pieces.tail, third.pieces.tail),
     )
     return Merged(encode(rejoin(frame, changed, second.pieces.line_end)), tuple(conflicts), tuple(united))
 
 
 def _side(data: bytes, model: bytes, dialect: Dialect) -> _Side:
     if not data.strip():
-        return _Side(b"", LockPieces("", (), ""), {})
+        return _Side(b"", LockPieces(), {})
     data = data if data is model else with_line_ends_of(model, data.replace(b"\r\n", b"\n"))
-    lock = parse(data, "", dialect=dialect)
-    if lock.problems:
-        problem = lock.problems[0]
-        raise ConfigurationError(
-            f"a side of the merge cannot be read: line {problem.line}: {problem.summary}", hint="fix that side first"
-        )
+    lock = require_readable(data, dialect, "a side of the merge cannot be read", hint="fix that side first")
     return _Side(data, split_blocks(data, dialect), dict(lock.by_address))
 
 
 def _ancestor(data: bytes, ours: _Side, theirs: _Side, dialect: Dialect) -> _Side:
-    """Return the common ancestor with what can be read of it."""
+    """Return the common ancestor, as far as it can be read."""
     try:
         return _side(data, ours.data, dialect)
     except ConfigurationError:
@@ -186,7 +180,7 @@ def _ancestor(data: bytes, ours: _Side, theirs: _Side, dialect: Dialect) -> _Sid
         one, other = (_side(part, ours.data, dialect) for part in (parts or ())[1:])
     except (ConfigurationError, ValueError):
         everything = frozenset(ours.entries.keys() | theirs.entries.keys())
-        return _Side(b"", LockPieces("", (), ""), {}, everything)
+        return _Side(b"", LockPieces(), {}, everything)
     addresses = one.entries.keys() | other.entries.keys()
     return replace(one, disputed=frozenset(each for each in addresses if one.body(each) != other.body(each)))
 
@@ -205,7 +199,7 @@ def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) 
     if mine is None or other is None:
         reason = "one side removed it, the other changed it"
     elif other.contents == mine.contents:
-        old, current, new = map(comments_in, texts)
+        old, current, new = map(_comments_in, texts)
         return theirs if current == old != new else ours
     elif before is not None and other.contents == before.contents:
         return ours
@@ -256,35 +250,35 @@ def _constraints(before: LockEntry | None, mine: LockEntry, other: LockEntry) ->
 def _piece(
     outcome: _Side | LockEntry, address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side
 ) -> BlockPiece | MergeConflict | None:
-    """Return the block with the comments of both sides, None for a removed one; a conflict where these cannot be."""
+    """Return the block with the comments of both sides, None for a removed one; a conflict if they cannot be merged."""
     before, body, other = base.body(address), ours.body(address), theirs.body(address)
     before = "" if address in base.disputed else before
     if isinstance(outcome, _Side):
         piece = outcome.pieces.by_address.get(address)
         if piece is None or not body or not other:
             return piece
-        merged = merged_body(before, *((body, other) if outcome is ours else (other, body)))
+        merged = _merged_body(before, *((body, other) if outcome is ours else (other, body)))
         if merged is not None:
             return piece if merged == piece.body else replace(piece, body=merged)
     else:
         # The tools' layout has no place for a comment within the block.
-        has_inner = any(comments_in(split_comments(text)[1]) for text in (body, other))
-        merged = None if has_inner else merged_body(before, body, other)
+        has_inner = any(_comments_in(_split_comments(text)[1]) for text in (body, other))
+        merged = None if has_inner else _merged_body(before, body, other)
         if merged is not None:
-            rendered = decode(with_line_ends_of(ours.data, render_entry(outcome).encode()))
-            return replace(ours.pieces.by_address[address], body=split_comments(merged)[0] + rendered)
+            rendered = rendered_for(ours.data, outcome)
+            return replace(ours.pieces.by_address[address], body=_split_comments(merged)[0] + rendered)
     entry = None if address in base.disputed else base.entries.get(address)
     mine, their = ours.entries.get(address), theirs.entries.get(address)
     return MergeConflict(address, entry, mine, their, COMMENTS_CLASH)
 
 
 def _lead(piece: BlockPiece, base: _Side, theirs: _Side) -> str:
-    """Return the text above a block of ours that belongs to none, with the comments that theirs has there."""
+    """Return the text above a block of ours that belongs to no block, with the comments that theirs has there."""
     before, other = (side.pieces.by_address.get(piece.address) for side in (base, theirs))
     lead = before.lead if before is not None else ""
-    if other is None or comments_in(other.lead) in (comments_in(lead), comments_in(piece.lead)):
+    if other is None or _comments_in(other.lead) in (_comments_in(lead), _comments_in(piece.lead)):
         return piece.lead
-    return merged_text(lead, piece.lead, other.lead)
+    return _merged_text(lead, piece.lead, other.lead)
 
 
 def _marked(address: ProviderAddress, ours: _Side, theirs: _Side, labels: Labels) -> BlockPiece:
@@ -307,3 +301,51 @@ def _ended(piece: BlockPiece | None, end: str) -> str:
     if piece is None:
         return ""
     return piece.body if piece.body.endswith("\n") else piece.body + end
+
+
+def _comments_in(text: str) -> tuple[str, ...]:
+    """Return the comments of a text in its order."""
+    found = (match["comment"] for match in _STRING_OR_COMMENT.finditer(text))
+    return tuple(comment.rstrip() for comment in found if comment is not None)
+
+
+def _split_comments(body: str) -> tuple[str, str]:
+    """Return the lines of comments above a block, and the block."""
+    lines = body.splitlines(keepends=True)
+    above = 0
+    while above < len(lines) and lines[above].lstrip("\ufeff \t").startswith(("#", "//")):
+        above += 1
+    return "".join(lines[:above]), "".join(lines[above:])
+
+
+def _merged_body(base: str, winner: str, other: str) -> str | None:
+    """Return a block with the comments of both sides; None if they cannot be merged.
+
+    Args:
+        base: The block of the common ancestor, or "".
+        winner: The block of the side whose entry stands.
+        other: The block of the other side, of which only the comments are kept.
+    """
+    if _comments_in(other) in (_comments_in(base), _comments_in(winner)):
+        return winner
+    (before, old), (above, block), (their_above, their_block) = map(_split_comments, (base, winner, other))
+    is_inner_kept = _comments_in(their_block) in (_comments_in(old), _comments_in(block))
+    return their_above + block if is_inner_kept and above == before else None
+
+
+def _merged_text(base: str, ours: str, theirs: str) -> str:
+    """Merge text that belongs to no block: the changed side's, or ours with the lines that theirs adds."""
+    if theirs in (base, ours):
+        return ours
+    if ours == base:
+        return theirs
+    if "/*" in theirs:
+        return _with_line_end(ours) + theirs
+    known = {line.strip() for text in (base, ours) for line in text.splitlines()}
+    return _with_line_end(ours) + "".join(
+        line for line in theirs.splitlines(keepends=True) if line.strip() not in known | {""}
+    )
+
+
+def _with_line_end(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"

@@ -22,10 +22,10 @@ class LockEntry(Struct, frozen=True, dict=True):
     """One provider's block.
 
     Attributes:
-        constraints: Canonical text, "" where there is none. Recorded for display; the tools never select by it.
-        hashes: In the file's order, duplicates kept: the tools compare sequences when they decide whether to rewrite.
-        line: Of the block's `provider` keyword, from 1.
-        hash_lines: Of each hash, in the same order.
+        constraints: Canonical text, or "". Recorded for display; the tools never select by it.
+        hashes: In the file's order, with duplicates: the tools compare sequences when they decide whether to rewrite.
+        line: Line of the block's `provider` keyword, from 1.
+        hash_lines: Line of each hash, in the same order.
     """
 
     address: ProviderAddress
@@ -36,8 +36,8 @@ class LockEntry(Struct, frozen=True, dict=True):
     hash_lines: Sequence[int] = ()
 
     @property
-    def says(self) -> tuple[Version, str, tuple[str, ...]]:
-        """All that it says, wherever it stands."""
+    def written(self) -> tuple[Version, str, tuple[str, ...]]:
+        """Version, constraints and hashes as written, independent of the place in the file."""
         return self.version, self.constraints, self.hashes
 
     @property
@@ -47,19 +47,19 @@ class LockEntry(Struct, frozen=True, dict=True):
 
     @cached_property
     def lines(self) -> Mapping[str, int]:
-        """The first line of each hash, where it is known."""
+        """The first line of each hash, as far as known."""
         found: dict[str, int] = {}
         for text, line in zip(self.hashes, self.hash_lines, strict=False):
             found.setdefault(text, line)
         return found
 
     def line_of(self, text: str) -> int:
-        """The line of a hash, or the block's where the hash is not in it."""
+        """Return the line of a hash, or the block's line if the hash is not in it."""
         return self.lines.get(text, self.line)
 
 
 class ConflictMarker(Struct, frozen=True):
-    """One conflict that git left in the file: its lines from 1, and what the markers call the two sides."""
+    """One conflict that git left in the file: the lines of its markers, from 1, and their labels for the sides."""
 
     line: int
     separator_line: int
@@ -69,9 +69,12 @@ class ConflictMarker(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """A file with git's conflict markers, or one that is not merged in the index: the file of either side.
+    """The two sides of a file with git's conflict markers, or of one that is unmerged in the index.
 
-    `markers` is empty for the index.
+    Attributes:
+        markers: The markers; () for the index.
+        ours: The file as our side has it.
+        theirs: The file as their side has it.
     """
 
     markers: tuple[ConflictMarker, ...]
@@ -90,16 +93,16 @@ class LockFile(Struct, frozen=True, dict=True):
     """One lock file as it was read.
 
     Attributes:
-        path: As the user knows it, for messages.
-        data: The bytes that were read; b"" where the file is absent.
-        exists: True if there is a file at all.
-        writer: The tool whose header the file has, None for any other first line.
-        entries: In the file's order. Of an entry with an error in it, what could be understood.
-        unreadable: Providers that are locked in a way of which not even the version can be understood.
-        problems: What makes the tools refuse the file; empty for a valid one.
-        warnings: What they merely warn of.
-        is_complete: True if all of the file could be read, so that what is not among `entries` is not in the file.
-        conflict: Set where the file holds git's conflict markers; `entries` is empty then.
+        path: The path in messages.
+        data: The bytes; b"" if the file is absent.
+        exists: True if there is a file.
+        writer: The tool whose header the file has; None for any other first line.
+        entries: In the file's order. An entry with an error is included as far as it can be understood.
+        problems: The errors for which the tools refuse the file; () for a valid one.
+        warnings: The tools' warnings.
+        is_complete: True if all of the file could be read, so that a provider without an entry is not in the file.
+        conflict: The two sides, if the file has git's conflict markers; `entries` is () then.
+        unreadable: Providers with a block whose version cannot be understood.
     """
 
     path: str
@@ -115,7 +118,7 @@ class LockFile(Struct, frozen=True, dict=True):
 
     @classmethod
     def absent(cls, path: str) -> LockFile:
-        """A side that has no such file: for the tools that is a lock without entries."""
+        """Return a file that does not exist, which the tools treat as one without entries."""
         return cls(path, b"", exists=False, writer=None, entries=())
 
     @property
@@ -125,14 +128,14 @@ class LockFile(Struct, frozen=True, dict=True):
 
     @cached_property
     def by_address(self) -> Mapping[ProviderAddress, LockEntry]:
-        """The entries by address; of a provider that is locked twice, the first."""
+        """The entries by address; the first one of a provider that is locked twice."""
         return {entry.address: entry for entry in reversed(self.entries)}
 
 
 def differing(old: LockFile, new: LockFile) -> Iterator[tuple[ProviderAddress, LockEntry | None, LockEntry | None]]:
-    """Yield each provider whose entry says something else, in order, with both entries."""
+    """Yield each provider with differing entries, in order, with both entries."""
     before, after = old.by_address, new.by_address
     for address in sorted(before.keys() | after.keys()):
         one, other = before.get(address), after.get(address)
-        if one is None or other is None or one.says != other.says:
+        if one is None or other is None or one.written != other.written:
             yield address, one, other

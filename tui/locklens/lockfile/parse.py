@@ -1,7 +1,7 @@
-"""Reads a lock file: everything that the tools read, and every error that they would report, with line and column.
+"""Reads a lock file as the tools do: its entries, and every error that they would report, with line and column.
 
-What each rule is taken from: the tools' own lock file reader. A file with git's conflict markers is read twice, once
-for each side.
+The rules are those of the tools' own lock file reader. A file with git's conflict markers is read twice, once for each
+side.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from msgspec.structs import replace
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
 from locklens.hcl import SyntaxProblem, parse_constants
-from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, from_scan
+from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, scan
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
-from locklens.lockfile.scan import scan
 from locklens.versions import ConstraintSyntaxError, Version, VersionSyntaxError, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MAX_LOCK_FILE_BYTES = 1 << 20
 """A lock file above this size is not read: of 4,637 real ones the largest has 18,535 bytes."""
@@ -35,11 +34,11 @@ def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile
 
     Args:
         data: The file as it is on disk.
-        path: As the user knows it, for messages.
-        dialect: Whose rules count where the tools differ (built-in and legacy addresses); default: the file's own tool.
+        path: The path in messages.
+        dialect: The tool whose rules for built-in and legacy addresses apply; None for the tool that wrote the file.
 
     Returns:
-        The lock file. What is wrong with it is in `problems`; nothing is raised.
+        The lock file, with the tools' errors as `problems`; nothing is raised.
     """
     if len(data) > MAX_LOCK_FILE_BYTES:
         problem = SyntaxProblem(
@@ -53,7 +52,7 @@ def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile
     writer = dialect_of_header(data.partition(b"\n")[0].decode("utf-8", "replace"))
     rules = dialect or writer or (OPENTOFU if b'"registry.opentofu.org/' in data else TERRAFORM)
     if scanned is not None:
-        return _judged(path, data, writer, list(map(from_scan, scanned)), rules)
+        return _judged(path, data, writer, scanned, rules)
     conflicted = _with_conflicts(path, data, writer, rules) if _ANY_MARKER.search(data) else None
     if conflicted is not None:
         return conflicted
@@ -88,7 +87,7 @@ def _judged(
 
 
 class _Judge:
-    """Turns blocks into entries and collects what the tools refuse."""
+    """Turns blocks into entries, and collects the problems for which the tools refuse the file."""
 
     def __init__(self, path: str, rules: Dialect) -> None:
         self._path = path
@@ -98,9 +97,9 @@ class _Judge:
         self.unreadable: set[ProviderAddress] = set()
 
     def entry(self, block: ProviderBlock) -> LockEntry | None:
-        """Return the block's entry, with whatever of it could be understood although the tools refuse it.
+        """Return the block's entry, also if the tools refuse it, as far as it can be understood.
 
-        None where that is not even an address and a version; the address, if there is one, is then `unreadable`.
+        None if it has no valid address, or no valid version; in the second case the address is added to `unreadable`.
         """
         address = self._address(block)
         version = self._version(block.version) if block.version else None
@@ -184,32 +183,27 @@ class _Judge:
 
 
 def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Dialect) -> LockFile | None:
-    """Read a file in which git left its conflict markers, once as each side has it; None where there are none."""
-    markers: list[ConflictMarker] = []
-    problems: list[SyntaxProblem] = []
+    """Read a file with git's conflict markers, once as each side has it; None if it has none."""
     lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
-    ours, theirs = list(lines), list(lines)
+    conflicts: list[tuple[ConflictMarker, int]] = []
+    problems: list[SyntaxProblem] = []
     for found in _conflicts(lines):
         if isinstance(found, SyntaxProblem):
             problems.append(found)
             continue
-        marker, base_line = found
-        markers.append(marker)
-        for number in range(marker.line, marker.end_line + 1):
-            if not marker.line < number < base_line:
-                ours[number - 1] = "\n"
-            if not marker.separator_line < number < marker.end_line:
-                theirs[number - 1] = "\n"
+        marker = found[0]
+        conflicts.append(found)
         ours_end, theirs_end = f"down to line {marker.separator_line}", f"down to line {marker.end_line}"
         detail = f"git left both sides here: {marker.ours} {ours_end}, {marker.theirs} {theirs_end}"
         problems.append(SyntaxProblem(marker.line, 1, "Conflict markers", detail))
     if not problems:
         return None
     conflict = None
-    if markers:
-        sides = ["".join(side).encode("utf-8", "surrogateescape") for side in (ours, theirs)]
-        first, second = (_without_markers(path, side, rules) for side in sides)
-        conflict = Conflict(tuple(markers), first, second)
+    if conflicts:
+        # Empty lines in place of the other side's keep the numbers of the lines.
+        ours, theirs = (_encoded(line or "\n" for line in side) for side in _sides(lines, conflicts)[1:])
+        markers = tuple(marker for marker, _ in conflicts)
+        conflict = Conflict(markers, _without_markers(path, ours, rules), _without_markers(path, theirs, rules))
     return LockFile(
         path,
         data,
@@ -223,12 +217,12 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
 
 
 def conflict_sides(data: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return the base and both sides of a file in which git left its conflict markers, without the markers.
+    """Return the base and both sides of a file with git's conflict markers, without the markers.
 
-    The base is b"" unless every conflict has it between the markers. What git merged by itself is in all three.
+    The base is b"" unless every conflict has it between the markers. Lines that git merged by itself are in all three.
 
     Returns:
-        Base, ours and theirs; None where there are no markers, or one has no counterpart.
+        Base, ours and theirs; None if there are no markers, or one has no counterpart.
     """
     lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
     conflicts = []
@@ -238,24 +232,31 @@ def conflict_sides(data: bytes) -> tuple[bytes, bytes, bytes] | None:
         conflicts.append(found)
     if not conflicts:
         return None
+    base, ours, theirs = (_encoded(line or "" for line in side) for side in _sides(lines, conflicts))
     has_base = all(base_line != marker.separator_line for marker, base_line in conflicts)
-    parts: dict[int, int] = {}
-    for marker, base_line in conflicts:
-        parts |= dict.fromkeys(range(marker.line, marker.end_line + 1), _NO_PART)
-        parts |= dict.fromkeys(range(base_line + 1, marker.separator_line), 0)
-        parts |= dict.fromkeys(range(marker.line + 1, base_line), 1)
-        parts |= dict.fromkeys(range(marker.separator_line + 1, marker.end_line), 2)
-    base, ours, theirs = (
-        "".join(line for number, line in enumerate(lines, 1) if parts.get(number, part) == part).encode(
-            "utf-8", "surrogateescape"
-        )
-        for part in range(3)
-    )
     return base if has_base else b"", ours, theirs
 
 
-_NO_PART = -1
-"""Of a marker's own line."""
+def _sides(lines: list[str], conflicts: list[tuple[ConflictMarker, int]]) -> list[list[str | None]]:
+    """Return base, ours and theirs as lists of the file's lines, with None for lines that a side does not have."""
+    owners: dict[int, int] = {}
+    for marker, base_line in conflicts:
+        owners |= dict.fromkeys(range(marker.line, marker.end_line + 1), _NO_SIDE)
+        owners |= dict.fromkeys(range(base_line + 1, marker.separator_line), 0)
+        owners |= dict.fromkeys(range(marker.line + 1, base_line), 1)
+        owners |= dict.fromkeys(range(marker.separator_line + 1, marker.end_line), 2)
+    return [
+        [line if owners.get(number, side) == side else None for number, line in enumerate(lines, 1)]
+        for side in range(3)
+    ]
+
+
+_NO_SIDE = -1
+"""The owner of a marker's own line."""
+
+
+def _encoded(lines: Iterable[str]) -> bytes:
+    return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:
@@ -266,7 +267,7 @@ def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:
 
 
 def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | SyntaxProblem]:
-    """Yield each conflict with the line where ours ends, and a problem for each marker without its counterpart."""
+    """Yield each conflict with the line at which ours ends, and a problem for each marker without a counterpart."""
     start = base = middle = 0
     for number, line in enumerate(lines, 1):
         word = line.rstrip("\r\n")
@@ -293,7 +294,7 @@ def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | Syntax
 
 
 def _named(label: str, side: str) -> str:
-    """The side by its label, which may be the side's name itself."""
+    """Return the name of a side with its label, which may be the same."""
     return side if label in {"", side} else f"{label} ({side})"
 
 

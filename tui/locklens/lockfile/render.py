@@ -1,16 +1,18 @@
-"""Writes a lock file, byte for byte as the tools do, and lists the deviations of a given file."""
+"""Lock files as text: as the tools write them, byte for byte, the deviations from that, and in short for `git diff`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.hashes import hashes_of_zips
+from locklens.identity import ID_DIGITS, identity_of
 from locklens.nfc import nfc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.lockfile.model import Conflict, LockEntry, LockFile
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -54,13 +56,19 @@ def _escaped(character: str, following: str) -> str:
     return f"\\u{code:04x}" if code <= _LAST_BASIC_PLANE else f"\\U{code:08x}"
 
 
+def with_line_ends_of(model: bytes, data: bytes) -> bytes:
+    """Return LF text with CRLF instead if most lines of another text, the model, end so."""
+    ends = model.count(b"\n")
+    return data.replace(b"\n", b"\r\n") if ends and model.count(b"\r\n") * 2 > ends else data
+
+
 def is_canonical(lock: LockFile) -> bool:
     """True if the file is what the tool in its header would write."""
     return lock.is_valid and lock.writer is not None and render(lock.entries, lock.writer) == lock.data
 
 
 def deviations(lock: LockFile) -> tuple[str, ...]:
-    """Return the deviations of a valid file from the canonical format, in a few words each; () for none."""
+    """Return the deviations of a valid file from the canonical format, in a few words each."""
     if not lock.exists or not lock.is_valid or is_canonical(lock):
         return ()
     addresses = [entry.address for entry in lock.entries]
@@ -84,7 +92,7 @@ def deviations(lock: LockFile) -> tuple[str, ...]:
 
 
 def _layout(lock: LockFile) -> tuple[str, ...]:
-    """The deviations left once order and encoding are normalized: comments, spacing."""
+    """Return the deviations that remain after order and encoding are normalized: comments, spacing."""
     text = lock.data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").decode("utf-8", "replace")
     lines = text.split("\n")[lock.writer.preamble.count("\n") if lock.writer else 0 :]
     comments = {line for line in lines if line.lstrip().startswith(("#", "//", "/*"))}
@@ -93,3 +101,33 @@ def _layout(lock: LockFile) -> tuple[str, ...]:
     if not set(lines) - comments <= expected:
         found.append("spacing")
     return tuple(found)
+
+
+def summary(lock: LockFile) -> Iterator[str]:
+    """Yield a lock file as lines for `git diff`; the `zh` hashes of an entry become a count and a digest."""
+    for entry in sorted(lock.entries, key=lambda entry: entry.address.sort_key):
+        yield from _summary_lines(entry)
+
+
+def conflict_summary(conflict: Conflict) -> Iterator[str]:
+    """Yield a lock file in conflict as lines for `git diff`: entries that differ stand between git's markers."""
+    ours, theirs = (
+        {entry.address: [*_summary_lines(entry)] for entry in side.entries} for side in (conflict.ours, conflict.theirs)
+    )
+    for address in sorted({*ours, *theirs}, key=lambda address: address.sort_key):
+        mine, other = ours.get(address, []), theirs.get(address, [])
+        if mine == other:
+            yield from mine
+        else:
+            yield from (f"<<<<<<< {conflict.names[0]}", *mine, "=======", *other, f">>>>>>> {conflict.names[1]}")
+
+
+def _summary_lines(entry: LockEntry) -> Iterator[str]:
+    yield f"provider {entry.address}"
+    yield f"  version      {entry.version}"
+    if entry.constraints:
+        yield f"  constraints  {entry.constraints}"
+    listed = sorted(hashes_of_zips(entry.hashes))
+    if listed:
+        yield f"  zh           {len(listed)}, digest {identity_of(*listed)[:ID_DIGITS]}"
+    yield from (f"  {text}" for text in sorted(set(entry.hashes) - set(listed)))

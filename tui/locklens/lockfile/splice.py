@@ -1,11 +1,14 @@
-"""Replaces single provider blocks in a lock file and leaves every other byte as it is.
+"""Lock files block by block: provider blocks come, change and go, and every other byte stays.
 
-A file that a tool wrote is one that it would have written again. In any other file comments, order, spacing and line
-ends stay; only a block that is replaced is as the tools write it.
+`splice` writes changed blocks in the tools' layout, so that a file that a tool wrote stays one that it would have
+written. `graft` takes blocks from another state of the file with the bytes that they have there, as `git add -p` takes
+hunks. It works on pieces, as the merge does: each block with the comments right above it, in it and on its last line,
+and the text between the blocks. Joined again in their order, the pieces are the file.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,24 +16,61 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError
 from locklens.hcl import decode, encode, parse_constants
 from locklens.lockfile.parse import parse
-from locklens.lockfile.render import render, render_entry
-from locklens.lockfile.update import with_line_ends_of
+from locklens.lockfile.render import render, render_entry, with_line_ends_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile.model import EntryContents, LockEntry, LockFile
 
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-class BlockSpan(Struct, frozen=True):
-    """The place of a block in the text: from its first word to behind its closing brace.
+class BlockPiece(Struct, frozen=True):
+    """A provider block with the text above it.
 
     Attributes:
-        address: Of a provider block; None for any other.
+        lead: The text between the previous block and this one.
+        body: The block's whole lines, with the comments right above it.
+        before: The provider of the previous block; None for the first block, its own for one from another file.
+    """
+
+    address: ProviderAddress
+    lead: str
+    body: str
+    before: ProviderAddress | None
+
+
+class LockPieces(Struct, frozen=True, dict=True):
+    """A lock file in pieces.
+
+    Attributes:
+        head: The text above the first block, without the empty lines there.
+        tail: The text below the last block.
+    """
+
+    head: str = ""
+    pieces: tuple[BlockPiece, ...] = ()
+    tail: str = ""
+
+    @cached_property
+    def by_address(self) -> Mapping[ProviderAddress, BlockPiece]:
+        """The pieces by provider."""
+        return {piece.address: piece for piece in self.pieces}
+
+    @property
+    def line_end(self) -> str:
+        """The line end of the file: CRLF if its head or its tail has one."""
+        return "\r\n" if "\r\n" in self.head + self.tail else "\n"
+
+
+class _Span(Struct, frozen=True):
+    """The offsets of a block in the text: of its first word, and behind its closing brace.
+
+    Attributes:
+        address: The provider of a provider block; None for any other block.
     """
 
     address: ProviderAddress | None
@@ -39,7 +79,7 @@ class BlockSpan(Struct, frozen=True):
 
 
 class _Edit(Struct, frozen=True, order=True):
-    """A piece of the text, and what takes its place. Pieces do not overlap; of equal ones the empty one comes first."""
+    """A range of the text and its replacement. Ranges do not overlap; of equal starts the empty range is first."""
 
     start: int
     end: int
@@ -47,20 +87,20 @@ class _Edit(Struct, frozen=True, order=True):
 
 
 def splice(data: bytes, changed: Mapping[ProviderAddress, LockEntry | None], *, dialect: Dialect) -> bytes:
-    """Return a lock file with some blocks replaced, removed (None) or added where the tools' order has them.
+    """Return a lock file with some blocks replaced, removed or added in the tools' order and layout.
 
     Args:
         data: The file; b"" for one that does not exist, which gets a header.
-        changed: What becomes of the providers whose blocks are not to stay.
-        dialect: Whose rules hold for addresses, and whose header a new file gets.
+        changed: The new entry of each changed provider; None removes its block.
+        dialect: The tool that decides about addresses, and whose header a new file gets.
 
     Raises:
         ConfigurationError: The tools would refuse the file, so the unchanged part is undefined.
     """
-    wanted = [entry for entry in changed.values() if entry is not None]
-    if wanted and not data.removeprefix(_BYTE_ORDER_MARK.encode()).strip():
-        return render(wanted, dialect)
-    spans = block_spans(data, dialect)
+    entries = [entry for entry in changed.values() if entry is not None]
+    if entries and not data.removeprefix(_BYTE_ORDER_MARK.encode()).strip():
+        return render(entries, dialect)
+    spans = _block_spans(data, dialect)
     by_address = {span.address: span for span in spans if span.address is not None}
     text = _Text(decode(data))
     edits = []
@@ -70,59 +110,197 @@ def splice(data: bytes, changed: Mapping[ProviderAddress, LockEntry | None], *, 
         if entry is None:
             edits += [text.removal(span)] if span is not None else []
         elif span is not None:
-            edits.append(text.replacement(span, _block(data, entry)))
+            edits.append(text.replacement(span, rendered_for(data, entry)))
         else:
-            added[address] = _block(data, entry)
+            added[address] = rendered_for(data, entry)
     staying = [span for span in spans if span.address is None or changed.get(span.address, True) is not None]
     edits += text.insertions(added, staying, spans)
-    return encode(_applied(text.text, sorted(edits)))
+    pieces, at = [], 0
+    for edit in sorted(edits):
+        pieces += [text.text[at : edit.start], edit.text]
+        at = edit.end
+    return encode("".join((*pieces, text.text[at:])))
 
 
-def _block(data: bytes, entry: LockEntry) -> str:
+def rendered_for(data: bytes, entry: LockEntry) -> str:
+    """Return a block in the tools' layout with the line ends of a file."""
     return decode(with_line_ends_of(data, render_entry(entry).encode()))
 
 
-def block_spans(data: bytes, dialect: Dialect) -> list[BlockSpan]:
-    """Return the file's blocks in its order; the text is what `locklens.hcl.decode` makes of the bytes.
+def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dialect: Dialect) -> bytes:
+    """Return a lock file in which some providers' blocks come from another state of it.
+
+    If no other provider differs between the two, the result is the other state, byte for byte.
+
+    Args:
+        data: The receiving file; b"" for one that does not exist, which gets the donor's header.
+        donor: The other state.
+        chosen: The providers to take; the blocks of those that the donor lacks are removed.
+        dialect: The tool that decides about addresses.
+
+    Raises:
+        ConfigurationError: The tools would refuse one of the two, or its blocks cannot be identified.
+    """
+    old, new = _contents(data, dialect), _contents(donor, dialect)
+    differing = {address for address in old.keys() | new.keys() if old.get(address) != new.get(address)}
+    if differing <= set(chosen):
+        return donor
+    giving = split_blocks(donor, dialect)
+    receiving = split_blocks(data, dialect) if data.strip() else LockPieces(giving.head)
+    line_end = (receiving if receiving.head or receiving.tail else giving).line_end
+    changed = {address: giving.by_address.get(address) for address in sorted(differing & set(chosen))}
+    result = encode(rejoin(receiving, changed, line_end))
+    expected = {address: (new if address in chosen else old).get(address) for address in (*old, *new)}
+    lock = parse(result, "", dialect=dialect)
+    # Comments may stand where the pieces do not expect them, so the result is read again.
+    found = {address: entry.contents for address, entry in lock.by_address.items()}
+    if lock.problems or any(found.get(address) != contents for address, contents in expected.items()):
+        raise ConfigurationError("its blocks cannot be identified", hint="take the whole file")
+    return result
+
+
+def _contents(data: bytes, dialect: Dialect) -> dict[ProviderAddress, EntryContents]:
+    lock = require_readable(data, dialect, "its blocks cannot be identified", hint="fix the file first")
+    return {address: entry.contents for address, entry in lock.by_address.items()}
+
+
+def require_readable(data: bytes, dialect: Dialect, refusal: str, *, hint: str) -> LockFile:
+    """Read a lock file that the tools would accept.
+
+    Raises:
+        ConfigurationError: They would refuse it; the message is the refusal and the file's first problem.
+    """
+    lock = parse(data, "", dialect=dialect)
+    if lock.problems:
+        problem = lock.problems[0]
+        raise ConfigurationError(f"{refusal}: line {problem.line}: {problem.summary}", hint=hint)
+    return lock
+
+
+def split_blocks(data: bytes, dialect: Dialect) -> LockPieces:
+    """Return a lock file in pieces.
 
     Raises:
         ConfigurationError: The tools would refuse the file.
     """
-    problems = parse(data, "", dialect=dialect).problems
+    text = _Text(decode(data))
+    pieces: list[BlockPiece] = []
+    head, at = "", 0
+    for span in _block_spans(data, dialect):
+        if span.address is None:
+            continue
+        start, end = text.start_with_comments(span, floor=at), text.end_of_lines(span)
+        lead, before = text.text[at:start], pieces[-1].address if pieces else None
+        if before is None:
+            head = _head(lead)
+            lead = lead.removeprefix(head)
+        pieces.append(BlockPiece(span.address, lead, text.text[start:end], before))
+        at = end
+    return LockPieces(head, tuple(pieces), text.text[at:]) if pieces else LockPieces(text.text)
+
+
+def _head(lead: str) -> str:
+    """Return the text above the first block without the empty lines right above it."""
+    end = len(lead.rstrip())
+    if not lead[:end].strip(_BYTE_ORDER_MARK):
+        return _BYTE_ORDER_MARK if lead.startswith(_BYTE_ORDER_MARK) else ""
+    return lead[: lead.find("\n", end) + 1 or len(lead)]
+
+
+def rejoin(pieces: LockPieces, changed: Mapping[ProviderAddress, BlockPiece | None], line_end: str) -> str:
+    """Return the text of a lock file with some blocks replaced, removed or added in the order of addresses.
+
+    Args:
+        pieces: The file before. A replaced block keeps the text above it, and text above a removed block stays.
+        changed: The new piece of each changed provider; None removes its block.
+        line_end: The line end of added empty lines.
+    """
+    kept: list[BlockPiece] = []
+    left = ""
+    """The text above removed blocks, which belongs to no block."""
+    for piece in pieces.pieces:
+        new = changed.get(piece.address, piece)
+        if new is None:
+            left += piece.lead if piece.lead.strip() else ""
+            continue
+        kept.append(BlockPiece(piece.address, left + piece.lead, new.body, piece.before))
+        left = ""
+    for address, new in changed.items():
+        if new is not None and address not in pieces.by_address:
+            at = next((number for number, other in enumerate(kept) if address < other.address), len(kept))
+            lead = new.lead if not new.lead.strip() else line_end
+            kept.insert(at, BlockPiece(address, lead, new.body, before=address))
+    return _concatenated(pieces.head, kept, left + pieces.tail, line_end)
+
+
+def _concatenated(head: str, pieces: Iterable[BlockPiece], tail: str, line_end: str) -> str:
+    """Join pieces, with an empty line between two that did not follow each other before."""
+    text = head
+    before: ProviderAddress | None = None
+    for piece in pieces:
+        lead = piece.lead
+        if piece.before != before:
+            if text.strip(_BYTE_ORDER_MARK):
+                text += "" if text.endswith("\n") else line_end
+                lead = lead or line_end
+            elif not lead.strip():
+                lead = ""
+        text += lead + piece.body
+        before = piece.address
+    return text + tail
+
+
+def _block_spans(data: bytes, dialect: Dialect) -> list[_Span]:
+    """Return the file's blocks in its order, with offsets in the text that `locklens.hcl.decode` returns.
+
+    Raises:
+        ConfigurationError: The tools would refuse the file.
+    """
+    require_readable(data, dialect, "the lock file cannot be changed in place", hint="fix the file first")
     body = parse_constants(data).body
-    if problems or body is None:
-        reason = f": line {problems[0].line}: {problems[0].summary}" if problems else ""
-        raise ConfigurationError(f"the lock file cannot be changed in place{reason}", hint="fix the file first")
+    assert body is not None  # a file without problems has one
     return [
-        BlockSpan(
-            dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end
-        )
+        _Span(dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end)
         for block in body.all_blocks()
     ]
 
 
-def _applied(text: str, edits: Iterable[_Edit]) -> str:
-    pieces, at = [], 0
-    for edit in edits:
-        pieces += [text[at : edit.start], edit.text]
-        at = edit.end
-    return "".join((*pieces, text[at:]))
-
-
 class _Text:
-    """A lock file's text, and where in it blocks come and go."""
+    """A lock file's text, and the offsets at which blocks come and go."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._origin = len(_BYTE_ORDER_MARK) if text.startswith(_BYTE_ORDER_MARK) else 0
         self._line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
-    def replacement(self, span: BlockSpan, block: str) -> _Edit:
+    def start_with_comments(self, span: _Span, *, floor: int = 0) -> int:
+        """Return the start of a block's lines with the comments right above it, unless they head the file.
+
+        Args:
+            span: The block.
+            floor: The end of the previous block; 0 for the first one.
+        """
+        own = start = self._own_start(span, floor)
+        if start != max(self._line_start(start), floor):
+            return own
+        while start > max(floor, self._origin):
+            above = max(self._line_start(start - 1), floor)
+            if not self.text[above:start].lstrip().startswith(("#", "//")):
+                return start
+            start = above
+        return start if floor else own
+
+    def end_of_lines(self, span: _Span) -> int:
+        """Return the end of a block's last line, or of the block if a comment that begins on that line may go on."""
+        end = self._line_after(span.end)
+        return span.end if "/*" in self.text[span.end : end] else end
+
+    def replacement(self, span: _Span, block: str) -> _Edit:
         """Put another block in a block's place."""
         return _Edit(self._own_start(span), span.end, block.removesuffix(self._line_end))
 
-    def removal(self, span: BlockSpan) -> _Edit:
-        """Take a block away, with the empty line before it; a comment on its lines stays."""
+    def removal(self, span: _Span) -> _Edit:
+        """Remove a block with the empty line above it; a comment on its lines stays."""
         start, end = self._own_start(span), self._line_after(span.end)
         if self.text[span.end : end].strip() or start != self._line_start(span.start):
             return _Edit(start, span.end, "")
@@ -130,14 +308,14 @@ class _Text:
         return _Edit(start if self.text[above:start].strip() else above, end, "")
 
     def insertions(
-        self, added: Mapping[ProviderAddress, str], staying: list[BlockSpan], spans: list[BlockSpan]
+        self, added: Mapping[ProviderAddress, str], staying: list[_Span], spans: list[_Span]
     ) -> Iterator[_Edit]:
         """Add blocks, each before the first block that sorts behind it.
 
         Args:
             added: Blocks that end in a line end.
             staying: The blocks that are not removed.
-            spans: All of them.
+            spans: All blocks.
         """
         places: dict[tuple[int, bool], list[str]] = {}
         for address in sorted(added):
@@ -145,17 +323,20 @@ class _Text:
                 (number for number, span in enumerate(staying) if span.address and address < span.address), len(staying)
             )
             if following:
-                place = self._behind(staying[following - 1]), True
+                place = self.end_of_lines(staying[following - 1]), True
             elif staying:
-                place = self._above(staying[0]), False
+                first = staying[0]
+                # A comment of several lines may end right above the block.
+                is_plain = "/*" not in self.text[: first.start]
+                place = self.start_with_comments(first) if is_plain else self._own_start(first), False
             else:
-                place = self._behind(spans[-1]) if spans else len(self.text), True
+                place = self.end_of_lines(spans[-1]) if spans else len(self.text), True
             places.setdefault(place, []).append(added[address])
         for (at, is_behind), blocks in places.items():
             yield _Edit(at, at, self._spaced(at, blocks, is_behind=is_behind))
 
     def _spaced(self, at: int, blocks: list[str], *, is_behind: bool) -> str:
-        """Join blocks with an empty line before each, or behind each where they stand before the first block."""
+        """Join blocks with an empty line above each, or below each if they stand above the first block."""
         line_end = self._line_end
         if is_behind:
             begun = "" if self.text[:at].endswith("\n") else line_end
@@ -163,28 +344,9 @@ class _Text:
         above = self.text[self._line_start(at - 1) : at] if at > self._origin else ""
         return (line_end if above.strip() else "") + "".join(block + line_end for block in blocks)
 
-    def _behind(self, span: BlockSpan) -> int:
-        """The offset for a block after another: the next line, or the block's end if a comment starts after it."""
-        end = self._line_after(span.end)
-        return span.end if "/*" in self.text[span.end : end] else end
-
-    def _above(self, first: BlockSpan) -> int:
-        """The offset for a block before the first one: above the comments right above it, unless they head the file."""
-        own = self._own_start(first)
-        at = self._line_start(own)
-        if at != own or "/*" in self.text[:at]:
-            return own
-        top = at
-        while top > self._origin:
-            above = self._line_start(top - 1)
-            if not self.text[above:top].lstrip().startswith(("#", "//")):
-                return top
-            top = above
-        return at
-
-    def _own_start(self, span: BlockSpan) -> int:
-        """The start of a block, including its indentation if nothing else precedes it on the line."""
-        start = self._line_start(span.start)
+    def _own_start(self, span: _Span, floor: int = 0) -> int:
+        """Return the start of a block, with its indentation if nothing else precedes it on its line."""
+        start = max(self._line_start(span.start), floor)
         return span.start if self.text[start : span.start].strip() else start
 
     def _line_start(self, at: int) -> int:

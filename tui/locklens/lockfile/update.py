@@ -1,9 +1,8 @@
-"""The update of a lock file after installing or locking providers: pure rules over entries.
+"""The update of a lock file after installing or locking providers: rules over entries, without input or output.
 
-Each entry is settled by itself (`fetched`, `reused`, `locked`); `after_init` and `after_lock` make the whole of them,
-and `difference` says whether that is anything new, which is what decides whether `init` writes at all. The tools
-compare neither constraints nor comments then. The bytes are made by `render` and, where all else has to stay as it
-is, by `splice`.
+`fetched`, `reused` and `with_locked_hashes` make one entry each, `after_init` and `after_lock` make the whole file of
+them, and `difference` decides whether `init` writes at all. The tools compare neither constraints nor comments for
+that. `render` makes the bytes, or `splice` if the rest of the file has to stay as it is.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from msgspec.structs import replace
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import is_known_scheme
 from locklens.lockfile.model import LockEntry
-from locklens.lockfile.render import render
+from locklens.lockfile.render import render, with_line_ends_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -45,10 +44,10 @@ class Tracking(StrEnum):
 
 
 class Migration(Struct, frozen=True):
-    """The entries that OpenTofu goes by, and which of them it made from Terraform's.
+    """The entries with those that OpenTofu makes from entries of Terraform's registry.
 
     Attributes:
-        entries: All that were there, and a made one for each of `moved`.
+        entries: All entries of the file, and one more for each of `moved`.
         moved: Old and new address, in the order of the old ones.
     """
 
@@ -69,14 +68,14 @@ def fetched(
 ) -> LockEntry:
     """Return the entry of a provider that `init` fetched, or that Terraform linked from its plugin cache.
 
-    Of the old hashes those remain that the tools can compare, as long as the version is the same, also wrong ones.
+    If the version is the same, old hashes of a scheme that the tools know remain, right or wrong.
 
     Args:
-        prior: The entry before, None where there was none.
+        prior: The entry before, if there was one.
         address: The provider.
-        version: What was selected; build metadata counts.
-        constraints: All of the configuration's, together.
-        hashes: What this run found out: the `h1` of the unpacked package, and what the publisher signed.
+        version: The selected version; build metadata counts.
+        constraints: All constraints of the configuration together.
+        hashes: The hashes that this run found: the `h1` of the unpacked package, and those that the publisher signed.
     """
     kept = [text for text in _prior_hashes(prior, version) if is_known_scheme(text)]
     return LockEntry(address, version, str(constraints), _ordered(kept, hashes), line=0)
@@ -90,14 +89,14 @@ def with_locked_hashes(
     constraints: Constraints,
     hashes: Iterable[str],
 ) -> LockEntry:
-    """Return the entry of a provider that `providers lock` locked: it only ever adds hashes.
+    """Return the entry of a provider that `providers lock` locked, which only adds hashes.
 
     Args:
-        prior: The entry before; its hashes stay whatever their scheme is, as long as the version is the same.
+        prior: The entry before, if there was one; its hashes of any scheme stay if the version is the same.
         address: The provider.
-        version: What was selected.
-        constraints: All of the configuration's, together.
-        hashes: What this run found out for all its platforms.
+        version: The selected version.
+        constraints: All constraints of the configuration together.
+        hashes: The hashes that this run found for all its platforms.
     """
     return LockEntry(address, version, str(constraints), _ordered(_prior_hashes(prior, version), hashes), line=0)
 
@@ -105,7 +104,7 @@ def with_locked_hashes(
 def reused(prior: LockEntry, constraints: Constraints, dialect: Dialect) -> LockEntry:
     """Return the entry of a provider whose installed package has a locked hash, so that nothing was fetched.
 
-    OpenTofu records the constraints as they are now, which is seen once something else makes it write the file.
+    OpenTofu records the current constraints, but writes the file only if something else changes.
     """
     return replace(prior, constraints=str(constraints)) if dialect is OPENTOFU else prior
 
@@ -119,20 +118,20 @@ def _ordered(*groups: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_incomplete(local: Iterable[str], signed: Collection[str], prior: LockEntry | None, version: Version) -> bool:
-    """True if the tools would warn, if they write, that the entry does for this platform alone.
+    """True if the tools, when they write the entry, would warn that it has hashes of this platform only.
 
     Args:
-        local: What was computed here.
-        signed: The hashes that the publisher signed, or another authority for all platforms vouches for.
-        prior: The entry before.
-        version: What was selected.
+        local: The hashes that were computed here.
+        signed: The hashes of all platforms, signed by the publisher or vouched for by another authority.
+        prior: The entry before, if there was one.
+        version: The selected version.
     """
     kept = {text for text in _prior_hashes(prior, version) if is_known_scheme(text)}
     return not signed and kept <= set(local)
 
 
 def tracking(prior: LockEntry | None, hashes: Iterable[str]) -> Tracking:
-    """True if the hashes of one platform are new to the file."""
+    """Return what `providers lock` reports for the hashes of one platform."""
     if prior is None:
         return Tracking.NEW_PROVIDER
     return Tracking.KNOWN if set(hashes) <= set(prior.hashes) else Tracking.NEW_HASHES
@@ -142,22 +141,22 @@ def tracking(prior: LockEntry | None, hashes: Iterable[str]) -> Tracking:
 
 
 def successor(old: ProviderAddress, dialect: Dialect) -> ProviderAddress | None:
-    """Return the address to which OpenTofu migrates an entry of Terraform's registry; None for any other."""
+    """Return the address to which OpenTofu migrates an entry of Terraform's registry; None if it does not."""
     is_migrated = dialect is OPENTOFU and old.host == TERRAFORM.default_host and old.namespace == "hashicorp"
     return replace(old, host=OPENTOFU.default_host) if is_migrated else None
 
 
 def predecessor(new: ProviderAddress, dialect: Dialect) -> ProviderAddress | None:
-    """Return the address from which OpenTofu migrates an entry; None for any other."""
+    """Return the address from which OpenTofu migrates an entry; None if it migrates none to this one."""
     old = replace(new, host=TERRAFORM.default_host)
     return old if new.host == OPENTOFU.default_host and successor(old, dialect) == new else None
 
 
 def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
-    """Return what OpenTofu makes of a lock file that Terraform wrote, before anything else.
+    """Return the entries of a lock file that Terraform wrote as OpenTofu reads them.
 
-    A provider `hashicorp/T` of Terraform's registry gets an entry for OpenTofu's, unless there is one: of the same
-    version and constraints and without hashes, for they are another registry's. Terraform migrates nothing.
+    A provider `hashicorp/T` of Terraform's registry gets an entry for OpenTofu's registry, unless there is one: with
+    the same version and constraints, and without hashes, which are another registry's. Terraform migrates nothing.
     """
     before = tuple(entries)
     present = {entry.address for entry in before}
@@ -174,12 +173,12 @@ def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
 def after_init(
     before: Iterable[LockEntry], settled: Iterable[LockEntry], *, kept: Collection[ProviderAddress] = ()
 ) -> tuple[LockEntry, ...]:
-    """Return the entries after `init`, in the file's order: those that were settled, and no others.
+    """Return the entries after `init`, in the file's order.
 
     Args:
-        before: The entries that the run began with.
-        settled: One for each required provider that is locked at all.
-        kept: The others that are kept: those that may be required, and those outside of the run.
+        before: The entries before the run.
+        settled: An entry for each required provider that is locked.
+        kept: Other providers whose entries stay: they may be required, or are outside of the run.
     """
     found = {entry.address: entry for entry in before if entry.address in kept}
     return _sorted(found | {entry.address: entry for entry in settled})
@@ -196,11 +195,11 @@ def _sorted(entries: dict[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
 
 
 def difference(before: Iterable[LockEntry], after: Iterable[LockEntry]) -> Difference:
-    """Compare as the tools do when they decide whether to write: never by constraints.
+    """Compare entries as the tools do when they decide whether to write, without constraints.
 
     Args:
-        before: As read; hashes out of order or twice are a difference, for no tool would write them so.
-        after: What would be written.
+        before: The entries as read; hashes out of order or repeated are a difference, as no tool would write them so.
+        after: The entries that would be written.
     """
     old = {entry.address: (entry.version, entry.hashes) for entry in before}
     new = {entry.address: (entry.version, _ordered(entry.hashes)) for entry in after}
@@ -210,17 +209,11 @@ def difference(before: Iterable[LockEntry], after: Iterable[LockEntry]) -> Diffe
 
 
 def rewritten(lock: LockFile, entries: Iterable[LockEntry], dialect: Dialect) -> bytes:
-    """Return the bytes of a file that is written anew: as the tool does it, but with CRLF where the old file has it.
+    """Return a whole file as the tool writes it, but with CRLF if the old file has it.
 
     Args:
-        lock: The file as it is; its comments, and blocks that are no provider's, are lost, as they are with the tools.
-        entries: What it is to hold.
-        dialect: Whose header it gets.
+        lock: The old file; its comments and its blocks of other types are lost, as they are with the tools.
+        entries: The entries of the new file.
+        dialect: The tool whose header it gets.
     """
     return with_line_ends_of(lock.data, render(entries, dialect))
-
-
-def with_line_ends_of(model: bytes, data: bytes) -> bytes:
-    """Return text that has LF alone with CRLF instead, if most lines of another one end so."""
-    ends = model.count(b"\n")
-    return data.replace(b"\n", b"\r\n") if ends and model.count(b"\r\n") * 2 > ends else data

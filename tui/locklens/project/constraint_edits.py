@@ -20,7 +20,7 @@ from locklens.project.contributors import provider_subject
 from locklens.project.files import is_json
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import normalise
-from locklens.storage.placing import is_within
+from locklens.storage.files import is_within
 from locklens.versions import Constraints, NotAdmissibleError, admitting
 
 if TYPE_CHECKING:

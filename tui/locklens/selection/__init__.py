@@ -6,21 +6,32 @@ selection, and then do not select another version. The same is done and reported
 
 from __future__ import annotations
 
-from locklens.selection.choosing import before_asking, combined, select
-from locklens.selection.explaining import Explanation, RequiringModule, VersionChoices, explain_selection
+from locklens.selection.choosing import (
+    before_asking,
+    combined,
+    conflicts,
+    cooldown_holds,
+    explain_selection,
+    held_back,
+    nearest,
+    newest_of,
+    select,
+)
 from locklens.selection.model import (
     NOT_ALLOWED_HOLD,
     ConstraintConflict,
     Demand,
+    Explanation,
     HeldBack,
     Hold,
     Newest,
     Obstacle,
     Reason,
+    RequiringModule,
     Selection,
     Unselectable,
+    VersionChoices,
 )
-from locklens.selection.reasons import conflicts, cooldown_holds, held_back, nearest, newest_of
 
 __all__ = [
     "NOT_ALLOWED_HOLD",

@@ -1,4 +1,4 @@
-"""Results of a version selection, as values."""
+"""The results of a version selection as values: the selected version, the holds on others, and their explanation."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.dialect import OPENTOFU
+from locklens.project.configuration import Contributor
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Constraints, Term, Version
 
-
 _PLACES_SHOWN = 3
+_DECLARING = {Contributor.REQUIRED_PROVIDERS, Contributor.STATE}
 
 
 class Demand(Struct, frozen=True):
@@ -204,3 +206,78 @@ class Newest(Struct, frozen=True):
     in_range: Version | None
     same_major: Version | None = None
     same_minor: Version | None = None
+
+
+class RequiringModule(Struct, frozen=True):
+    """The requirements of one module, its tests and its state.
+
+    Attributes:
+        module: Path of the module call; "" for the root module, which includes its tests and its state.
+        declared: Requirements with a constraint or a declaration of the provider.
+        uses: Plain uses of the provider.
+    """
+
+    module: str
+    declared: tuple[Requirement, ...]
+    uses: tuple[Requirement, ...]
+
+
+class VersionChoices(Struct, frozen=True):
+    """The versions selected from a registry's list, and those held back.
+
+    Attributes:
+        as_locked: The selection of `init`.
+        upgraded: The selection of `init -upgrade`.
+        has_locked: True if the locked version is listed, or none is locked.
+        newest: The newest versions of several kinds.
+        newer: Versions above the locked one (without one, above the selected one), with the holds on them.
+        recommended: The selection of `locklens upgrade`, which heeds the cooldown; None for no selection.
+    """
+
+    as_locked: Selection | Unselectable
+    upgraded: Selection | Unselectable
+    has_locked: bool
+    newest: Newest
+    newer: tuple[HeldBack, ...]
+    recommended: Version | None = None
+
+
+class Explanation(Struct, frozen=True):
+    """One provider in one root.
+
+    Attributes:
+        address: The provider.
+        requirements: All of its requirements.
+        locked: Its block in the lock file; None if there is none.
+        constraints: All constraints together.
+        essential: The decisive constraints: the others are implied.
+        conflicts: Smallest sets of constraints that cannot hold together.
+        against: The holds on the locked version; None where it satisfies the configuration.
+        offer: None where no registry was asked.
+    """
+
+    address: ProviderAddress
+    requirements: tuple[Requirement, ...]
+    locked: LockEntry | None
+    constraints: Constraints
+    essential: Constraints
+    conflicts: tuple[ConstraintConflict, ...]
+    against: HeldBack | None
+    offer: VersionChoices | None
+
+    @property
+    def is_recorded(self) -> bool:
+        """True if the constraint that the lock file records counts, for want of a known configuration."""
+        return any(requirement.contributor is Contributor.RECORDED for requirement in self.requirements)
+
+    @property
+    def askers(self) -> tuple[RequiringModule, ...]:
+        """The configuration's requirements by module, in the order of the modules' paths."""
+        modules: dict[str, tuple[list[Requirement], list[Requirement]]] = {}
+        for requirement in self.requirements:
+            if requirement.contributor is Contributor.RECORDED:
+                continue
+            is_declared = requirement.constraint or requirement.contributor in _DECLARING
+            declared, uses = modules.setdefault(requirement.module, ([], []))
+            (declared if is_declared else uses).append(requirement)
+        return tuple(RequiringModule(module, *map(tuple, modules[module])) for module in sorted(modules))

@@ -1,36 +1,36 @@
-"""The cache: answers, verifications and hashes kept between runs.
+"""The cache: answers, verifications and hashes kept between runs, in one SQLite file.
 
-Answers of registries grow old; whether one is still good enough is for those who ask to judge. A verification and the
-hashes of a package are facts about digests: they stay true. All of it can be had again, so it lies in the cache folder,
-apart from the user's own work in `locklens.storage.store`.
+Answers of registries grow old; callers decide whether one is recent enough. Verifications and the hashes of a package
+are facts about digests and do not expire. All of it can be fetched or computed again, so the file lies in the cache
+folder, apart from the user's own work in `locklens.storage.marks`.
 
-The file is believed, so only its owner may read or write it. No token is ever in it, nor what stands behind `?` in the
-URL that was asked or that answered: that may be a signature. Several processes may use it at once, and trouble with it
-stops no run; `Cache.take_notices` says in sentences what went wrong.
+The contents are trusted, so only the owner may read or write the file. It never holds a token, nor the query of a
+requested or a final URL, which may be a signature. Several processes may use it at once, and failures stop no run;
+`Cache.take_notices` returns them as sentences.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
 from locklens.hashes import HashedPackage
-from locklens.storage import cachefile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import sqlite3
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
-    from typing import Self
+    from typing import Any, Self
 
     from locklens.storage.database import Database
 
 MOST_BODY = 16 * 1024 * 1024
-"""Bytes of one answer: twice of what a registry's may have."""
+"""The most bytes of one answer: twice the limit of a registry's answer."""
 
 _MOST_CONTENT_TYPE = 200
 _BUFFERED_ITEMS = 256
@@ -39,18 +39,69 @@ _BUFFERED_SECONDS = 5.0
 """Writes are batched: a transaction costs as much as fifty answers."""
 
 
+CACHE_SCHEMA = 1
+_TABLES = (
+    """
+    CREATE TABLE IF NOT EXISTS answers (
+        url BLOB NOT NULL,
+        with_token INTEGER NOT NULL,
+        status INTEGER NOT NULL,
+        final_url TEXT NOT NULL,
+        content_type TEXT,
+        as_of TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        PRIMARY KEY (url, with_token)
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS answers_by_age ON answers (as_of, size)",
+    """
+    CREATE TABLE IF NOT EXISTS verifications (
+        key TEXT NOT NULL PRIMARY KEY,
+        made_at TEXT NOT NULL,
+        data BLOB NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS packages (
+        zh TEXT NOT NULL PRIMARY KEY,
+        h1 TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        unpacked_size INTEGER NOT NULL,
+        files INTEGER NOT NULL,
+        proven_at TEXT NOT NULL
+    )
+    """,
+)
+
+MOST_AGE = timedelta(days=90)
+"""The age at which answers and verifications are deleted: an old answer is of little use even offline, and a newer gpg
+may judge a signature differently."""
+
+MAX_CACHE_BYTES = 256 * 1024 * 1024
+"""The most bytes of all answers, compressed: hundreds of providers with the documents of many versions."""
+
+_AT_ONCE = 500
+"""Hashes in one query; SQLite may allow no more than 999."""
+
+_Key = tuple[bytes, bool]
+"""The key of an answer: the SHA-256 of the URL, and whether a token was sent."""
+
+_Row = tuple[int, str, str | None, str, int, bytes]
+"""An answer: status, final URL, content type, time, size of the compressed body, the compressed body."""
+
+
 class RememberedAnswer(Struct, frozen=True):
     """A server's cached answer.
 
     Attributes:
-        url: That was asked; without a user name or password.
-        with_token: True if a token was sent there.
-        status: Of HTTP.
-        final_url: That answered, after redirects. Where it is not the URL that was asked, it is cached without
-            what stands behind `?`.
-        content_type: The header, None where there was none.
-        body: Decompressed.
-        as_of: When it was asked, ISO 8601 in UTC with seconds: "2026-11-21T14:02:09Z".
+        url: The requested URL, without a user name or password.
+        with_token: True if a token was sent.
+        status: The HTTP status.
+        final_url: The URL after redirects. If it differs from the requested one, it is cached without its query.
+        content_type: The header, if there was one.
+        body: The decompressed body.
+        as_of: The time of the request, ISO 8601 in UTC with seconds: "2026-11-21T14:02:09Z".
     """
 
     url: str
@@ -63,14 +114,16 @@ class RememberedAnswer(Struct, frozen=True):
 
 
 class CacheInfo(Struct, frozen=True):
-    """The contents of the cache.
+    """The contents of the cache, counted.
 
     Attributes:
-        path: Of the file; None where nothing outlives the run.
+        path: The file; None if the cache is in memory only.
         size: Bytes on disk.
-        answers: Number of answers; the others are numbers too.
-        oldest: When the oldest answer was given, ISO 8601 in UTC; None where there is none.
-        newest: When the newest answer was given, in the same form.
+        answers: Number of answers.
+        verifications: Number of verifications.
+        packages: Number of packages.
+        oldest: Time of the oldest answer, ISO 8601 in UTC, if there is one.
+        newest: Time of the newest answer, in the same form.
     """
 
     path: Path | None
@@ -83,20 +136,20 @@ class CacheInfo(Struct, frozen=True):
 
 
 def default_cache_path() -> Path:
-    """The path of the file, in the user's cache folder."""
+    """Return the path of the file in the user's cache folder."""
     from platformdirs import user_cache_path
 
     return user_cache_path("locklens", appauthor=False) / "cache.sqlite3"
 
 
 class Cache:
-    """Remembers answers, verifications and hashes of packages. Safe to use from several threads and processes.
+    """Answers, verifications and hashes of packages. Safe to use from several threads and processes.
 
-    What is put in is seen at once by this one, and by others when it is written: every few seconds, and at the end.
+    Writes are visible to this instance at once, and to other processes after a flush: every few seconds, and on close.
     Use it in a `with` statement, or close it. No method but `clear` raises.
 
     Args:
-        path: The file; None for the user's own.
+        path: The file; None for `default_cache_path`.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -104,7 +157,7 @@ class Cache:
         self._is_on_disk = True
         self._opened: Database | None = None
         self._lock = threading.RLock()
-        self._answers: dict[cachefile.CacheKey, cachefile.CacheRow] = {}
+        self._answers: dict[_Key, _Row] = {}
         self._verifications: dict[str, bytes] = {}
         self._packages: dict[str, HashedPackage] = {}
         self._bytes = 0
@@ -112,7 +165,7 @@ class Cache:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Return one that reads and write no file, and forget with the run."""
+        """Return a cache that lives in memory only."""
         cache = cls()
         cache._is_on_disk = False
         return cache
@@ -126,28 +179,27 @@ class Cache:
         self.close()
 
     def close(self) -> None:
-        """Write what is still to be written, and close the file."""
+        """Flush, and close the file."""
         with self._lock:
             self.flush()
             if self._opened is not None:
                 self._opened.close()
 
     def take_notices(self) -> tuple[str, ...]:
-        """Return the failures since the last call, in sentences."""
+        """Return the failures since the last call, as sentences."""
         with self._lock:
             return () if self._opened is None else self._opened.take_notices()
 
     def answer(self, url: str, *, with_token: bool) -> RememberedAnswer | None:
-        """Return the cached answer of any age; None for none.
+        """Return the cached answer, whatever its age, if there is one.
 
         Args:
-            url: That is asked.
-            with_token: True if a token would be sent: what a token bought is not for those who have none, nor the
-                other way round.
+            url: The requested URL.
+            with_token: True if a token would be sent: answers with and without a token are cached separately.
         """
         key = (_digest(url), with_token)
         with self._lock:
-            row = self._answers.get(key) or self._database.run(lambda file: cachefile.answer(file, key))
+            row = self._answers.get(key) or self._database.run(lambda file: _answer(file, key))
         if row is None:
             return None
         status, final_url, content_type, as_of, _, packed = row
@@ -157,7 +209,7 @@ class Cache:
         return RememberedAnswer(url, with_token, status, final_url or url, content_type, body, as_of)
 
     def keep_answer(self, answer: RememberedAnswer) -> None:
-        """Cache an answer in place of the last one; one that is too large is not cached."""
+        """Cache an answer in place of an earlier one; an answer of more than `MOST_BODY` bytes is not cached."""
         if len(answer.body) > MOST_BODY:
             return
         import zlib
@@ -171,34 +223,34 @@ class Cache:
             self._has_grown(len(packed))
 
     def verification(self, key: str) -> bytes | None:
-        """Return the cached record of a verification.
+        """Return the cached record of a verification, if there is one.
 
         Args:
-            key: A digest of all that it is about.
+            key: A digest of everything that the verification depends on.
         """
         with self._lock:
             buffered = self._verifications.get(key)
-            return buffered or self._database.run(lambda file: cachefile.verification(file, key))
+            return buffered or self._database.run(lambda file: _verification(file, key))
 
     def keep_verification(self, key: str, data: bytes) -> None:
-        """Cache a verification as recorded by `locklens.trust.signature`."""
+        """Cache the record of a verification, which `locklens.trust.signature` makes and reads."""
         with self._lock:
             self._verifications[key] = data
             self._has_grown(len(data))
 
     def package(self, zh: str) -> HashedPackage | None:
-        """Return what is known of the package with this hash of its zip."""
+        """Return the hashes and sizes of a package by the `zh` of its zip file, if they are cached."""
         with self._lock:
             if zh in self._packages:
                 return self._packages[zh]
-            row = self._database.run(lambda file: cachefile.package_of_row(file, zh)) if zh.isascii() else None
+            row = self._database.run(lambda file: _package(file, zh)) if zh.isascii() else None
         return None if row is None else HashedPackage(*row)
 
     def hashes(self, zhs: Iterable[str]) -> dict[str, frozenset[str]]:
-        """Return the hashes of the files of each package that was hashed before, by its `zh`."""
+        """Return the hashes of the files of each cached package, by its `zh`."""
         wanted = [zh for zh in dict.fromkeys(zhs) if zh.isascii()]
         with self._lock:
-            found = self._database.run(lambda file: cachefile.hashes(file, wanted)) if wanted else {}
+            found = self._database.run(lambda file: _hashes(file, wanted)) if wanted else {}
             return found | {zh: self._packages[zh].of_files for zh in wanted if zh in self._packages}
 
     def keep_package(self, package: HashedPackage) -> None:
@@ -208,7 +260,7 @@ class Cache:
             self._has_grown(sum(map(len, package.hashes)))
 
     def flush(self) -> None:
-        """Write what is still to be written."""
+        """Write everything that is buffered."""
         with self._lock:
             if not (self._answers or self._verifications or self._packages):
                 return
@@ -217,22 +269,22 @@ class Cache:
             verifications = tuple(self._verifications.items())
             packages = [structs.astuple(each) for each in self._packages.values()]
             self._database.run(
-                lambda file: cachefile.write(file, now, answers=answers, verifications=verifications, packages=packages)
+                lambda file: _write(file, now, answers=answers, verifications=verifications, packages=packages)
             )
             self._drop()
 
     def info(self) -> CacheInfo:
-        """Return the contents of the cache; create no file."""
+        """Return the numbers of cached items; creates no file."""
         with self._lock:
             self.flush()
             if self._database.is_kept and not self._database.is_there:
                 return CacheInfo(self._database.path)
-            counted = self._database.run(cachefile.counts)
+            counted = self._database.run(_counts)
             path = self._database.path if self._database.is_kept else None
             return CacheInfo(path, self._database.size, *counted)
 
     def clear(self) -> None:
-        """Forget everything, also where the file is damaged or was written by a newer locklens.
+        """Remove everything, even if the file is damaged or was written by a newer locklens.
 
         Raises:
             ConfigurationError: The file can be neither emptied nor deleted.
@@ -252,19 +304,19 @@ class Cache:
             from locklens.storage.database import Database, DatabaseLayout
 
             layout = DatabaseLayout(
-                cachefile.CACHE_SCHEMA,
-                cachefile.TABLES,
+                CACHE_SCHEMA,
+                _TABLES,
                 name="cache",
                 contents="Cached answers",
                 stays_open=True,
-                is_believed=True,
+                is_trusted=True,
             )
             place = (lambda: self._path or default_cache_path()) if self._is_on_disk else None
             self._opened = Database(layout, place)
         return self._opened
 
     def _has_grown(self, size: int) -> None:
-        """Write the buffer where it has become large or old."""
+        """Flush the buffer if it is large or old."""
         if not self._bytes:
             self._since = time.monotonic()
         self._bytes += size + 1
@@ -287,7 +339,7 @@ def _digest(url: str) -> bytes:
 
 
 def _unpacked(packed: bytes) -> bytes | None:
-    """Decompress a body; None where its bytes are not those that were written."""
+    """Decompress a body; None if the file does not hold the bytes that were written."""
     import zlib
 
     inflate = zlib.decompressobj()
@@ -296,3 +348,88 @@ def _unpacked(packed: bytes) -> bytes | None:
     except (zlib.error, TypeError):
         return None
     return body if inflate.eof else None
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a time in UTC in the stored form, which sorts by time."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _answer(file: sqlite3.Connection, key: _Key) -> _Row | None:
+    columns = "status, final_url, content_type, as_of, size, body"
+    found: _Row | None = file.execute(
+        f"SELECT {columns} FROM answers WHERE url = ? AND with_token = ?",  # noqa: S608
+        key,
+    ).fetchone()
+    return found
+
+
+def _verification(file: sqlite3.Connection, key: str) -> bytes | None:
+    row = file.execute("SELECT data FROM verifications WHERE key = ?", (key,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def _package(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
+    """Return the zh, h1, size, unpacked size and number of files of a package."""
+    columns = "zh, h1, size, unpacked_size, files"
+    found: tuple[Any, ...] | None = file.execute(f"SELECT {columns} FROM packages WHERE zh = ?", (zh,)).fetchone()  # noqa: S608
+    return found
+
+
+def _hashes(file: sqlite3.Connection, zhs: Sequence[str]) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for start in range(0, len(zhs), _AT_ONCE):
+        some = zhs[start : start + _AT_ONCE]
+        marks = ",".join("?" * len(some))
+        rows = file.execute(f"SELECT zh, h1 FROM packages WHERE zh IN ({marks})", some)  # noqa: S608
+        found.update((zh, frozenset(of_files)) for zh, *of_files in rows)
+    return found
+
+
+def _write(
+    file: sqlite3.Connection,
+    now: datetime,
+    *,
+    answers: Sequence[tuple[Any, ...]],
+    verifications: Sequence[tuple[str, bytes]],
+    packages: Sequence[tuple[Any, ...]],
+) -> None:
+    """Put rows in place of those with the same key, and delete rows beyond the limits.
+
+    Args:
+        file: The database, in or outside of a transaction.
+        now: The time in UTC.
+        answers: The columns of `_Key` and `_Row`.
+        verifications: Key and data.
+        packages: The columns that `_package` returns.
+    """
+    made_at = timestamp(now)
+    replace = "INSERT OR REPLACE INTO"
+    file.executemany(f"{replace} answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", answers)
+    file.executemany(f"{replace} verifications VALUES (?, ?, ?)", [(key, made_at, data) for key, data in verifications])
+    file.executemany(f"{replace} packages VALUES (?, ?, ?, ?, ?, ?)", [(*row, made_at) for row in packages])
+    _purge(file, now)
+
+
+def _purge(file: sqlite3.Connection, now: datetime) -> None:
+    """Delete old answers and verifications, and the oldest answers if all together are too large; packages stay."""
+    cutoff = timestamp(now - MOST_AGE)
+    file.execute("DELETE FROM answers WHERE as_of < ?", (cutoff,))
+    file.execute("DELETE FROM verifications WHERE made_at < ?", (cutoff,))
+    total = file.execute("SELECT TOTAL(size) FROM answers").fetchone()[0]
+    if total > MAX_CACHE_BYTES:
+        file.execute(
+            "DELETE FROM answers WHERE rowid IN (SELECT id FROM (SELECT rowid AS id,"
+            " SUM(size) OVER (ORDER BY as_of DESC, rowid DESC) AS running FROM answers) WHERE running > ?)",
+            (MAX_CACHE_BYTES,),
+        )
+
+
+def _counts(file: sqlite3.Connection) -> tuple[int, int, int, str | None, str | None]:
+    """Return the numbers of answers, verifications and packages, and the times of the oldest and newest answer."""
+    answers, oldest, newest = file.execute("SELECT COUNT(*), MIN(as_of), MAX(as_of) FROM answers").fetchone()
+    verifications, packages = (
+        file.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]  # noqa: S608
+        for table in ("verifications", "packages")
+    )
+    return answers, verifications, packages, oldest, newest

@@ -1,9 +1,10 @@
-"""Opens one SQLite file safely: for the owner's eyes only, for several processes at once, and never in the way.
+"""One SQLite file, readable by its owner only and shared by several processes.
 
-Trouble with the file never stops a run: a damaged file is set aside, and where nothing can be written or a newer
-locklens wrote the file, what is put in lasts for one run. `Database.take_notices` says in sentences what went wrong.
+Failures never stop a run: a damaged file is set aside, and if nothing can be written or a newer locklens wrote the
+file, its place is taken by a database in memory. `Database.take_notices` returns the failures as sentences.
 
-What is in the file is the caller's affair; see `locklens.storage.store` and `locklens.storage.cache`.
+Callers own the schema: `locklens.storage.marks` and `locklens.storage.cache`. A file with a lower schema number than
+the layout's gets the tables that it lacks; there is no other migration, so a changed table needs a new name.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ _Result = TypeVar("_Result")
 
 
 class DatabaseLayout(Struct, frozen=True):
-    """The layout of a database file, and its names in messages.
+    """The schema of a database file, and its names in messages.
 
     Attributes:
-        schema: Its number; a file with a higher one is left alone.
-        tables: Statements that make them where they are not there.
-        name: Of the file, in sentences: "The … was damaged".
-        contents: In the plural, to begin a sentence: "… last for this run only".
+        schema: Number of the schema; a file with a higher one is not used.
+        tables: `CREATE … IF NOT EXISTS` statements.
+        name: Name of the file in sentences: "The … was damaged".
+        contents: Name of the contents, in the plural, at the start of a sentence: "… last for this run only".
         stays_open: True if one connection serves all calls; otherwise each opens the file anew.
-        is_believed: True if what is in it is taken for proven: then it is not used where others may write to it or in
-            its folder. What belongs to another user never is.
+        is_trusted: True if the contents are taken for proven: then the file is not used if others may write to it or
+            in its folder. A file of another user is never used.
     """
 
     schema: int
@@ -50,19 +51,19 @@ class DatabaseLayout(Struct, frozen=True):
     name: str
     contents: str
     stays_open: bool = False
-    is_believed: bool = False
+    is_trusted: bool = False
 
 
 class _UnusableError(Exception):
-    """The file is sound and still not to be used; never leaves this module."""
+    """The file is sound but must not be used; never leaves this module."""
 
 
 class Database:
-    """One file. Safe to use from several threads and processes.
+    """A database file, or a database in memory. Safe to use from several threads and processes.
 
     Args:
-        layout: What it is made of.
-        place: Says where it is, when it is first needed; None for one that is in memory only.
+        layout: Schema, and the names used in messages.
+        place: Returns the path, called when the file is first needed; None for a database in memory.
     """
 
     def __init__(self, layout: DatabaseLayout, place: Callable[[], Path] | None) -> None:
@@ -76,7 +77,7 @@ class Database:
         self._lock = threading.RLock()
 
     def take_notices(self) -> tuple[str, ...]:
-        """Return the failures since the last call, in sentences."""
+        """Return the failures since the last call, as sentences."""
         with self._lock:
             taken, self._notices = tuple(self._notices), []
         return taken
@@ -91,7 +92,7 @@ class Database:
 
     @property
     def is_kept(self) -> bool:
-        """True if what is put in outlives the run, as far as is known."""
+        """True if writes outlive the run, as far as is known."""
         return self._memory is None
 
     @property
@@ -114,10 +115,9 @@ class Database:
         return found
 
     def run(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Do the work in one transaction, on the file or, where that cannot be used, in memory.
+        """Run a function in one transaction, on the file or, if that cannot be used, in memory.
 
-        It may be done twice, the second time on a new file. It should put things in by rows, not by statements of
-        its own making: a transaction begins with the first change.
+        The function may run twice, the second time on a new file. Its first write begins the transaction.
         """
         with self._lock:
             if self._memory is None:
@@ -137,10 +137,10 @@ class Database:
             self._connection = None
 
     def clear(self) -> None:
-        """Empty the file, and delete it where it cannot be emptied; also what was set aside.
+        """Empty the file, or delete it if it cannot be emptied; damaged files that were set aside are deleted too.
 
         Raises:
-            ConfigurationError: It cannot be done; another process may be busy with the file.
+            ConfigurationError: The file can be neither emptied nor deleted; another process may be busy with it.
         """
         with self._lock:
             if self._memory is not None:
@@ -160,7 +160,7 @@ class Database:
                 raise ConfigurationError(f"cannot be cleared: {error.strerror or error}", path=str(path)) from error
 
     def _emptied(self, path: Path) -> bool:
-        """Delete every row; say whether that was possible. It is kinder to other processes than deleting the file."""
+        """Delete every row and return True if that was possible; other processes may have the file open."""
         try:
             with closing(_opened(path, self._layout)) as connection:
                 names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -227,7 +227,7 @@ class Database:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary error code; 0 where the error is Python's own."""
+    """Return SQLite's primary error code; 0 if the error is Python's own."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
@@ -267,7 +267,7 @@ def _opened(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
 
 
 def _use_log(connection: sqlite3.Connection) -> None:
-    """Turn on the write-ahead log; the switch needs the file for itself, for which the busy timeout does not wait."""
+    """Turn on the write-ahead log; the busy timeout does not wait for the exclusive lock that this takes."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -280,12 +280,12 @@ def _use_log(connection: sqlite3.Connection) -> None:
 
 
 def _prepare(path: Path, layout: DatabaseLayout) -> None:
-    """Make folder and file for the owner's eyes only; SQLite gives its side files the mode of the main one."""
+    """Make the folder and the file readable by their owner only; SQLite gives its side files the mode of the file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = path.parent.stat()
     if is_of_another(folder):
         raise _UnusableError("its folder belongs to another user")
-    if layout.is_believed and is_open_to_others(folder):
+    if layout.is_trusted and is_open_to_others(folder):
         raise _UnusableError("others may write in its folder")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -293,7 +293,7 @@ def _prepare(path: Path, layout: DatabaseLayout) -> None:
         file = path.stat()
         if is_of_another(file):
             raise _UnusableError("it belongs to another user") from None
-        if layout.is_believed and is_open_to_others(file):
+        if layout.is_trusted and is_open_to_others(file):
             raise _UnusableError("others may write to it") from None
         if os.name == "posix" and file.st_mode & 0o077:
             path.chmod(0o600)

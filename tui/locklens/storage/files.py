@@ -1,13 +1,13 @@
-"""Writes files so that a reader sees the old bytes or the new ones, never half of them."""
+"""Single files: bounded reads, atomic writes, and whether a path lies in a folder or in the repository."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from locklens.errors import ConfigurationError
-from locklens.storage.placing import is_within
 
 
 def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> bytes:
@@ -15,7 +15,7 @@ def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> byt
 
     Args:
         path: The file.
-        limit: The largest size that is read, in bytes, whole KiB.
+        limit: The most bytes that are read, whole KiB.
         missing: Returned if there is no such file; None if that is an error.
 
     Raises:
@@ -39,14 +39,14 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     A device or a pipe is written to directly.
 
     Args:
-        path: Where to write; a symbolic link is replaced, not followed. Only one that lies outside of the repository,
-            like /dev/stdout, is followed, to a device or a pipe.
+        path: The file; a symbolic link is replaced, not followed. Only a link outside of the repository that leads to
+            a device or a pipe, like /dev/stdout, is followed.
         data: The whole new content.
-        mode: Of the new file, whatever the process's umask is.
+        mode: Permissions of the new file, whatever the process's umask is.
 
     Raises:
-        ConfigurationError: The file cannot be written, or a link in the repository that one works in leads out of it;
-            what was there is untouched.
+        ConfigurationError: The file cannot be written, or a link in the current repository leads out of it; the old
+            file is untouched.
     """
     try:
         is_repositorys = lies_in_repository(path.parent, named=path)
@@ -72,14 +72,14 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
 
 def lies_in_repository(folder: Path, *, named: Path | None = None) -> bool:
-    """True if a folder lies in the repository that one works in, or in the current folder where there is none.
+    """True if a folder lies in the current repository, or in the current folder if that is in no repository.
 
     Args:
         folder: The folder, which need not exist.
-        named: What an error names; None for the folder.
+        named: The path that an error names; None for the folder.
 
     Raises:
-        ConfigurationError: It does by its name, and a link on the way leads out: the repository decides where to.
+        ConfigurationError: Its path lies there, but a link on the way, which the repository may have made, leads out.
     """
     here = os.path.realpath(".")
     top = next((str(one) for one in (Path(here), *Path(here).parents) if os.path.lexists(one / ".git")), here)
@@ -92,3 +92,23 @@ def lies_in_repository(folder: Path, *, named: Path | None = None) -> bool:
         words = f"a link leads out of the repository, to {place}"
         raise ConfigurationError(words, path=str(named or folder), hint=hint)
     return False
+
+
+def is_within(top: str, place: str) -> bool:
+    """True if a path is a folder or in it; both are without links, on any drive."""
+    return place == top or place.startswith(top if top.endswith(os.sep) else top + os.sep)
+
+
+def is_below(top: str, place: str) -> bool:
+    """True if a path is one of the user's files in a repository: not its top, and in no folder of git's."""
+    return place != top and is_within(top, place) and ".git" not in Path(place).relative_to(top).parts
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the names in a folder to the disk, if the system has a way to."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,9 +1,12 @@
-"""The journal of the current and the last write into a repository: enough to complete or to revert it.
+"""The journal of writes into repositories: records with enough in them to complete, to revert or to undo a write.
 
-One record for each repository, with the old and the new bytes of every file, lies in the user's data folder: for the
-owner's eyes only, since configurations hold what they hold; one that another user could have written is not believed,
-since completing it would write what that user likes. A record is `pending` from before the first file is touched
-until all are written; then it is the last one `applied`. Deciding what to do with one is not done here.
+A record has the old and the new bytes of every file. It lies in the user's data folder and is readable by its owner
+only, since configurations may hold secrets. A record that another user could have written is not used, because
+completing it would write that user's bytes. A record is `pending` from before the first file is touched until all
+files are written; then it is the last one `applied`, and the applied ones before it are numbered.
+
+The functions at the end are the steps of a write; each leaves every file old or new, byte for byte. The order of the
+steps, and the decision to complete or to revert a pending record, are in `locklens.operations.write`.
 """
 
 from __future__ import annotations
@@ -20,43 +23,115 @@ import msgspec
 
 from locklens.errors import ConfigurationError
 from locklens.ownership import distrust_reason
-from locklens.storage.folder_lock import turn_within
-from locklens.storage.placing import sync_folder
-from locklens.storage.records import RECORD_SCHEMA, Record
+from locklens.storage.files import sync_folder
+from locklens.storage.folders import turn_within
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+RECORD_SCHEMA = 1
+"""The schema of records on disk; a record with any other number is left alone."""
 
-_MAX_BYTES = 512 * 1024 * 1024
-"""Bytes of one record, and of all earlier ones of a repository."""
+_MOST_RECORD_BYTES = 512 * 1024 * 1024
+"""The most bytes of one record, and of all earlier records of a repository."""
+
+_MOST_FILE_BYTES = 64 * 1024 * 1024
+"""The most bytes of a file at its place; `locklens.project.tree` has the same limit."""
 
 _MOST_PAST = 50
-"""Earlier writes that can be undone."""
+"""The most earlier writes that are kept for undo."""
 
 _PAST = "past"
-
 _DAMAGED = ".damaged"
-"""How the name of a record that was set aside ends."""
+"""The end of the name of a record that was set aside."""
 
 _UNREAD = "records of writes cannot be read: {}; whether there are any is unknown"
+_OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
-_READ = (
-    os.O_RDONLY
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
+class WrittenFile(msgspec.Struct, frozen=True):
+    """One file of a record.
+
+    Attributes:
+        place: Its absolute path without links, as the file system spells it.
+        old: Its bytes before; None if there was no such file.
+        new: Its bytes afterwards; None if it is removed.
+        mode: Its permissions.
+        link: The target of the symbolic link that it replaces; None if it replaces none.
+    """
+
+    place: bytes
+    old: bytes | None
+    new: bytes | None
+    mode: int
+    link: bytes | None = None
+
+    @property
+    def path(self) -> str:
+        """The place as Python spells it."""
+        return os.fsdecode(self.place)
+
+
+class MovedFolder(msgspec.Struct, frozen=True):
+    """One folder of a package that is replaced. `locklens.operations.write.folders.state_of` names states of a place.
+
+    Attributes:
+        place: Its absolute path.
+        old: The state before.
+        new: The state afterwards.
+        base: The folder that no place may lead out of.
+        aside: Where the old folder is kept; "" for a copy that an earlier write made, which is removed.
+        source: The folder that takes its place; "" for none.
+        takes_source: True if the source is moved there; otherwise it is copied.
+    """
+
+    place: str
+    old: str
+    new: str
+    base: str
+    aside: str = ""
+    source: str = ""
+    takes_source: bool = False
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One write of several files.
+
+    Attributes:
+        id: Random; part of the names of temporary files.
+        top: The repository, without links, as the file system spells it.
+        words: Its effects, one sentence each.
+        command: The command line that does the same.
+        at: Its time, ISO 8601 in UTC.
+        files: The files in the order in which they are written.
+        undoes: Id of the write that this one reverts, or "".
+        redoes: Id of the write that this one applies again, or "".
+        message: The commit message for it, or "".
+        folders: Folders that are replaced; a record has files or folders.
+        target: "files", or "index" if the bytes are in git's index; such a record is never pending.
+    """
+
+    id: str
+    top: bytes
+    words: tuple[str, ...]
+    command: str
+    at: str
+    files: tuple[WrittenFile, ...]
+    schema: int = RECORD_SCHEMA
+    target: str = "files"
+    undoes: str = ""
+    redoes: str = ""
+    message: str = ""
+    folders: tuple[MovedFolder, ...] = ()
 
 
 class Journal:
     """The records of all repositories.
 
     Args:
-        folder: Where they are; None for the user's own data folder.
+        folder: The folder of the records; None for `writes` in the user's data folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -80,10 +155,10 @@ class Journal:
             wait: Seconds to wait for another process.
 
         Yields:
-            Whether no other process is at it.
+            True if this process has the records; False if another one kept them for all of the wait.
 
         Raises:
-            OSError: The folder cannot be used, or is not this user's alone.
+            OSError: The folder cannot be used, or other users may write to it.
         """
         self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.mkdir(mode=0o700, exist_ok=True)
@@ -93,28 +168,27 @@ class Journal:
             yield is_held
 
     def begin(self, record: Record) -> None:
-        """Keep a record as pending, on the disk when this returns; the repository is held.
+        """Store a record as pending; it is on the disk when this returns. The caller holds the repository.
 
         Raises:
-            OSError: It cannot be kept.
+            OSError: It cannot be stored.
         """
-        self._keep(record, "pending")
+        self._store(record, "pending")
 
     def keep(self, record: Record) -> None:
-        """Keep a record as the last applied one; the repository is held.
+        """Store a record as the last applied one. The caller holds the repository.
 
         Raises:
-            OSError: It cannot be kept.
+            OSError: It cannot be stored.
         """
         self._shelve(Path(os.fsdecode(record.top)))
-        self._keep(record, "applied")
+        self._store(record, "applied")
 
-    def _keep(self, record: Record, suffix: str) -> None:
+    def _store(self, record: Record, suffix: str) -> None:
         path = self._path(Path(os.fsdecode(record.top)), suffix)
-        words = tuple(map(_spelt, record.words))
-        command, message = _spelt(record.command), _spelt(record.message)
-        spelt = msgspec.structs.replace(record, words=words, command=command, message=message)
-        data = msgspec.json.encode(spelt)
+        words = tuple(map(_escaped, record.words))
+        command, message = _escaped(record.command), _escaped(record.message)
+        data = msgspec.json.encode(msgspec.structs.replace(record, words=words, command=command, message=message))
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
@@ -134,7 +208,7 @@ class Journal:
         self._path(top, "pending").replace(self._path(top, "applied"))
 
     def _shelve(self, top: Path) -> None:
-        """Numbers the last applied record among the earlier ones, of which the oldest are removed.
+        """Number the last applied record among the earlier ones, and remove the oldest beyond the limits.
 
         A run that is killed in between leaves the same records, the newest among the earlier ones.
         """
@@ -147,7 +221,7 @@ class Journal:
         total = 0
         for index, path in enumerate(past):
             total += path.stat().st_size
-            if index >= _MOST_PAST or total > _MAX_BYTES:
+            if index >= _MOST_PAST or total > _MOST_RECORD_BYTES:
                 path.unlink(missing_ok=True)
 
     def _past(self, top: Path) -> list[Path]:
@@ -158,18 +232,18 @@ class Journal:
         return [self.folder / name for name in sorted(numbered, key=lambda name: int(name[len(lead) :]), reverse=True)]
 
     def discard(self, top: Path) -> None:
-        """Forget the pending record.
+        """Remove the pending record.
 
         Raises:
-            OSError: It cannot be done.
+            OSError: It cannot be removed.
         """
         self._path(top, "pending").unlink(missing_ok=True)
 
     def forget(self, top: Path) -> None:
-        """Remove what is kept of a repository that is no more.
+        """Remove all records of a repository that no longer exists.
 
         Raises:
-            OSError: It cannot be done.
+            OSError: One cannot be removed.
         """
         for suffix in ("pending", "applied", "lock"):
             self._path(top, suffix).unlink(missing_ok=True)
@@ -177,10 +251,10 @@ class Journal:
             path.unlink(missing_ok=True)
 
     def pending(self, top: Path) -> Record | None:
-        """Return what was begun and not finished.
+        """Return the record of a write that was begun and not finished, if there is one.
 
         Raises:
-            ConfigurationError: The record or its folder is not this user's alone.
+            ConfigurationError: The record cannot be read, or other users may write to it or to its folder.
         """
         return self._read(self.place(top))
 
@@ -189,36 +263,30 @@ class Journal:
         return self._path(top, "pending")
 
     def last(self, top: Path) -> Record | None:
-        """Return what was written last; errors as of `pending`."""
+        """Return the last applied record, if there is one. Raises the same errors as `pending`."""
         return self._read(self._path(top, "applied"))
 
     def writes(self, top: Path) -> tuple[Record, ...]:
-        """Return what was written, the newest first, reversals included; errors as of `pending`."""
+        """Return all applied records, the newest first, reversals included. Raises the same errors as `pending`."""
         records = (self._read(path) for path in (self._path(top, "applied"), *self._past(top)))
         return tuple(record for record in records if record is not None)
 
     def damaged(self, top: Path) -> tuple[Path, ...]:
-        """Return the records of a repository that could not be decoded and were set aside; errors as of `pending`."""
+        """Return the records of a repository that could not be decoded and were set aside."""
         lead = self._path(top, "").name
         names = (name for name in self._names() if name.startswith(lead) and name.endswith(_DAMAGED))
         return tuple(self.folder / name for name in sorted(names))
 
     def unfinished(self) -> tuple[Path, ...]:
-        """Return the repositories in which a write was begun and not finished; cheap where there is none.
+        """Return the repositories in which a write was begun and not finished; this is fast if there are none.
 
-        Raises:
-            ConfigurationError: There is a record that is not this user's alone, or the folder is not.
+        Raises the same errors as `pending`.
         """
         names = [name for name in self._names() if name.endswith(".pending")]
         records = (self._read(self.folder / name) for name in sorted(names))
         return tuple(Path(os.fsdecode(record.top)) for record in records if record is not None)
 
     def _names(self) -> list[str]:
-        """Return the names of all records.
-
-        Raises:
-            ConfigurationError: The folder cannot be listed.
-        """
         try:
             return os.listdir(self.folder)  # noqa: PTH208
         except (FileNotFoundError, NotADirectoryError):
@@ -233,13 +301,13 @@ class Journal:
     def _read(self, path: Path) -> Record | None:
         """Read a record; a damaged one is set aside, since it is unusable."""
         try:
-            with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123
+            with open(os.open(path, _OPEN | _NO_FOLLOW), "rb") as file:  # noqa: PTH123
                 status = os.fstat(file.fileno())
-                if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+                if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_RECORD_BYTES:
                     return None
                 _require_own(self.folder, self.folder.stat())
                 _require_own(path, status)
-                record = msgspec.json.decode(file.read(_MAX_BYTES), type=Record)
+                record = msgspec.json.decode(file.read(_MOST_RECORD_BYTES), type=Record)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -259,6 +327,87 @@ def _require_own(path: Path, status: os.stat_result) -> None:
         raise ConfigurationError(f"records of writes there are not used: {why}", path=str(path), hint=hint)
 
 
-def _spelt(text: str) -> str:
-    """A text as JSON can say it: file names need not be UTF-8."""
+def _escaped(text: str) -> str:
+    """Escape lone surrogates, which JSON cannot hold: file names need not be UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def temporary(record: Record, file: WrittenFile) -> str:
+    """Return the path of a file's new bytes before the rename: beside it, with a name that the tools ignore."""
+    number = record.files.index(file)
+    return os.path.join(os.path.dirname(file.path), f".locklens-{record.id}-{number}")  # noqa: PTH118, PTH120
+
+
+def current(file: WrittenFile) -> bytes | None:
+    """Return the bytes that are at a file's place now; None if there is no file.
+
+    Raises:
+        OSError: It cannot be read, is no regular file, or is larger than any that locklens writes.
+    """
+    is_link = file.link is not None and link_at(file.place) == file.link
+    try:
+        # A device acts on being opened, so what it is has to be known before; and again afterwards.
+        _require_regular(os.stat(file.path) if is_link else os.lstat(file.path))  # noqa: PTH116
+        flags = _OPEN if is_link else _OPEN | _NO_FOLLOW
+        with open(os.open(file.path, flags), "rb") as stream:  # noqa: PTH123
+            _require_regular(os.fstat(stream.fileno()))
+            data = stream.read(_MOST_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    if len(data) > _MOST_FILE_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return data
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "it is not a regular file")
+
+
+def link_at(place: bytes) -> bytes | None:
+    """Return the target of the symbolic link at a place; None if there is no link.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    return os.readlink(place) if os.path.islink(place) else None  # noqa: PTH114, PTH115
+
+
+def write_temporary(file: WrittenFile, data: bytes, name: str) -> None:
+    """Write bytes to a temporary file and flush it to the disk; it gets the file's permissions and owner.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    with open(os.open(name, flags, 0o600), "wb") as stream:  # noqa: PTH123
+        stream.write(data)
+        stream.flush()
+        with suppress(OSError):
+            owner = os.stat(file.path)  # noqa: PTH116
+            if hasattr(os, "fchown") and (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(stream.fileno(), owner.st_uid, owner.st_gid)
+        os.chmod(name, file.mode)  # noqa: PTH101
+        os.fsync(stream.fileno())
+
+
+def put_in_place(file: WrittenFile, data: bytes | None, name: str) -> None:
+    """Put bytes in a file's place in one step, or remove the file; its old bytes bring back a link that they replaced.
+
+    Args:
+        file: The file.
+        data: Its bytes; None removes it.
+        name: Path of the temporary file; an existing one is replaced.
+
+    Raises:
+        OSError: The file cannot be replaced or removed.
+    """
+    if file.link is None and data is None:
+        Path(file.path).unlink(missing_ok=True)
+        return
+    Path(name).unlink(missing_ok=True)
+    if file.link is not None and data == file.old:
+        os.symlink(file.link, os.fsencode(name))  # noqa: PTH211
+    elif data is not None:
+        write_temporary(file, data, name)
+    os.replace(name, file.path)  # noqa: PTH105

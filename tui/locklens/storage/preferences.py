@@ -39,7 +39,7 @@ def default_preferences_path() -> Path:
 
 
 def read_preferences(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the values by key, and notices with file and line of those that do not count; never fails."""
+    """Return the values by key, and a notice with file and line for each invalid one; never raises."""
     try:
         text = _read(path)
         document = _parsed(text, path)
@@ -115,7 +115,7 @@ def _value(document: Mapping[str, object], key: str) -> object:
 
 
 def _line_of(text: str, key: str) -> int | None:
-    """The index of the line that sets a key; None if no line does in the usual form."""
+    """The index of the line that sets a key; None if no line does so in the usual form."""
     table, _, name = key.rpartition(".")
     here = ""
     for index, line in enumerate(text.split("\n")):
@@ -150,7 +150,7 @@ def _with_value(text: str, key: str, value: str) -> str:
 
 
 def _require_only_change(before: dict[str, object], after: dict[str, object], key: str, value: str, path: Path) -> None:
-    """Refuse an edit that did anything else than set the key, such as within a string of several lines."""
+    """Refuse an edit that changed anything but the key's value, such as a line within a string of several lines."""
     table, _, name = key.rpartition(".")
     expected = {**before}
     if table:

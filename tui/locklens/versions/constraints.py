@@ -1,25 +1,38 @@
-"""Constraints: the versions that satisfy them, and the relation of two of them."""
+"""Constraints: the versions that satisfy them, the relation of two of them, and the rewrite that admits a version."""
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from functools import lru_cache
 from itertools import accumulate, combinations
 
 from msgspec import Struct
 
-from locklens.versions.terms import WRONG_SYNTAX, ConstraintSyntaxError, Term, is_plausible, scan_terms, term_key
-from locklens.versions.version import MAX_TEXT, Version, newest
+from locklens.versions.version import (
+    MAX_TEXT,
+    NUMBERS,
+    WRONG_SYNTAX,
+    ConstraintSyntaxError,
+    Operator,
+    Term,
+    Version,
+    is_plausible,
+    newest,
+    scan_terms,
+    term_key,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from packaging.ranges import VersionRange
 
-
 _MAX_PAIRED = 100
-"""Terms of which each pair is looked at; real configurations have some ten for a provider."""
+"""The most terms of which each pair is examined; real configurations have some ten for a provider."""
+
+_PIECE = re.compile(r"(?P<lead>\s*(?:<=|>=|!=|~>|[<>=])?\s*)(?P<version>\S+)(?P<rest>\s*)\Z")
 
 
 class Relation(Enum):
@@ -136,9 +149,8 @@ class Constraints(Struct, frozen=True):
         )
 
     def _released(self) -> VersionRange:
-        from locklens.versions.ranges import released
 
-        return released(self.terms)
+        return _released_by(self.terms)
 
 
 class _Meeting(Struct, frozen=True):
@@ -155,9 +167,7 @@ class _Meeting(Struct, frozen=True):
     @classmethod
     def of(cls, term: Term, candidates: frozenset[Version]) -> _Meeting:
         """The versions that satisfy one term."""
-        from locklens.versions.ranges import released
-
-        return cls(term, released((term,)), frozenset(version for version in candidates if term.holds(version)))
+        return cls(term, _released_by((term,)), frozenset(version for version in candidates if term.holds(version)))
 
     @property
     def is_empty(self) -> bool:
@@ -199,3 +209,113 @@ def canonical(text: str) -> str:
         ConstraintSyntaxError: With the real tools' words.
     """
     return str(Constraints.parse_recorded(text))
+
+
+def _released_by(terms: Iterable[Term]) -> VersionRange:
+    """Return the range of released versions that meet all terms; 0.0.0, which the tools never select, is not in it."""
+    found = _at_least((0, 0, 1))
+    for term in terms:
+        found &= _range_of(term)
+    return found
+
+
+def _specifiers(text: str) -> VersionRange:
+    from packaging.specifiers import SpecifierSet
+
+    return SpecifierSet(text, prereleases=False).to_range()
+
+
+def _at_least(triple: tuple[int, int, int]) -> VersionRange:
+    return _specifiers(">={}.{}.{}".format(*triple))
+
+
+def _below(triple: tuple[int, int, int]) -> VersionRange:
+    return _specifiers("<{}.{}.{}".format(*triple))
+
+
+def _range_of(term: Term) -> VersionRange:
+    """The released versions that meet a term.
+
+    Each release X.Y.Z stands for all that lies in [X.Y.Z, X.Y.Z+1), so that the gaps that packaging sees between two
+    releases are none; a pre-release operand lies just below its release.
+    """
+    triple = term.version.numbers
+    after = (triple[0], triple[1], triple[2] + 1)
+    is_release = not term.version.prerelease
+    cell = _at_least(triple) & _below(after)
+    match term.operator:
+        case Operator.EQUAL:
+            return cell if is_release and not term.version.metadata else cell - cell
+        case Operator.NOT_EQUAL:
+            return ~cell if is_release and not term.version.metadata else _at_least((0, 0, 0))
+        case Operator.GREATER:
+            return _at_least(after if is_release else triple)
+        case Operator.GREATER_EQUAL:
+            return _at_least(triple)
+        case Operator.LESS:
+            return _below(triple)
+        case Operator.LESS_EQUAL:
+            return _below(after if is_release else triple)
+        case Operator.PESSIMISTIC:
+            return _at_least(triple) & _below(term.ceiling.numbers)
+
+
+class NotAdmissibleError(ValueError):
+    """The version satisfies no constraint with the same operators; str() is the reason."""
+
+
+def admitting(text: str, version: Version) -> str:
+    """Return a constraint with other versions in the terms that exclude a version, so that none does any more.
+
+    Operators, spaces, the other terms and, where that is enough, the number of parts stay: for 1.3.4, `~> 1.2` becomes
+    `~> 1.3` and `1.2.3` becomes `1.3.4`. A bound above stays as far from the version as it is written: `< 1.0` becomes
+    `< 2.0`, `< 1.3` becomes `< 1.4`. Whether a pre-release is selected at all is not judged: that takes an exact term.
+
+    Args:
+        text: As it is written, and as both of the tools' parsers read it.
+        version: The version that has to satisfy the result.
+
+    Raises:
+        ConstraintSyntaxError: The text is no constraint.
+        NotAdmissibleError: A term excludes the version with any number, as `!=` does.
+    """
+    terms = Constraints.parse(text).terms
+    pieces = text.split(",")
+    assert len(terms) == len(pieces)  # a comma stands between terms, and nowhere else
+    changed = [
+        piece if term.holds(version) else _changed(piece, term, version)
+        for piece, term in zip(pieces, terms, strict=True)
+    ]
+    return ",".join(changed)
+
+
+def _changed(piece: str, term: Term, version: Version) -> str:
+    match = _PIECE.match(piece)
+    assert match is not None  # it is a term
+    written = NUMBERS.match(match["version"])
+    parts = [int(number) for number in written[0].split(".")] if written else []
+    for number in _candidates(term.operator, parts, version):
+        if Constraints.parse(f"{term.operator.value} {number}").terms[0].holds(version):
+            return f"{match['lead']}{number}{match['rest']}"
+    is_ban = term.operator is Operator.NOT_EQUAL
+    what = "excludes exactly this version" if is_ban else "has no other bound that allows it"
+    raise NotAdmissibleError(f"{piece.strip()} {what}")
+
+
+def _candidates(operator: Operator, parts: list[int], version: Version) -> Iterator[str]:
+    """The numbers that may stand behind an operator instead, the shortest first."""
+    if operator is Operator.NOT_EQUAL:
+        return
+    if operator is Operator.LESS:
+        yield _next_bound(parts, version)
+        return
+    yield ".".join(map(str, version.numbers[: len(parts)]))
+    if operator is not Operator.PESSIMISTIC or len(parts) == len(version.numbers):
+        yield str(version)
+
+
+def _next_bound(parts: list[int], version: Version) -> str:
+    """The lowest bound above a version that ends in as many zeros as the old one."""
+    last = max((place for place, number in enumerate(parts) if number), default=0)
+    numbers = [*version.numbers[:last], version.numbers[last] + 1, *(0 for _ in parts[last + 1 :])]
+    return ".".join(map(str, numbers))

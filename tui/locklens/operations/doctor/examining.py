@@ -15,7 +15,7 @@ from locklens.lockfile.render import is_canonical
 from locklens.operations.doctor.past import LockHistory
 from locklens.operations.doctor.places import PackageFinder, configured_sources, differing_files, holding
 from locklens.project.clifiles import this_platform
-from locklens.storage.placing import is_within
+from locklens.storage.files import is_within
 
 if TYPE_CHECKING:
     import threading

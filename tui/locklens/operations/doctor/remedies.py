@@ -11,7 +11,7 @@ from locklens.doctor.examined import KEPT_ASIDE
 from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Remedy, RemedyWrite, TrustCost
 from locklens.hashes import hashes_of_files
 from locklens.operations.doctor.places import holding
-from locklens.selection.reasons import conflicts
+from locklens.selection.choosing import conflicts
 from locklens.text import shell_words
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from locklens.project.tree import name_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from locklens.storage.records import MovedFolder
+    from locklens.storage.journal import MovedFolder
 
 
 class PlannedFile(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from locklens.addresses import display_host
 from locklens.lockfile.update import Difference
 from locklens.operations.plan.files import FileChanges, file_order
-from locklens.storage.placing import is_within
+from locklens.storage.files import is_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.operations.plan.files import WriteTarget
 from locklens.operations.write.folders import move, real_place
-from locklens.storage.journal import Journal
-from locklens.storage.placing import (
+from locklens.storage.files import is_below, is_within, sync_folder
+from locklens.storage.journal import (
+    Journal,
+    Record,
+    WrittenFile,
     current,
-    is_below,
-    is_within,
     link_at,
     put_in_place,
-    sync_folder,
     temporary,
     write_temporary,
 )
-from locklens.storage.records import Record, WrittenFile
 from locklens.text import disk_advice, reason_of
 
 if TYPE_CHECKING:

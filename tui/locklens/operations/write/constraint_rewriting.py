@@ -10,7 +10,7 @@ from locklens.operations.plan.files import PlannedFile
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.selection import combined
-from locklens.selection.reasons import holds_against
+from locklens.selection.choosing import holds_against
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.packages.installed import h1_of_folder
-from locklens.storage.placing import is_within, sync_folder
-from locklens.storage.records import MovedFolder
+from locklens.storage.files import is_within, sync_folder
+from locklens.storage.journal import MovedFolder
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.storage.records import Record
+    from locklens.storage.journal import Record
 
 ABSENT = "nothing"
 """The state of a place where nothing is."""

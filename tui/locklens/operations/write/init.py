@@ -34,7 +34,7 @@ from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
 from locklens.releases.facts import NetworkSettings
 from locklens.releases.session import ReleaseSession
-from locklens.storage.folder_lock import turn
+from locklens.storage.folders import turn
 
 if TYPE_CHECKING:
     import threading

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
 from locklens.operations.write.folders import real_place, revert
-from locklens.storage.journal import Journal
-from locklens.storage.placing import current, is_below, is_within, put_in_place, temporary
+from locklens.storage.files import is_below, is_within
+from locklens.storage.journal import Journal, current, put_in_place, temporary
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from locklens.storage.records import Record, WrittenFile
+    from locklens.storage.journal import Record, WrittenFile
 
 
 _ELSEWHERE = object()

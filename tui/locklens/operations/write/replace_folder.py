@@ -16,7 +16,7 @@ from locklens.operations.plan.model import Plan
 from locklens.operations.write.folders import ABSENT, state_of
 from locklens.operations.write.operation import no_progress
 from locklens.operations.write.undo import top_of
-from locklens.storage.records import MovedFolder
+from locklens.storage.journal import MovedFolder
 from locklens.text import listing, shell_words
 
 if TYPE_CHECKING:

@@ -125,7 +125,7 @@ def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected
         if address not in now and entry is None:
             words = f"{name} is locked neither now nor in {lock.path}"
             draft.fail(root.path, ConfigurationError(words, path=root.lock.path), address=name)
-        elif address in now and entry is not None and now[address].says == entry.says:
+        elif address in now and entry is not None and now[address].written == entry.written:
             draft.note(root.path, f"already as in {lock.path}", address=name)
         else:
             going[address] = entry

@@ -19,8 +19,7 @@ from locklens.operations.write.source import EntryPlatforms
 from locklens.policy import Policy
 from locklens.review.rules.signing import has_say, signing_objection
 from locklens.selection import NOT_ALLOWED_HOLD, Unselectable, combined, cooldown_holds, explain_selection, select
-from locklens.selection.explaining import past_cooldown
-from locklens.selection.reasons import holds_against, newest_of
+from locklens.selection.choosing import holds_against, newest_of, past_cooldown
 from locklens.text import counted
 from locklens.versions import newest
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
-from locklens.lockfile.graft import graft
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
+from locklens.lockfile.splice import graft
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.plan.files import PlannedFile, WriteTarget
 from locklens.operations.plan.model import PlannedChange

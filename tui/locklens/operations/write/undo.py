@@ -22,14 +22,14 @@ from locklens.operations.plan.model import Plan, PlannedChange
 from locklens.operations.write.folders import require_as_planned, reversed_folder
 from locklens.operations.write.operation import no_progress
 from locklens.project.roots import LOCK_FILE
-from locklens.storage.journal import Journal
-from locklens.storage.placing import current, is_within
+from locklens.storage.files import is_within
+from locklens.storage.journal import Journal, current
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from locklens.storage.records import Record, WrittenFile
+    from locklens.storage.journal import Record, WrittenFile
 
 
 _NAMED = 3

@@ -19,7 +19,7 @@ from locklens.doctor.model import PackagePath
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.review.reports.lines import Role, Span, line
-from locklens.storage.placing import is_within
+from locklens.storage.files import is_within
 from locklens.text import reason_of
 from locklens.ui import views
 from locklens.ui.dialogs.form import Answers, Field, FormDialog

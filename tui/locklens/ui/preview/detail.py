@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.plan.files import PlannedFile
     from locklens.review.model import Review, RootReview
-    from locklens.storage.records import MovedFolder
+    from locklens.storage.journal import MovedFolder
     from locklens.ui.preview.plan_pane import PlanProgress
 
 _FILES = 8

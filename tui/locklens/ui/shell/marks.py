@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from locklens.storage.store import Store
+from locklens.storage.marks import MarkStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -21,7 +21,7 @@ class MarkKeeper:
     """
 
     def __init__(self, path: Path | None, on_notice: Callable[[str], object]) -> None:
-        self._store = Store(path)
+        self._store = MarkStore(path)
         self._on_notice = on_notice
         self._queue = ThreadPoolExecutor(max_workers=1, thread_name_prefix="marks")
 

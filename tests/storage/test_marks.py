@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from platformdirs import user_data_path
 
-from locklens.storage.store import Store, default_store_path
+from locklens.storage.marks import MarkStore, default_marks_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +24,12 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_marks_survive_and_are_kept_apart_by_repository(path: Path) -> None:
-    store = Store(path)
+    store = MarkStore(path)
     store.mark("here", ["a", "b"])
     store.mark("here", ["a"])
     store.mark("there", ["c"])
     store.unmark("here", ["b", "never"])
-    again = Store(path)
+    again = MarkStore(path)
     assert again.marks("here") == {"a"}
     assert again.marks("there") == {"c"}
     assert again.marks("nowhere") == frozenset()
@@ -40,9 +40,9 @@ def test_marks_survive_and_are_kept_apart_by_repository(path: Path) -> None:
 def test_marks_by_ids_of_earlier_versions_are_dropped_and_said(path: Path) -> None:
     """Such an id could stand for several changes; that the user looked at one of them cannot be carried over."""
     now = ["0" * 32, "finding:" + "0" * 32]
-    Store(path).mark("here", ["0123456789abcdef", "finding:0123456789abcdef", *now])
-    Store(path).mark("there", ["0123456789abcdef"])
-    again = Store(path)
+    MarkStore(path).mark("here", ["0123456789abcdef", "finding:0123456789abcdef", *now])
+    MarkStore(path).mark("there", ["0123456789abcdef"])
+    again = MarkStore(path)
     assert again.marks("here") == set(now)
     (notice,) = again.take_notices()
     assert notice.startswith("2 marks of reviewed changes were dropped: ")
@@ -53,7 +53,7 @@ def test_marks_by_ids_of_earlier_versions_are_dropped_and_said(path: Path) -> No
 
 
 def test_the_time_of_a_mark_is_the_first_one(path: Path) -> None:
-    store = Store(path)
+    store = MarkStore(path)
     store.mark("here", ["a"])
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE marks SET marked_at = 'then'")
@@ -66,20 +66,20 @@ def test_the_time_of_a_mark_is_the_first_one(path: Path) -> None:
 def test_nobody_else_may_read_it(path: Path) -> None:
     before = os.umask(0)
     try:
-        Store(path).mark("here", ["a"])
+        MarkStore(path).mark("here", ["a"])
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     path.chmod(0o644)
-    Store(path).marks("here")
+    MarkStore(path).marks("here")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @posix_only
 def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    Store(tmp_path / "store.sqlite3").mark("here", ["a"])
+    MarkStore(tmp_path / "store.sqlite3").mark("here", ["a"])
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
@@ -89,7 +89,7 @@ def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
 def test_a_damaged_file_is_set_aside_by_name(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
-    store = Store(path)
+    store = MarkStore(path)
     store.mark("here", ["a"])
     assert store.marks("here") == {"a"}
     (aside,) = path.parent.glob("store.sqlite3.damaged-*")
@@ -97,7 +97,7 @@ def test_a_damaged_file_is_set_aside_by_name(path: Path, content: bytes) -> None
     (notice,) = store.take_notices()
     assert str(aside) in notice
     assert store.take_notices() == ()
-    assert Store(path).marks("here") == {"a"}
+    assert MarkStore(path).marks("here") == {"a"}
 
 
 @posix_only
@@ -105,7 +105,7 @@ def test_a_damaged_file_is_set_aside_by_name(path: Path, content: bytes) -> None
 def test_a_read_only_folder_leaves_marks_for_this_run(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
-        store = Store(tmp_path / "data" / "store.sqlite3")
+        store = MarkStore(tmp_path / "data" / "store.sqlite3")
         store.mark("here", ["a"])
         assert store.marks("here") == {"a"}
     finally:
@@ -114,7 +114,7 @@ def test_a_read_only_folder_leaves_marks_for_this_run(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_leaves_marks_for_this_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    store = Store(tmp_path / "file" / "store.sqlite3")
+    store = MarkStore(tmp_path / "file" / "store.sqlite3")
     store.mark("here", ["a", "b"])
     store.unmark("here", ["b"])
     assert store.marks("here") == {"a"}
@@ -125,10 +125,10 @@ def test_a_folder_that_cannot_be_made_leaves_marks_for_this_run(tmp_path: Path) 
 
 
 def test_a_newer_file_is_left_alone(path: Path) -> None:
-    Store(path).mark("here", ["a"])
+    MarkStore(path).mark("here", ["a"])
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
-    store = Store(path)
+    store = MarkStore(path)
     store.mark("here", ["b"])
     assert store.marks("here") == {"b"}
     assert "newer locklens" in store.take_notices()[0]
@@ -138,8 +138,8 @@ def test_a_newer_file_is_left_alone(path: Path) -> None:
 
 def test_several_processes_at_once_lose_nothing(path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from locklens.storage.store import Store\n"
-        "store = Store(Path(sys.argv[1]))\n"
+        "import sys; from pathlib import Path; from locklens.storage.marks import MarkStore\n"
+        "store = MarkStore(Path(sys.argv[1]))\n"
         "for number in range(25): store.mark('here', [f'{sys.argv[2]}-{number}'])\n"
         "print(*store.take_notices()); sys.exit(not store.is_kept)"
     )
@@ -152,10 +152,10 @@ def test_several_processes_at_once_lose_nothing(path: Path) -> None:
     ]
     assert [run.communicate()[0].strip() for run in runs] == [b""] * 4
     assert [run.returncode for run in runs] == [0] * 4
-    assert len(Store(path).marks("here")) == 100
+    assert len(MarkStore(path).marks("here")) == 100
 
 
 def test_it_lies_in_the_data_folder_not_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert default_store_path() == user_data_path("locklens", appauthor=False) / "store.sqlite3"
+    assert default_marks_path() == user_data_path("locklens", appauthor=False) / "store.sqlite3"

@@ -1,7 +1,7 @@
 """The marks of reviewed changes, which outlive a run.
 
-They are the user's own work, so they lie in the data folder, where clearing the cache does not reach. Several
-processes may use them at once. Nothing here raises; `Store.take_notices` says in sentences what went wrong.
+They are the user's own work, so they lie in the data folder, apart from the cache. Several processes may use them at
+once. Nothing here raises; `MarkStore.take_notices` returns failures as sentences.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ _LAYOUT = DatabaseLayout(
 )
 
 _OUTDATED = re.compile("(finding:)?[0-9a-f]{16}")
-"""Ids as earlier versions made them. One could stand for several changes, so the mark says nothing of any."""
+"""Ids of earlier versions. One of them could stand for several changes, so its mark proves nothing about any."""
 
 
-def default_store_path() -> Path:
+def default_marks_path() -> Path:
     """The path of the store, in the user's data folder."""
     from platformdirs import user_data_path
 
     return user_data_path("locklens", appauthor=False) / "store.sqlite3"
 
 
-class Store:
-    """Remembers marks. Safe to use from several threads and processes; each call opens the file anew.
+class MarkStore:
+    """Marks of changes by repository, in a SQLite file. Safe to use from several threads and processes.
 
     Args:
-        path: The file; None for the user's own.
+        path: The file, which each call opens anew; None for `default_marks_path`.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._database = Database(_LAYOUT, lambda: path or default_store_path())
+        self._database = Database(_LAYOUT, lambda: path or default_marks_path())
         self._notices: list[str] = []
 
     def take_notices(self) -> tuple[str, ...]:
-        """Return the failures since the last call, and what was dropped, in sentences."""
+        """Return the failures since the last call, and the dropped marks, as sentences."""
         taken, self._notices = self._notices, []
         return (*taken, *self._database.take_notices())
 
@@ -83,13 +83,13 @@ class Store:
         return ids - outdated
 
     def mark(self, repository: str, change_ids: Collection[str]) -> None:
-        """Marks changes as reviewed; what is marked already keeps its time."""
+        """Mark changes as reviewed; a change that is marked already keeps its time."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         rows = [(repository, change_id, now) for change_id in change_ids]
         self._database.run(lambda file: file.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?, ?)", rows))
 
     def unmark(self, repository: str, change_ids: Collection[str]) -> None:
-        """Take marks back."""
+        """Remove marks."""
         rows = [(repository, change_id) for change_id in change_ids]
         self._database.run(
             lambda file: file.executemany("DELETE FROM marks WHERE repository = ? AND change_id = ?", rows)

@@ -8,8 +8,7 @@ import pytest
 from kit.real_material import real_cases
 
 from locklens.hcl import parse_constants
-from locklens.lockfile.blocks import BodyReader, from_scan
-from locklens.lockfile.scan import scan
+from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, scan
 
 TEXT = b"""# This file is maintained automatically by "terraform init".
 # Manual edits may be lost in future updates.
@@ -29,11 +28,33 @@ provider "registry.terraform.io/hashicorp/null" {
 """
 
 
+def said(block: ProviderBlock) -> tuple[object, ...]:
+    places = list(block.hash_lines), list(block.hash_columns)
+    return block.label, block.line, block.version, block.constraints, list(block.hashes or ()), *places
+
+
 def test_the_layout_of_the_tools() -> None:
-    assert scan(TEXT) == [
-        ("registry.terraform.io/hashicorp/aws", 4, "5.1.0", "~> 5.0", ["h1:a", "zh:b"]),
-        ("registry.terraform.io/hashicorp/null", 13, "3.2.0", None, []),
-    ]
+    found = scan(TEXT)
+    assert found is not None
+    aws, null = found
+    assert said(aws) == (
+        Text("registry.terraform.io/hashicorp/aws", 4, 10),
+        4,
+        Text("5.1.0", 5, 17),
+        Text("~> 5.0", 6, 17),
+        ["h1:a", "zh:b"],
+        [8, 9],
+        [5, 5],
+    )
+    assert said(null) == (
+        Text("registry.terraform.io/hashicorp/null", 13, 10),
+        13,
+        Text("3.2.0", 14, 13),
+        None,
+        [],
+        [],
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,10 +95,4 @@ def test_real_files_are_read_as_the_hcl_reader_reads_them(case: Path) -> None:
         assert body is not None
         reader = BodyReader()
         reader.read(body)
-        assert [
-            (one.label, one.version, one.constraints, list(one.hashes or ()), list(one.hash_lines))
-            for one in reader.blocks
-        ] == [
-            (one.label, one.version, one.constraints, list(one.hashes or ()), list(one.hash_lines))
-            for one in map(from_scan, scanned)
-        ]
+        assert [*map(said, reader.blocks)] == [*map(said, scanned)]

@@ -10,9 +10,8 @@ import pytest
 from kit.waiting import LIMIT
 
 from locklens.errors import ConfigurationError
-from locklens.storage import realfolders
-from locklens.storage.folder_lock import turn, turn_within
-from locklens.storage.realfolders import RealFolder, Way, leads_through_link
+from locklens.storage import folders
+from locklens.storage.folders import OpenFolders, RealFolder, leads_through_link, turn, turn_within
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def top(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A trusted folder, reached by a link; also as on systems that open no folders."""
     if request.param == "paths":
-        monkeypatch.setattr(realfolders, "_HAS_DESCRIPTORS", False)
+        monkeypatch.setattr(folders, "_HAS_DESCRIPTORS", False)
     (tmp_path / "real").mkdir()
     (tmp_path / "outside").mkdir()
     (tmp_path / "top").symlink_to("real")
@@ -29,13 +28,13 @@ def top(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Monk
 
 
 def test_missing_folders_are_made_and_go_again_where_nothing_is_in_them(top: Path) -> None:
-    with Way(top, ("a", "b", "c")) as way:
+    with OpenFolders(top, ("a", "b", "c")) as way:
         way.end.make("d")
         way.end.remove_empty("d")
         assert (top / "a/b/c").is_dir()
         way.tidy()
     assert list(top.iterdir()) == []
-    with Way(top, ("a", "b", "c")) as way:
+    with OpenFolders(top, ("a", "b", "c")) as way:
         (top / "a" / "file").touch()
         way.tidy()
     assert [path.name for path in (top / "a").iterdir()] == ["file"]
@@ -48,7 +47,7 @@ def test_a_link_is_not_entered_and_what_was_made_is_gone(top: Path, name: str) -
     link.symlink_to(top.parent / "outside")
     assert leads_through_link(top, ("a", "b", "c"))
     with pytest.raises(ConfigurationError, match=f"{name}: it is a link") as caught:
-        Way(top, ("a", "b", "c", "d"))
+        OpenFolders(top, ("a", "b", "c", "d"))
     assert "TF_DATA_DIR" in caught.value.hint
     assert list((top.parent / "outside").iterdir()) == []
     assert link.is_symlink()
@@ -62,10 +61,10 @@ def test_what_is_real_or_missing_leads_through_no_link(top: Path) -> None:
 
 
 def test_a_link_that_takes_the_place_of_a_folder_is_not_followed(top: Path) -> None:
-    if not realfolders._HAS_DESCRIPTORS:
+    if not folders._HAS_DESCRIPTORS:
         pytest.skip("takes folders that are held open")
     outside = top.parent / "outside"
-    with Way(top, ("a", "b")) as way:
+    with OpenFolders(top, ("a", "b")) as way:
         (top / "a").rename(top / "moved")
         (top / "a").symlink_to(outside)
         (outside / "b").mkdir()
@@ -108,7 +107,7 @@ def test_a_turn_is_not_taken_through_a_link(top: Path) -> None:
 def test_a_turn_leaves_no_file_and_whoever_waited_has_one_with_a_name(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("locklens.storage.folder_lock._SAY_AFTER", -1.0)
+    monkeypatch.setattr("locklens.storage.folders._SAY_AFTER", -1.0)
     waits, found = threading.Event(), []
 
     def wait_for_it() -> None:
@@ -126,7 +125,7 @@ def test_a_turn_leaves_no_file_and_whoever_waited_has_one_with_a_name(
 
 
 def test_turns_never_overlap_though_each_removes_its_file(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locklens.storage.folder_lock._GLANCE", 0.0)
+    monkeypatch.setattr("locklens.storage.folders._GLANCE", 0.0)
     inside: list[int] = []
     overlaps: list[list[int]] = []
 
