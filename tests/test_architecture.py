@@ -35,7 +35,7 @@ DOORS = {
     "lark": ("hcl",),
     "msgspec": ANYWHERE,
     "packaging": ("versions",),
-    "platformdirs": ("hcl.grammar", "storage"),  # the parser keeps its compiled tables in the user's cache folder
+    "platformdirs": ("hcl.expressions", "storage"),  # the parser keeps its compiled tables in the user's cache folder
     "rich": ("ui",),
     "shtab": ("cli.completion",),
     "sqlite3": ("storage",),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from locklens.errors import LockLensError
-from locklens.hcl.grammar import _parser
+from locklens.hcl.expressions import _parser
 from locklens.text import visible
 
 FREE_CALLS = 60_000

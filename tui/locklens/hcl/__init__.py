@@ -1,10 +1,10 @@
-"""Text to plain values with their places, for both syntaxes of HCL; the only user of python-hcl2.
+"""Reads both syntaxes of HCL into plain values with their places; the only user of python-hcl2.
 
 python-hcl2 parses the expressions of configurations. It accepts much that the real parser refuses: arguments set
-twice, lines broken inside strings, unknown escapes, missing line ends; and a reader that is milder than the tools sees
-another configuration than they do. So where arguments, blocks and strings begin and end is found here, as HCL finds it,
-and python-hcl2 gets the expressions that are wanted, one by one and bounded. Lock files hold constants alone, which are
-read here, as strictly as HCL does.
+twice, lines broken inside strings, unknown escapes, missing line ends. A more lenient parser sees a different
+configuration than the tools, so the ends of arguments, blocks and strings are found here, as HCL finds them, and
+python-hcl2 gets the wanted expressions one by one, with bounds on their size. Lock files hold constants alone, which
+are read here as strictly as HCL reads them.
 """
 
 from __future__ import annotations
@@ -45,38 +45,39 @@ def parse(
     Args:
         data: The file's bytes.
         json: True if the file is in HCL's JSON syntax.
-        wanted: Which arguments get a value; in JSON all of them do. Others are Dynamic, and not judged: the real parser
-            may refuse them.
-        known: Values of references by their steps, which take the place of these in what is wanted; not in JSON.
+        wanted: The arguments that get a value; in JSON all of them do. Others are Dynamic and not checked: the real
+            parser may refuse them.
+        known: Values that replace references in wanted arguments, by the steps of the reference; not in JSON.
 
     Returns:
-        The body and everything that is wrong with what is read of it. Never raises for what is in the file.
+        The body, and the problems of what is read of it. Never raises for the contents of a file.
     """
     if len(data) > MAX_CONFIGURATION_BYTES:
         return _too_large()
     if json:
         return parse_json(data)
+    from locklens.hcl.expressions import Expressions
     from locklens.hcl.native import parse_native
 
-    return parse_native(decode(data), wanted, known)
+    return parse_native(decode(data), lambda source: Expressions(source, known).read, wanted)
 
 
 def parse_json(data: bytes) -> Parsed:
     """Read a file in HCL's JSON syntax."""
     if len(data) > MAX_CONFIGURATION_BYTES:
         return _too_large()
-    from locklens.hcl.json_syntax import parse_json_body as read
+    from locklens.hcl.json_syntax import parse_json_body
 
-    return read(decode(data))
+    return parse_json_body(decode(data))
 
 
 def parse_constants(data: bytes) -> Parsed:
     """Read a file in native syntax that holds constants alone, as lock files do; any other value is Dynamic."""
     if len(data) > MAX_CONFIGURATION_BYTES:
         return _too_large()
-    from locklens.hcl.native import parse_native_constants as read
+    from locklens.hcl.native import Constants, parse_native
 
-    return read(decode(data))
+    return parse_native(decode(data), lambda source: Constants(source).read)
 
 
 def _too_large() -> Parsed:
@@ -85,14 +86,14 @@ def _too_large() -> Parsed:
 
 
 def parse_expression(text: str) -> Expression | None:
-    """Read a native expression that stands in a text of its own, as in strings of the JSON syntax.
+    """Read a native expression from a text of its own, such as a string in JSON syntax.
 
     Returns:
-        The expression, whose places are the text's own; None where the text is no expression.
+        The expression, with places in this text; None if the text is no expression.
     """
-    from locklens.hcl.expressions import parse_whole_expression as read
+    from locklens.hcl.expressions import parse_whole_expression
 
-    return read(text)
+    return parse_whole_expression(text)
 
 
 __all__ = [

@@ -1,22 +1,36 @@
-"""Expressions of configurations, parsed by python-hcl2: constants, lists, objects and references have a value here.
+"""The expressions of configurations, parsed by python-hcl2: constants, lists, objects and references get values here.
 
-Only its parser is used: what python-hcl2 builds on top of the tree shares mutable state between threads. What it reads
-otherwise than HCL does (strings with escapes and templates, heredocs, comments) is read here, and stands in the text
-that it gets as a plain string of the same length, or as blanks. Nesting and lengths are bounded before it sees any.
+Only its parser is used: what python-hcl2 builds on top of the tree shares mutable state between threads. Nesting and
+lengths are bounded before it sees a text; strings and heredocs are found and evaluated by `locklens.hcl.strings`.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
+import threading
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from locklens.hcl import grammar
-from locklens.hcl.constants import KEYWORDS, number
-from locklens.hcl.plain import read_plain
+from locklens.hcl.native import number, read_plain
 from locklens.hcl.scan import Scanner
-from locklens.hcl.source import SourceText, SyntaxProblemError
-from locklens.hcl.strings import Template, TextSpan, normal
-from locklens.hcl.values import Dynamic, Expression, IndexStep, ListExpr, Literal, ObjectExpr, Reference, SourcePlace
+from locklens.hcl.strings import TextSpan, normal
+from locklens.hcl.values import (
+    KEYWORDS,
+    Dynamic,
+    Expression,
+    IndexStep,
+    ListExpr,
+    Literal,
+    ObjectExpr,
+    Reference,
+    SourcePlace,
+    SourceText,
+    SyntaxProblemError,
+)
+from locklens.ownership import distrust_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,14 +38,20 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 MAX_LENGTH = 64 * 1024
-"""Characters of one expression that are parsed."""
+"""The most characters of one expression that are parsed."""
 
 MAX_TOTAL = 256 * 1024
-"""Characters of all expressions of one file that are parsed: some two seconds. Real files have some thousands."""
+"""The most characters of all expressions of one file: some two seconds of parsing. Real files have some thousands."""
 
-_STRING = re.compile(r'"[^"\\$%]*+"\Z')
-_ODD = re.compile(r"[\\$%#]|//|/\*|<<")
-_ODD_STRING = re.compile(r"[\\$%]|\A<")
+_PREFIX = "a = "
+OFFSET = len(_PREFIX)
+"""The offset of an expression in the parsed text: python-hcl2 reads arguments, not bare expressions."""
+
+_BROKEN = "Expected the start of an expression, or its end."
+_lock = threading.Lock()
+
+_PLAIN_STRING = re.compile(r'"[^"\\$%]*+"')
+_MASKED = re.compile(r"[$%]|\A<")
 _COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*(?s:.*?)\*/")
 _BETWEEN = re.compile(r'(?:[^"#/<]|/(?![/*])|<(?!<))++')
 
@@ -41,21 +61,20 @@ class Expressions:
 
     Args:
         source: The text.
-        known: Values of references, which take the place of these.
+        known: Values that replace references, by the steps of the reference.
     """
 
     def __init__(self, source: SourceText, known: Mapping[tuple[str | int, ...], str] | None = None) -> None:
         self._source = source
         self._known = known or {}
         self._scanner = Scanner(source)
-        self._templates: dict[int, Template] = {}
         self._length = 0
 
     def read(self, span: TextSpan) -> Expression:
-        """Return the expression that a piece of the text is.
+        """Return the expression in a range of the text.
 
         Raises:
-            SyntaxProblemError: It is none, or more than is read.
+            SyntaxProblemError: There is none, or it is longer than is read.
         """
         found = self._parsed(span)
         if self._known and isinstance(found, Reference) and (value := self._known.get(found.parts)) is not None:
@@ -68,31 +87,28 @@ class Expressions:
         if end - start > MAX_LENGTH or self._length > MAX_TOTAL:
             detail = f"More than {MAX_LENGTH} characters of one expression, or {MAX_TOTAL} of one file, are not read."
             raise SyntaxProblemError(start, "Expression too long", detail)
-        text = self._source.text[start:end]
-        if _STRING.match(text):
+        text = self._source.text
+        if _PLAIN_STRING.fullmatch(text, start, end):
             return self.string(start, end)
         if (plain := read_plain(self._source, start, end)) is not None:
             return plain
-        if _ODD.search(text):
-            text = self._masked(text, start)
-        tree, read = grammar.parse(text, start)
-        return _Values(self, read, start - grammar.OFFSET).value(tree)
+        tree, read = syntax_tree(self._masked(text[start:end], start), start)
+        return _Values(self, read, start - OFFSET).value(tree)
 
     def place(self, start: int, end: int) -> SourcePlace:
-        """Return the place of a piece of the text."""
+        """Return the place of a range of the text."""
         return self._source.place(start, end)
 
     def string(self, start: int, end: int) -> Expression:
-        """Return what the quoted string or the heredoc is that stands between two offsets.
+        """Return the value of the quoted string or the heredoc between two offsets.
 
         Raises:
-            SyntaxProblemError: It holds what is not read.
+            SyntaxProblemError: An interpolation in it cannot be read.
         """
-        place = self._source.place(start, end)
-        template = self._templates.get(start)
-        if template is None:
-            return Literal(normal(self._source.text[start + 1 : end - 1], start), place)
-        return template.value(place, self._interpolated)
+        text, place = self._source.text, self._source.place(start, end)
+        if _PLAIN_STRING.fullmatch(text, start, end):
+            return Literal(normal(text[start + 1 : end - 1], start), place)
+        return self._scanner.template(start).value(place, self._interpolated)
 
     def _interpolated(self, span: TextSpan) -> Expression:
         text = self._source.text[span.start : span.end]
@@ -100,7 +116,17 @@ class Expressions:
         return self.read(TextSpan(start, start + len(text.strip())))
 
     def _masked(self, text: str, start: int) -> str:
-        """Put plain text of the same length in the place of what python-hcl2 does not read as HCL does."""
+        """Replace what python-hcl2 does not read as HCL does by plain text of the same length.
+
+        These cases, all valid HCL, need it (8.1.4):
+
+        - Comments become blanks: `{ /* c */ a = 1 }`, `! /* c */ a` and `f /* c */ (a)` are refused, and the comment
+          of `(1 + 2 # c` before a line end counts as a part of the sum.
+        - Strings with `$` or `%` become underscores: `"$${"`, `"%%{"`, `"${~ a ~}"` and `"${ /* c */ a }"` are refused,
+          and `["$${a", "b}"]` is read as one string.
+        - Heredocs become strings of underscores: `<<_E`, a space behind the closing marker, and an interpolation that
+          holds a heredoc with the same marker are refused.
+        """
         pieces: list[str] = []
         at = 0
         while at < len(text):
@@ -109,36 +135,31 @@ class Expressions:
             elif (comment := _COMMENT.match(text, at)) is not None:
                 pieces.append(" " * len(comment[0]))
             else:
-                template = self._scanner.template(start + at)
-                string = text[at : template.end - start]
-                if _ODD_STRING.search(string):
-                    self._templates[template.start] = template
-                    string = f'"{"_" * (len(string) - 2)}"'
-                pieces.append(string)
+                string = text[at : self._scanner.template(start + at).end - start]
+                pieces.append(f'"{"_" * (len(string) - 2)}"' if _MASKED.search(string) else string)
             at += len(pieces[-1])
         return "".join(pieces)
 
 
 class _Values:
-    """Turns python-hcl2's tree of one expression into values."""
+    """Turns python-hcl2's tree of one expression into values.
+
+    Args:
+        expressions: Reads strings, and returns places.
+        text: The text that python-hcl2 parsed.
+        base: Offset of its first character in the file.
+    """
 
     def __init__(self, expressions: Expressions, text: str, base: int) -> None:
-        """Turn nothing yet.
-
-        Args:
-            expressions: Knows places and strings.
-            text: What python-hcl2 read.
-            base: Offset in the file of its first character.
-        """
         self._expressions = expressions
         self._text = text
         self._base = base
 
     def value(self, tree: Tree[Token]) -> Expression:
-        """Return what a node of the tree is.
+        """Return the value of a node of the tree.
 
         Raises:
-            SyntaxProblemError: It holds what is not read.
+            SyntaxProblemError: The node holds something that HCL refuses, or that is not read.
         """
         while tree.data == "expr_term" and len(tree.children) == 1:
             tree = _subtree(tree.children[0])
@@ -187,7 +208,7 @@ class _Values:
         return items
 
     def _key(self, tree: Tree[Token]) -> Expression:
-        """An object's key: a bare word, even a keyword, stands for itself unless it is in parentheses."""
+        """Return an object's key: a bare word, even a keyword, is a text unless it is in parentheses."""
         inner = _subtree(tree.children[0])
         while inner.data == "expr_term" and len(inner.children) == 1:
             inner = _subtree(inner.children[0])
@@ -197,7 +218,7 @@ class _Values:
         return self.value(inner)
 
     def _steps(self, tree: Tree[Token]) -> tuple[tuple[str | int, ...], bool]:
-        """The constant steps that a reference begins with, and whether they are all of it; () for none.
+        """Return the constant steps at the start of a reference, and True if the reference has no other steps.
 
         A keyword before a step is a name, as in `null.alias` (AsTraversal of hclsyntax's literal values).
         """
@@ -238,15 +259,78 @@ def _subtree(node: Any) -> Tree[Token]:
 
 
 def _subtrees(tree: Tree[Token]) -> Any:
-    """The children that are neither tokens nor line ends."""
+    """Return the children that are neither tokens nor line ends."""
     return (child for child in tree.children if getattr(child, "data", "new_line_or_comment") != "new_line_or_comment")
 
 
 def parse_whole_expression(text: str) -> Expression | None:
-    """Read a text that is one expression and nothing else; None for any other."""
+    """Return the expression that a text is; None if it is none, or has more in it."""
     source = SourceText(text)
     try:
         end = Scanner(source).expression_end(0, in_line=True)
         return Expressions(source).read(TextSpan(0, end)) if end == len(text.rstrip(" \t")) else None
     except SyntaxProblemError:
         return None
+
+
+def syntax_tree(text: str, start: int) -> tuple[Tree[Token], str]:
+    """Return python-hcl2's tree of an expression, and the text that the tree's offsets refer to.
+
+    Args:
+        text: The expression and nothing else.
+        start: Its offset in its file, for problems.
+
+    Raises:
+        SyntaxProblemError: It is no expression.
+    """
+    from lark.exceptions import LarkError, UnexpectedInput
+
+    whole = f"{_PREFIX}{text}\n"
+    try:
+        tree = _parser().parse(whole)
+    except UnexpectedInput as error:
+        position = error.pos_in_stream if isinstance(error.pos_in_stream, int) else 0
+        at = start + min(max(position - OFFSET, 0), len(text))
+        raise SyntaxProblemError(at, "Invalid expression", _BROKEN) from error
+    except (LarkError, RecursionError) as error:
+        raise SyntaxProblemError(start, "Invalid expression", _BROKEN) from error
+    items = [item for item in tree.children[0].children if getattr(item, "data", "") in ("attribute", "block")]
+    expression = items[0].children[2]
+    if len(items) != 1 or expression.meta.end_pos < OFFSET + len(text.rstrip()):
+        raise SyntaxProblemError(start, "Invalid expression", _BROKEN)
+    return expression, whole
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    """Return python-hcl2's parser; building it from the grammar takes a second, so python-hcl2 keeps it in a file."""
+    import hcl2.parser
+
+    with _lock:
+        cache = Path(hcl2.parser.PARSER_FILE)
+        if not cache.exists() and not os.access(cache.parent, os.W_OK):
+            own = _cache_file()
+            if own is not None:
+                hcl2.parser.PARSER_FILE = own
+        return hcl2.parser.parser()
+
+
+def _cache_file() -> Path | None:
+    """Return a path for the parser in a folder that only this user can write to, because the file is unpickled."""
+    import sys
+    from importlib.metadata import version
+
+    import platformdirs
+
+    folder = Path(platformdirs.user_cache_dir("locklens", appauthor=False))
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        release = "{}.{}".format(*sys.version_info[:2])
+        file = folder / f"python-hcl2-{version('python-hcl2')}-py{release}.bin"
+        if distrust_reason(folder.stat()) or (os.path.lexists(file) and distrust_reason(file.stat())):
+            return None
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        return None
+    return file

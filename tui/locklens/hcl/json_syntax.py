@@ -1,6 +1,6 @@
-"""HCL's JSON syntax: exact JSON with places, and bodies that only a schema divides into arguments and blocks.
+"""HCL's JSON syntax: strict JSON with places, and bodies in which only a schema tells arguments from blocks.
 
-Strings are kept raw: whether `${` in one means anything depends on where it stands, so the caller decides.
+Strings are kept raw: whether `${` in one means anything depends on its place, so the caller decides.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import json
 import re
 from typing import TYPE_CHECKING, NoReturn
 
-from locklens.hcl.source import MAX_DEPTH, SourceText, SyntaxProblemError
 from locklens.hcl.strings import normal
 from locklens.hcl.values import (
+    KEYWORDS,
+    MAX_DEPTH,
     Attribute,
     Block,
     Body,
@@ -21,7 +22,9 @@ from locklens.hcl.values import (
     ObjectExpr,
     Parsed,
     SourcePlace,
+    SourceText,
     SyntaxProblem,
+    SyntaxProblemError,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +44,6 @@ _SPACE = re.compile(r"[ \t\r\n]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]{1,3})?\Z")
 _MAX_DIGITS = 1000
 _STRAY = re.compile("[\ud800-\udfff]")
-_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _START = "A JSON value must start with a brace, a bracket, a number, a string, or a keyword."
 
 
@@ -82,7 +84,7 @@ class _Reader:
         raise SyntaxProblemError(self._start, summary, detail)
 
     def _next(self) -> str:
-        """Take the next token and return its kind."""
+        """Read the next token and return its kind."""
         match = _TOKEN.match(self._text, self._at)
         if match is None:
             self._start = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
@@ -95,7 +97,7 @@ class _Reader:
         return match[kind] if kind == "symbol" else kind
 
     def _value(self, kind: str) -> Expression:
-        """Read the value whose first token was taken."""
+        """Read the value whose first token has been read."""
         start, end = self._start, self._at
         text = self._text[start:end]
         place = self.source.place
@@ -106,9 +108,9 @@ class _Reader:
             case "number":
                 return Literal(self._number(text), place(start, end))
             case "word":
-                if text not in _WORDS:
+                if text not in KEYWORDS:
                     self._fail("Invalid JSON keyword", f'"{text}" is not a valid JSON keyword.')
-                return Literal(_WORDS[text], place(start, end))
+                return Literal(KEYWORDS[text], place(start, end))
             case "{" | "[":
                 self._depth += 1
                 if self._depth > MAX_DEPTH:
@@ -194,7 +196,7 @@ class JsonBody:
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
-        """Every property by its name, the first of those that repeat."""
+        """Every property by its name; if a name repeats, the first one."""
         found: dict[str, Attribute] = {}
         for name, place, value in self._properties:
             if name != "//" and name not in found:
@@ -202,16 +204,14 @@ class JsonBody:
         return found
 
     def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
-        """Return the blocks of a type, whose labels are the properties' names at so many levels."""
+        """Return the blocks of a type; their labels are the names of properties at so many levels."""
         return self._unpack(kind, labels, [])
 
     def all_blocks(self) -> Sequence[Block]:
         """Return (): without a schema, blocks and arguments are indistinguishable."""
         return ()
 
-    def misfits(
-        self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[SyntaxProblem]:
+    def misfits(self, arguments: frozenset[str], blocks: Mapping[str, int]) -> Sequence[SyntaxProblem]:
         """Return what does not fit a schema."""
         problems = list(self._problems)
         seen: set[str] = set()
@@ -225,7 +225,7 @@ class JsonBody:
             elif name in blocks:
                 if name not in seen:
                     self._unpack(name, blocks[name], problems)
-            elif not is_open:
+            else:
                 detail = f'No argument or block type is named "{name}".'
                 problems.append(SyntaxProblem(place.line, place.column, "Extraneous JSON object property", detail))
             seen.add(name)
@@ -243,7 +243,7 @@ _Property = tuple[str, SourcePlace, Expression]
 
 
 def _properties(value: Expression, purpose: str, problems: list[SyntaxProblem]) -> list[_Property]:
-    """The properties of an object, or of all the objects in an array; null has none."""
+    """Return the properties of an object or of all objects in an array; null has none."""
     if isinstance(value, Literal) and value.value is None:
         return []
     found: list[_Property] = []
@@ -267,7 +267,7 @@ def _unpack(
     found: list[Block],
     problems: list[SyntaxProblem],
 ) -> None:
-    """Peel one label off, or take the value as the contents of one or more blocks."""
+    """Read one level of labels, or a value as the contents of one or more blocks."""
     if labels_left:
         before = len(problems)
         properties = _properties(value, "to specify labels for this block", problems)
@@ -285,6 +285,3 @@ def _unpack(
         what = f'representing the contents of one or more "{kind}" blocks'
         detail = f"Either a JSON object or a JSON array is required, {what}."
         problems.append(SyntaxProblem(value.place.line, value.place.column, "Incorrect JSON value type", detail))
-
-
-__all__ = ["JsonBody", "parse_json_body"]

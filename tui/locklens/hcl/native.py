@@ -1,18 +1,41 @@
-"""HCL's native syntax: bodies, blocks and arguments, of which only those that are wanted get a value."""
+"""HCL's native syntax: the contents of files and blocks, and the expressions that need no parser.
+
+Constants are all that a lock file may hold; objects of plain strings and references are nearly all that is wanted of
+configurations. Any other expression is read by `locklens.hcl.expressions`.
+"""
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from locklens.hcl.scan import ArgumentSpan, BlockExtent, BodySpan, Scanner
-from locklens.hcl.source import SourceText, SyntaxProblemError
-from locklens.hcl.values import Attribute, Block, Dynamic, Expression, Parsed, SyntaxProblem, Wanted
+from locklens.hcl.strings import normal
+from locklens.hcl.values import (
+    KEYWORDS,
+    MAX_DEPTH,
+    NAME,
+    STRAY,
+    Attribute,
+    Block,
+    Dynamic,
+    Expression,
+    ListExpr,
+    Literal,
+    ObjectExpr,
+    Parsed,
+    Reference,
+    SourceText,
+    SyntaxProblem,
+    SyntaxProblemError,
+    Wanted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from locklens.hcl.strings import TextSpan
-
 
 _NOTHING = Wanted()
 
@@ -34,13 +57,11 @@ class NativeBody:
         """Return every block in the file's order."""
         return self._blocks
 
-    def misfits(
-        self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[SyntaxProblem]:
+    def misfits(self, arguments: frozenset[str], blocks: Mapping[str, int]) -> Sequence[SyntaxProblem]:
         """Return what does not fit a schema."""
         problems: list[SyntaxProblem] = []
         for name, attribute in self.attributes.items():
-            if name in arguments or (is_open and name not in blocks):
+            if name in arguments:
                 continue
             detail = f'An argument named "{name}" is not expected here.'
             if name in blocks:
@@ -49,9 +70,8 @@ class NativeBody:
         for block in self._blocks:
             place, expected = block.place, blocks.get(block.type)
             if expected is None:
-                if not is_open or block.type in arguments:
-                    detail = f'Blocks of type "{block.type}" are not expected here.'
-                    problems.append(SyntaxProblem(place.line, place.column, "Unsupported block type", detail))
+                detail = f'Blocks of type "{block.type}" are not expected here.'
+                problems.append(SyntaxProblem(place.line, place.column, "Unsupported block type", detail))
             elif len(block.labels) != expected:
                 word = "Missing" if len(block.labels) < expected else "Extraneous"
                 place = block.label_places[expected] if len(block.labels) > expected else place
@@ -60,30 +80,22 @@ class NativeBody:
         return problems
 
 
-def parse_native(text: str, wanted: Wanted, known: Mapping[tuple[str | int, ...], str] | None = None) -> Parsed:
-    """Read a configuration file, values with python-hcl2; `known` as of `hcl.parse`. Never raises."""
-    from locklens.hcl.expressions import Expressions
-
-    return _parse(SourceText(text), wanted, lambda source: Expressions(source, known).read)
-
-
-def parse_native_constants(text: str) -> Parsed:
-    """Read a file that holds nothing but constants; any other value in it is Dynamic. Never raises."""
-    from locklens.hcl.constants import Constants
-
-    return _parse(SourceText(text), None, lambda source: Constants(source).read)
-
-
-def _parse(
-    source: SourceText, wanted: Wanted | None, reader: Callable[[SourceText], Callable[[TextSpan], Expression]]
+def parse_native(
+    text: str, read: Callable[[SourceText], Callable[[TextSpan], Expression]], wanted: Wanted | None = None
 ) -> Parsed:
+    """Read a file; never raises.
+
+    Args:
+        text: The file's text.
+        read: Given the text, returns the reader of its expressions.
+        wanted: The arguments that get a value; a broken one is left out with a problem. None for all arguments; then a
+            broken one ends the reading of the file.
+    """
+    source = SourceText(text)
     scanner = Scanner(source)
     try:
         body = scanner.file()
-    except SyntaxProblemError as error:
-        return Parsed(None, (*scanner.problems, source.problem_of(error)))
-    reading = _Reading(source, reader(source))
-    try:
+        reading = _Reading(source, read(source))
         found = reading.body(body, wanted)
     except SyntaxProblemError as error:
         return Parsed(None, (*scanner.problems, source.problem_of(error)))
@@ -101,12 +113,8 @@ class _Reading:
     def body(self, body: BodySpan, wanted: Wanted | None) -> NativeBody:
         """Return a body's contents.
 
-        Args:
-            body: Where they are.
-            wanted: What of it gets a value, and is left out with a problem where that is broken; None: everything.
-
         Raises:
-            SyntaxProblemError: Everything is wanted, and something is broken.
+            SyntaxProblemError: All arguments are wanted (None), and one is broken.
         """
         attributes: dict[str, Attribute] = {}
         for argument in body.arguments.values():
@@ -116,7 +124,7 @@ class _Reading:
         return NativeBody(attributes, [self._block(block, wanted) for block in body.blocks])
 
     def _attribute(self, argument: ArgumentSpan, wanted: Wanted | None) -> Attribute | None:
-        """Return an argument; None where its value is broken."""
+        """Return an argument; None if its value is broken."""
         place = self._source.place(argument.start, argument.start + len(argument.name))
         if wanted is not None and not wanted.admits(argument.name):
             return Attribute(argument.name, Dynamic(self._source.place(*argument.value)), place)
@@ -141,4 +149,127 @@ class _Reading:
         )
 
 
-__all__ = ["NativeBody", "parse_native", "parse_native_constants"]
+_BETWEEN_VALUES = re.compile(r"(?:[ \t]|\r?\n|(?:\#|//)[^\n]*+|/\*(?s:.*?)\*/)*+")
+_TOKEN = re.compile(r'"|<<|\[|-?[0-9][0-9.eE+-]*+|[a-z]++')
+_NUMBER = re.compile(r"-?[0-9]++(?:\.[0-9]++)?(?:[eE]([+-]?[0-9]++))?\Z")
+_MAX_EXPONENT = 300
+_TEMPLATE_DEPTH = MAX_DEPTH // 4
+"""The levels that an interpolation counts for: its contents are read again for each template around it."""
+
+_MAX_DIGITS = 1000
+
+
+def number(text: str) -> int | float | None:
+    """Return the value of a number literal, None for other text; a whole number is an int, however it is written."""
+    match = _NUMBER.match(text)
+    if match is None:
+        return None
+    if len(text) > _MAX_DIGITS or (match[1] and abs(int(match[1][:6])) > _MAX_EXPONENT):
+        return float(text)
+    value = Decimal(text)
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+class Constants:
+    """Reads constants as strictly as HCL does: all that a lock file may hold."""
+
+    def __init__(self, source: SourceText) -> None:
+        self._source = source
+        self._scanner = Scanner(source)
+
+    def read(self, span: TextSpan) -> Expression:
+        """Return the constant in a range of the text; Dynamic for any other expression.
+
+        Raises:
+            SyntaxProblemError: A string in it is broken.
+        """
+        return self._read(span, 0)
+
+    def _read(self, span: TextSpan, depth: int) -> Expression:
+        start = _skip(_BETWEEN_VALUES, self._source.text, span.start)
+        value, at = self._value(start, depth)
+        if value is not None and _skip(_BETWEEN_VALUES, self._source.text, at) >= span.end:
+            return value
+        return Dynamic(self._source.place(start, span.end))
+
+    def _value(self, start: int, depth: int) -> tuple[Expression | None, int]:
+        """Read the constant at an offset; return it, or None, with the offset behind it."""
+        text, place = self._source.text, self._source.place
+        token = _TOKEN.match(text, start)
+        word = token[0] if token is not None else ""
+        if token is None or depth > MAX_DEPTH:
+            return None, start
+        if word == "[":
+            return self._list(start, depth + 1)
+        if word in ('"', "<<"):
+            template = self._scanner.template(start)
+            where = place(start, template.end)
+            return template.value(where, lambda span: self._read(span, depth + _TEMPLATE_DEPTH)), template.end
+        end = token.end()
+        if word in KEYWORDS:
+            return Literal(KEYWORDS[word], place(start, end)), end
+        value = number(word)
+        return (None if value is None else Literal(value, place(start, end), is_plain=word[0] != "-")), end
+
+    def _list(self, start: int, depth: int) -> tuple[Expression | None, int]:
+        text = self._source.text
+        items: list[Expression] = []
+        at = _skip(_BETWEEN_VALUES, text, start + 1)
+        while text[at : at + 1] != "]":
+            value, at = self._value(at, depth)
+            if value is None:
+                return None, at
+            items.append(value)
+            at = _skip(_BETWEEN_VALUES, text, at)
+            if text[at : at + 1] == ",":
+                at = _skip(_BETWEEN_VALUES, text, at + 1)
+            elif text[at : at + 1] != "]":
+                raise SyntaxProblemError(at, "Missing item separator", "Expected a comma to mark the next item.")
+        return ListExpr(tuple(items), self._source.place(start, at + 1)), at + 1
+
+
+def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match is not None else at
+
+
+_OPENING = re.compile(r"\{[ \t\n]*+")
+_ITEM = re.compile(rf'({NAME})[ \t]*+=[ \t]*+("[^"\\$%\r\n{STRAY}]*+")[ \t]*+')
+_SEPARATOR = re.compile(r"(?:,|\n)[ \t\n]*+")
+_REFERENCE = re.compile(rf"{NAME}(?:\.{NAME})*+\Z")
+_WORDS = frozenset({*KEYWORDS, "for", "if", "in", "else", "endif", "endfor"})
+"""Words that are no plain names everywhere."""
+
+
+def read_plain(source: SourceText, start: int, end: int) -> Expression | None:
+    """Return the object of plain strings or the reference between two offsets; None for anything else, valid or not.
+
+    Nearly all wanted expressions of configurations are of these kinds, and need no parser.
+    """
+    if source.text.startswith("{", start):
+        return _object(source, start, end)
+    match = _REFERENCE.match(source.text, start, end)
+    parts = match[0].split(".") if match is not None else []
+    if not parts or not _WORDS.isdisjoint(parts):
+        return None
+    return Reference(tuple(parts), source.place(start, end))
+
+
+def _object(source: SourceText, start: int, end: int) -> ObjectExpr | None:
+    text = source.text
+    opening = _OPENING.match(text, start, end)
+    at = opening.end() if opening is not None else end
+    items: list[tuple[Expression, Expression]] = []
+    while (item := _ITEM.match(text, at, end)) is not None:
+        if item[1] in _WORDS:
+            return None
+        key = Literal(item[1], source.place(*item.span(1)))
+        items.append((key, Literal(normal(item[2][1:-1], item.start(2)), source.place(*item.span(2)))))
+        at = item.end()
+        separator = _SEPARATOR.match(text, at, end)
+        if separator is None:
+            break
+        at = separator.end()
+    if at != end - 1 or text[at] != "}":
+        return None
+    return ObjectExpr(tuple(items), source.place(start, end))

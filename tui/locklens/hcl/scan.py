@@ -1,8 +1,8 @@
 """The places of arguments and blocks of a file in HCL's native syntax, without evaluating expressions.
 
-This is the part of the syntax in which python-hcl2 is milder than HCL: line ends between items, strings over several
-lines, arguments set twice, interpolated labels. A reader that is milder sees other items than the tools do. What is
-found here is what HCL finds in every text that is valid HCL; expressions are only followed to their end.
+In this part of the syntax python-hcl2 is more lenient than HCL: line ends between items, strings over several lines,
+arguments set twice, interpolated labels. A more lenient reader sees other items than the tools do. For every valid file
+the items are those that HCL finds; expressions are only followed to their end.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from locklens.hcl.source import MAX_DEPTH, NAME, STRAY, SourceText, SyntaxProblemError, bad_encoding
 from locklens.hcl.strings import Template, TextSpan, read_heredoc, read_quoted
+from locklens.hcl.values import MAX_DEPTH, NAME, STRAY, SourceText, SyntaxProblemError, bad_encoding
 
 if TYPE_CHECKING:
     from locklens.hcl.values import SyntaxProblem
@@ -54,7 +54,7 @@ _REQUIRED = "An argument or block definition is required here."
 
 
 class ArgumentSpan(Struct, frozen=True):
-    """An argument: offsets of its name, and of the expression from its first character on."""
+    """An argument: its name with its offset, and the range of its expression."""
 
     name: str
     start: int
@@ -62,7 +62,7 @@ class ArgumentSpan(Struct, frozen=True):
 
 
 class BlockExtent(Struct, frozen=True):
-    """A block: offsets of its type, its labels with their quotes, and what is in its body."""
+    """A block: its type with its offset, its labels with the ranges of their quoted texts, its body, and its end."""
 
     type: str
     start: int
@@ -73,7 +73,7 @@ class BlockExtent(Struct, frozen=True):
 
 
 class BodySpan(Struct, frozen=True):
-    """The items of a file or a block, in its order; of arguments that are set twice the first."""
+    """The items of a file or a block in its order; if an argument is set twice, the first one."""
 
     arguments: dict[str, ArgumentSpan] = field(default_factory=dict)
     blocks: list[BlockExtent] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Scanner:
 
     Attributes:
         source: The text.
-        problems: What does not keep the rest from being found.
+        problems: Problems that do not end the reading.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -103,11 +103,11 @@ class Scanner:
         return self._body(None)
 
     def expression_end(self, start: int, *, in_line: bool) -> int:
-        """Return the offset at which an expression ends that begins at an offset: a line end, or a closing bracket.
+        """Return the end of the expression at an offset: a line end, or a closing bracket.
 
         Args:
-            start: Where it begins.
-            in_line: True if a line end ends it; inside brackets it does not.
+            start: Start of the expression.
+            in_line: True if a line end outside of brackets ends it.
 
         Raises:
             SyntaxProblemError: Brackets or strings in it do not end.
@@ -149,7 +149,7 @@ class Scanner:
         """Read the quoted string or the heredoc at an offset.
 
         Raises:
-            SyntaxProblemError: It is none, or does not end.
+            SyntaxProblemError: There is none, or it does not end.
         """
         if self._text[start] == '"':
             return read_quoted(self._text, start, self._sequence_end)
@@ -172,10 +172,10 @@ class Scanner:
             raise SyntaxProblemError(start, "Nested too deeply", f"More than {MAX_DEPTH} levels are not read.")
 
     def _body(self, opening: int | None) -> BodySpan:
-        """Read items up to the closing brace, which is taken, or the end of the file.
+        """Read items, and the closing brace behind them if there is an opening one.
 
         Args:
-            opening: Offset of the opening brace, None for a file.
+            opening: Offset of the opening brace; None for a file.
         """
         body = BodySpan()
         text, match_line = self._text, _LINE.match
@@ -200,7 +200,7 @@ class Scanner:
                 self._line_end("block", "A block definition must end with a newline.")
 
     def _item(self, opening: int | None, body: BodySpan) -> bool:
-        """Read one item token by token; False where the body ended, whose end is taken."""
+        """Read one item token by token; return False if the body ended instead, and move behind its end."""
         start = self._skip(_LINES)
         character = self._text[start : start + 1]
         if character == ("" if opening is None else "}"):
@@ -228,7 +228,7 @@ class Scanner:
         return self._at
 
     def _name(self) -> str:
-        """Take an identifier; "" where there is none."""
+        """Read an identifier; return "" if there is none."""
         match = _IDENTIFIER.match(self._text, self._at)
         word = match[0] if match is not None else ""
         length = 1 if word[:1].isidentifier() else 0
@@ -248,7 +248,7 @@ class Scanner:
         self.problems.append(self.source.problem(argument.start, "Attribute redefined", detail))
 
     def _argument(self, name: str, start: int) -> ArgumentSpan:
-        """Read the rest of an argument whose equals sign comes next."""
+        """Read the rest of an argument, from its equals sign on."""
         self._at += 1
         value = self._skip(_SPACE)
         end = self.expression_end(value, in_line=True)
@@ -264,7 +264,7 @@ class Scanner:
         self._at = match.end()
 
     def _block(self, kind: str, start: int) -> BlockExtent:
-        """Read the rest of a block whose type was taken."""
+        """Read the rest of a block, from behind its type on."""
         labels: list[str] = []
         spans: list[TextSpan] = []
         while (character := self._text[self._skip(_SPACE) : self._at + 1]) != "{":
@@ -279,7 +279,7 @@ class Scanner:
         return self._rest_of_block(kind, start, labels, spans, self._at)
 
     def _label(self) -> str:
-        """Take a quoted label, which may hold escapes and no templates."""
+        """Read a quoted label, which may have escapes but no templates."""
         template = read_quoted(self._text, self._at, self._sequence_end)
         texts = [part for part in template.parts if isinstance(part, str)]
         if len(texts) < len(template.parts):
@@ -312,7 +312,7 @@ class Scanner:
         return BlockExtent(kind, start, tuple(labels), tuple(spans), body, self._at)
 
     def _one_line_body(self) -> BodySpan:
-        """Read `NAME = VALUE }`: a block in one line holds one argument at most, and no block."""
+        """Read `NAME = VALUE }`: a block in one line has at most one argument, and no block."""
         start = self._at
         name = self._name()
         if not name or self._text[self._skip(_SPACE) : self._at + 1] != "=":

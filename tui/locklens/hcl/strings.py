@@ -1,7 +1,7 @@
-"""Quoted strings and heredocs of HCL's native syntax: where they end, and what they stand for.
+"""Quoted strings and heredocs of HCL's native syntax: their ends, and their values.
 
-python-hcl2 reads both otherwise than HCL does (it takes unknown escapes and line ends inside quotes, and looks for the
-end of `$${` behind the closing quote), so that neither is left to it unless it is plain.
+python-hcl2 is more lenient here (it accepts unknown escapes and line ends inside quotes), and refuses or misreads some
+valid templates, so that only strings without templates are left to it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from locklens.hcl.source import STRAY, SyntaxProblemError, bad_encoding
-from locklens.hcl.values import Dynamic, Expression, Literal, SourcePlace
+from locklens.hcl.values import STRAY, Dynamic, Expression, Literal, SourcePlace, SyntaxProblemError, bad_encoding
 from locklens.nfc import CombiningSequenceError, nfc
 
 if TYPE_CHECKING:
@@ -29,19 +28,19 @@ _MARKER = re.compile(r"<<(-?)([^\r\n]+)\r?\n")
 
 
 class TextSpan(NamedTuple):
-    """The text between two offsets: in a template an interpolated expression, without its braces."""
+    """A range of the text, such as an interpolated expression without its braces."""
 
     start: int
     end: int
 
 
 class Template(NamedTuple):
-    """A quoted string or a heredoc, taken to pieces.
+    """A quoted string or a heredoc in parts.
 
     Attributes:
         start: Offset of the opening quote, or of `<<`.
         end: Offset behind the closing quote or marker.
-        parts: Constant text with its escapes resolved, and the spans of interpolations; None is a directive, or an
+        parts: Constant text with resolved escapes, and the spans of interpolations; None for a directive and for an
             interpolation that trims space.
         is_plain: True if the text between the quotes is the value itself.
     """
@@ -52,14 +51,14 @@ class Template(NamedTuple):
     is_plain: bool
 
     def value(self, place: SourcePlace, read: Callable[[TextSpan], Expression]) -> Expression:
-        """Return what the template stands for: a constant, if all of it is constant.
+        """Return the value of the template, Dynamic unless all of its parts are constant.
 
         Args:
-            place: The template's.
+            place: The place of the template.
             read: Reads an interpolated expression.
 
         Raises:
-            SyntaxProblemError: An interpolation is no expression, or there are too many combining characters.
+            SyntaxProblemError: An interpolation is no expression, or too many combining characters follow each other.
         """
         found = [read(part) if isinstance(part, TextSpan) else part for part in self.parts]
         if len(found) == 1 and isinstance(found[0], Literal):
@@ -72,14 +71,14 @@ class Template(NamedTuple):
 
 
 def normal(text: str, start: int) -> str:
-    """The Unicode form (NFC) that HCL gives every string.
+    """Return a string in the Unicode form that HCL gives every string, NFC.
 
     Args:
-        text: The string, its escapes resolved.
-        start: Offset of what it is written as, for problems.
+        text: The string with resolved escapes.
+        start: Offset of the string in the file, for problems.
 
     Raises:
-        SyntaxProblemError: The string has more combining characters in a row than are read.
+        SyntaxProblemError: Too many combining characters follow each other.
     """
     try:
         return nfc(text)
@@ -91,11 +90,11 @@ def unescape(text: str, start: int) -> str:
     """Resolve the backslash sequences of a quoted string.
 
     Args:
-        text: What is between the quotes.
+        text: The text between the quotes.
         start: Its offset, for problems.
 
     Raises:
-        SyntaxProblemError: A sequence is unknown or stands for no character.
+        SyntaxProblemError: A sequence is unknown, or its number is no character's.
     """
 
     def replace(match: re.Match[str]) -> str:
@@ -121,12 +120,12 @@ def read_quoted(text: str, start: int, skip: Callable[[int], int]) -> Template:
     """Read a quoted template.
 
     Args:
-        text: The file's.
+        text: The file's text.
         start: Offset of the opening quote.
-        skip: Given the offset behind the opening of a sequence, returns that behind its closing brace.
+        skip: Given the offset behind the opening of a sequence, returns the offset behind its closing brace.
 
     Raises:
-        SyntaxProblemError: It is none.
+        SyntaxProblemError: The string does not end, or HCL refuses it.
     """
     parts: list[str | TextSpan | None] = []
     is_plain = True
@@ -152,13 +151,13 @@ def read_heredoc(text: str, start: int, introduction: str, skip: Callable[[int],
     """Read a heredoc, up to the line end behind its closing marker.
 
     Args:
-        text: The file's.
+        text: The file's text.
         start: Offset of `<<`.
         introduction: `<<MARKER` or `<<-MARKER` with its line end.
-        skip: As for a quoted template.
+        skip: Same as for `read_quoted`.
 
     Raises:
-        SyntaxProblemError: It is none.
+        SyntaxProblemError: The marker is invalid, the heredoc does not end, or HCL refuses it.
     """
     match = _MARKER.match(introduction)
     if match is None or not match[2].replace("-", "a").isidentifier() or match[2].startswith("-"):
@@ -186,13 +185,13 @@ def read_heredoc(text: str, start: int, introduction: str, skip: Callable[[int],
 
 
 def _sequence(text: str, start: int, end: int) -> TextSpan | None:
-    """The expression of `${` ... `}`; None where it trims space around it, and for `%{` ... `}`."""
+    """Return the expression of `${` ... `}`; None if it trims space around it, and for `%{` ... `}`."""
     is_trimming = text[start + 2] == "~" or text[end - 2] == "~"
     return None if is_trimming or text[start] == "%" else TextSpan(start + 2, end - 1)
 
 
 def _unindented(parts: Sequence[str | TextSpan | None]) -> list[str | TextSpan | None]:
-    """Remove the smallest indentation from all lines, as `<<-` asks for. Lines of spaces do not count."""
+    """Remove the smallest indentation from all lines of `<<-`; lines of spaces only do not count."""
     at_line_start = True
     indents: dict[int, int] = {}
     for position, part in enumerate(parts):

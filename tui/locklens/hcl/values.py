@@ -1,7 +1,9 @@
-"""The values of HCL: places, expressions, attributes, blocks and problems. Nothing here reads text."""
+"""The values of HCL: places, expressions, arguments, blocks and problems, and the text of a file."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
@@ -10,12 +12,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+KEYWORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+"""The constants of both syntaxes that are words, by their text."""
+
+MAX_DEPTH = 100
+"""The most nested brackets, blocks and templates. Real files have some ten."""
+
+NAME = r"[A-Za-z_][A-Za-z0-9_-]*+"
+STRAY = "\udc80-\udcff"
+"""Bytes that are no UTF-8, as `decode` keeps them. HCL accepts them in comments only."""
+
+_LINE_END = re.compile(r"\n")
+
+
 class SourcePlace(Struct, frozen=True):
     """A place in a file.
 
-    Offsets and columns count characters of the text that `decode` gives for the file's bytes, byte order mark
-    included in offsets and not in columns. So `text[:start] + new + text[end:]` replaces exactly what is meant;
-    `encode` turns it into bytes again.
+    Offsets and columns count characters of the text that `decode` returns for the file's bytes. Offsets include a byte
+    order mark, columns do not. So `text[:start] + new + text[end:]` replaces exactly this range, and `encode` returns
+    the bytes.
 
     Attributes:
         line: From 1.
@@ -31,10 +46,10 @@ class SourcePlace(Struct, frozen=True):
 
 
 class SyntaxProblem(Struct, frozen=True):
-    """Something in a file that the real tools refuse, in their words.
+    """An error that the real tools report for a file, in their words.
 
     Attributes:
-        content: Stands for what cannot be read, where the words do not say all of it; "" where they do.
+        content: A digest of what cannot be read, if the words do not identify it; otherwise "".
     """
 
     line: int
@@ -48,8 +63,8 @@ class Literal(Struct, frozen=True):
     """A constant. Templates without variables have been evaluated.
 
     Attributes:
-        value: None is the constant null. Whole numbers are int, however they are written.
-        place: A string's place has its quotes in it.
+        value: None is the constant null. A whole number is an int, however it is written.
+        place: The place; a string's includes its quotes.
         is_plain: True if the text between the quotes is the value itself, without escapes and templates.
     """
 
@@ -59,7 +74,7 @@ class Literal(Struct, frozen=True):
 
     @property
     def keyword(self) -> str:
-        """The word of a constant that is one, which is a name where a reference is wanted; "" for any other."""
+        """The keyword of null and of a boolean, which may be meant as a name; "" for any other constant."""
         if self.value is None:
             return "null"
         return str(self.value).lower() if isinstance(self.value, bool) else ""
@@ -85,32 +100,32 @@ class ListExpr(Struct, frozen=True):
 
 
 class ObjectExpr(Struct, frozen=True):
-    """An object in braces; a bare word as a key is a Literal. Keys may repeat."""
+    """An object in braces. A bare word as a key is a Literal, and keys may repeat."""
 
     items: tuple[tuple[Expression, Expression], ...]
     place: SourcePlace
 
 
 class IndexStep(str):
-    """A step of a reference that stands in brackets, `["k"]`, and so is no attribute."""
+    """A step of a reference in brackets, `["k"]`, as opposed to an attribute."""
 
     __slots__ = ()
 
 
 class Reference(Struct, frozen=True):
-    """A name and constant steps from it, such as `aws.east` or `a.b["k"]`; the last is a Key."""
+    """A name and constant steps from it, such as `aws.east` or `a.b["k"]`."""
 
     parts: tuple[str | int, ...]
     place: SourcePlace
 
 
 class Dynamic(Struct, frozen=True):
-    """An expression whose value only an evaluation with variables and functions can tell, or that was not wanted.
+    """An expression that has no value without variables and functions, or that was not wanted.
 
     Attributes:
-        place: All of it.
-        prefix: The constant steps it begins with, where it is a reference that goes on with a computed index.
-        is_call: True if it begins with a function's name and its arguments.
+        place: The place of the whole expression.
+        prefix: The constant steps at its start, if it is a reference with a computed index; otherwise ().
+        is_call: True for a function call.
     """
 
     place: SourcePlace
@@ -126,8 +141,8 @@ class Attribute(Struct, frozen=True):
 
     Attributes:
         name: As written.
-        value: What is behind the equals sign.
-        place: The name's.
+        value: The expression behind the equals sign.
+        place: The place of the name.
     """
 
     name: str
@@ -140,10 +155,10 @@ class Block(Struct, frozen=True):
 
     Attributes:
         type: The first word.
-        labels: Without quotes.
-        body: What is between the braces.
-        place: The type's, in JSON the property's name.
-        label_places: One for each label, with its quotes.
+        labels: The labels without quotes.
+        body: The contents of the braces.
+        place: The place of the type, in JSON of the property's name.
+        label_places: The place of each label with its quotes.
         end: Offset behind the closing brace; 0 in JSON, where blocks have no text of their own.
     """
 
@@ -159,8 +174,8 @@ class Wanted(Struct, frozen=True):
     """The arguments of a body to read, each with its value.
 
     Attributes:
-        arguments: Their names, None for every argument.
-        blocks: What is wanted of nested blocks, by type.
+        arguments: Names of arguments; None for all.
+        blocks: The wanted arguments of nested blocks, by type.
     """
 
     arguments: frozenset[str] | None = frozenset()
@@ -176,28 +191,25 @@ class Body(Protocol):
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
-        """The arguments by name. JSON does not tell arguments from blocks, so there every property is one."""
+        """The arguments by name; in JSON every property, because only a schema tells arguments from blocks."""
 
     def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
         """Return the nested blocks of one type.
 
         Args:
             kind: The type.
-            labels: How many labels such a block has. Native blocks with another number are left out.
+            labels: The number of labels of such a block. Native blocks with another number are left out.
         """
 
     def all_blocks(self) -> Sequence[Block]:
-        """Return every nested block in the file's order; () for JSON, which cannot tell without a schema."""
+        """Return every nested block in the file's order; () for JSON, in which only a schema identifies blocks."""
 
-    def misfits(
-        self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[SyntaxProblem]:
-        """Return what does not fit a schema, as problems.
+    def misfits(self, arguments: frozenset[str], blocks: Mapping[str, int]) -> Sequence[SyntaxProblem]:
+        """Return a problem for everything that a schema does not allow.
 
         Args:
-            arguments: Names that are arguments.
-            blocks: Types of nested blocks, with the number of their labels.
-            is_open: True if other arguments and blocks may stand beside them.
+            arguments: Names of arguments.
+            blocks: Number of labels by type of nested block.
         """
 
 
@@ -205,8 +217,8 @@ class Parsed(Struct, frozen=True):
     """A file that was read.
 
     Attributes:
-        body: None where the syntax is broken, since missing arguments are then unknown.
-        problems: Empty for a file that the real tools read without an error.
+        body: None if the syntax is broken, because arguments may be missing then.
+        problems: () for a file that the real tools read without an error.
     """
 
     body: Body | None
@@ -219,5 +231,55 @@ def decode(data: bytes) -> str:
 
 
 def encode(text: str) -> bytes:
-    """Return the bytes of a text that `decode` gave."""
+    """Return the bytes of a text that `decode` returned."""
     return text.encode("utf-8", "surrogateescape")
+
+
+class SyntaxProblemError(Exception):
+    """The text is no HCL from an offset on; caught by the functions that read a file."""
+
+    def __init__(self, start: int, summary: str, detail: str) -> None:
+        super().__init__(summary)
+        self.start = start
+        self.summary = summary
+        self.detail = detail
+
+
+def bad_encoding(start: int) -> SyntaxProblemError:
+    """Return the problem of bytes that are no UTF-8."""
+    return SyntaxProblemError(start, "Invalid character encoding", "All input files must be UTF-8 encoded.")
+
+
+class SourceText:
+    """A file's text, with the lines and columns of its offsets.
+
+    Attributes:
+        text: The text that `decode` returns.
+        origin: Offset of the first character behind a byte order mark.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.origin = 1 if text.startswith("\ufeff") else 0
+        self._lines: list[int] = []
+
+    def place(self, start: int, end: int) -> SourcePlace:
+        """Return the place of a range of the text."""
+        line, column = self.line_and_column(start)
+        return SourcePlace(line, column, start, end)
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Return line and column, from 1, of an offset."""
+        if not self._lines:
+            self._lines = [self.origin, *(match.end() for match in _LINE_END.finditer(self.text))]
+        line = bisect_right(self._lines, offset) or 1
+        return line, offset - self._lines[line - 1] + 1
+
+    def problem(self, start: int, summary: str, detail: str) -> SyntaxProblem:
+        """Return a problem at an offset."""
+        line, column = self.line_and_column(start)
+        return SyntaxProblem(line, column, summary, detail)
+
+    def problem_of(self, error: SyntaxProblemError) -> SyntaxProblem:
+        """Return the problem of an error."""
+        return self.problem(error.start, error.summary, error.detail)
