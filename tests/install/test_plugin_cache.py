@@ -25,7 +25,6 @@ from locklens.errors import RunCancelledError
 from locklens.install import folders
 from locklens.install.context import CacheBusy, InstallEvent, LinkedFromCache
 from locklens.packages.installed import h1_of_folder
-from locklens.storage import folders
 from locklens.storage.folders import RealFolder, turn
 from locklens.versions import Version
 
@@ -133,7 +132,7 @@ def test_a_lock_that_opentofu_holds_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_init_waits_for_its_turn_in_the_cache(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "_SAY_AFTER", 0.0)
+    monkeypatch.setattr("locklens.storage.folders._SAY_AFTER", 0.0)
     config = Path(place.environ["TF_CLI_CONFIG_FILE"])
     config.write_text(config.read_text() + f'plugin_cache_dir = "{tmp_path}/cache"\n')
     version = tmp_path / "cache" / HOST / "acme/demo/1.1.0"
@@ -155,7 +154,7 @@ def test_init_waits_for_its_turn_in_the_cache(place: Place, tmp_path: Path, monk
 
 def shared(place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cached package with no locked hash, half-written, which the settings let count for the lock file."""
-    monkeypatch.setattr(folders, "_SAY_AFTER", 0.0)
+    monkeypatch.setattr("locklens.storage.folders._SAY_AFTER", 0.0)
     config = Path(place.environ["TF_CLI_CONFIG_FILE"])
     config.write_text(
         config.read_text()

@@ -16,8 +16,8 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse
 from locklens.policy.document import policy_schema
+from locklens.policy.marked import KeyPath, lines_of_keys
 from locklens.policy.model import Acceptance, AcceptFrom, Pin
-from locklens.policy.positions import KeyPath, lines_of_keys
 from locklens.review.rules.catalogue import RULES
 from locklens.versions import Version
 

@@ -1,7 +1,7 @@
 """The policy of a repository: `locklens.toml` at its top, read and checked.
 
-`document` has its keys as types, of which the JSON Schema is made too; `model` is what the rules see. Every key is
-optional. The side of a comparison that the file is read from is the caller's choice.
+`document` has its keys as types, from which the JSON Schema is made; `model` has the values that rules use. Every key
+is optional. The caller chooses the side of a comparison from which the file is read.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def parse(data: bytes, path: str, rules: Collection[str] = ()) -> Policy:
 
     Args:
         data: The file's bytes.
-        path: The file as the user knows it, for messages.
-        rules: The ids of the rules that it may name; () for any.
+        path: The path in messages.
+        rules: The ids of known rules; () to accept any.
 
     Raises:
-        ConfigurationError: For the first mistake in the file, with `path` and the mistake's line. This
-            includes unknown keys: a silently ignored rule would pass the changes that it forbids.
+        ConfigurationError: The file has a mistake; the error is about the first one, with `path` and line. An unknown
+            key is a mistake: a silently ignored rule would pass the changes that it forbids.
     """
     from locklens.policy.reading import read_policy
 

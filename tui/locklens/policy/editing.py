@@ -1,4 +1,4 @@
-"""Edits the text of a policy: comments, order and layout of all else stay as they are. The only user of tomlkit."""
+"""Edits the text of a policy; comments, order and layout of everything else stay. The only user of tomlkit."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
     """Return a policy with acceptances added; one for the same rule and change is replaced.
 
     Args:
-        data: The file's bytes, b"" for none.
-        acceptances: At least one.
+        data: The file's bytes; b"" if there is no file.
+        acceptances: The acceptances, at least one.
 
     Raises:
         ConfigurationError: The policy has a mistake.
@@ -46,7 +46,10 @@ def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
 
 
 def with_pin(data: bytes, pin: Pin) -> bytes:
-    """Return a policy with a pin, in place of one of the same name; arguments and errors as of `with_acceptances`."""
+    """Return a policy with a pin, which replaces one of the same scope.
+
+    Arguments and errors are those of `with_acceptances`.
+    """
 
     def edit(document: Any, before: Policy) -> None:
         table = document.get("trust")
@@ -69,7 +72,7 @@ def with_pin(data: bytes, pin: Pin) -> bytes:
 
 
 def without_pin(data: bytes, pin: Pin) -> bytes:
-    """Return a policy without one of its pins; arguments and errors as of `with_acceptances`."""
+    """Return a policy without one of its pins. Arguments and errors are those of `with_acceptances`."""
 
     def edit(document: Any, before: Policy) -> None:
         table = document["trust"]
@@ -81,13 +84,13 @@ def without_pin(data: bytes, pin: Pin) -> bytes:
 
 
 def _spelled(table: Any, before: Policy, pin: Pin) -> str:
-    """Return the key of a pin as the file spells it; its name for a new one."""
+    """Return the key of a pin as written in the file; the name of a new pin."""
     place = next((number for number, one in enumerate(before.trust) if one.scope == pin.scope), None)
     return pin.name if place is None else str(list(table)[place])
 
 
 def _table_apart() -> Table:
-    """Return a new table, which an empty line sets apart from what stands before it."""
+    """Return a new table with an empty line above it."""
     table = tomlkit.table()
     table.trivia.indent = "\n"
     return table

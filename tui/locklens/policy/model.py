@@ -1,11 +1,12 @@
-"""A policy as frozen values."""
+"""A policy as frozen values, and the difference between the policies of two sides."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, OPENTOFU
 from locklens.identity import ID_DIGITS
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
     from locklens.versions import Constraints, Version
 
 SeverityName = Literal["block", "warn", "info", "off"]
-"""A severity as `[severity]` spells it."""
+"""A severity as written in `[severity]`."""
 
 Threshold = Literal["block", "warn", "info", "never"]
-"""The lowest severity that fails a review, as `fail_on` spells it."""
+"""The lowest severity that fails a review, as written in `fail_on`."""
 
 _ANY = "*"
 
 
 class InstallPath(StrEnum):
-    """A place that packages are installed from, as `install_paths` spells it."""
+    """A place that packages are installed from, as written in `install_paths`."""
 
     DIRECT = "direct"
     """From the provider's registry."""
@@ -45,18 +46,18 @@ class InstallPath(StrEnum):
 
 
 class AcceptFrom(StrEnum):
-    """The side whose acceptances and pins count, as `accept_from` spells it."""
+    """The side whose acceptances and pins count, as written in `accept_from`."""
 
     BASE = "base"
     HEAD = "head"
-    """Those that the change itself adds count too: for repositories whose owners guard the policy."""
+    """Additions of the change itself count too: for repositories whose owners guard the policy."""
 
 
 class WantedPlatform(Struct, frozen=True):
     """A required platform.
 
     Attributes:
-        why: The reason, one printable line; "" for none.
+        why: The reason, one printable line, or "".
         line: Its line in the policy, from 1.
     """
 
@@ -69,7 +70,7 @@ class AllowedProvider(Struct, frozen=True):
     """One entry of the allow list.
 
     Attributes:
-        host: Comparison form; "" for the registries of both tools, and no other host: a list permits what it names.
+        host: Comparison form; "" for the registries of both tools and no others, as a list permits only what it names.
         namespace: "*" for any.
         type: "*" for any.
         constraints: The permitted versions; None for all.
@@ -85,7 +86,7 @@ class AllowedProvider(Struct, frozen=True):
     line: int = 1
 
     def names(self, address: ProviderAddress) -> bool:
-        """True if the entry is about a provider, in whatever version."""
+        """True if the entry names a provider, whatever its versions."""
         hosts = (self.host,) if self.host else tuple(dialect.default_host for dialect in DIALECTS.values())
         is_named = self.namespace in (_ANY, address.namespace) and self.type in (_ANY, address.type)
         return is_named and address.host in hosts
@@ -102,10 +103,10 @@ class Pin(Struct, frozen=True):
         namespace: The providers' namespace.
         host: Comparison form; "" for every host: a pin restricts, so it covers more rather than less.
         keys: Full fingerprints, upper case; two during a rotation.
-        by: Who decided it.
-        on: When.
+        by: Name of the person who decided it.
+        on: Date of the decision.
         why: The reason.
-        review_by: The date on which it is to be looked at again.
+        review_by: The date by which to review it.
         line: Its line in the policy, from 1.
     """
 
@@ -125,26 +126,26 @@ class Pin(Struct, frozen=True):
 
     @property
     def scope(self) -> tuple[str, str]:
-        """Host and namespace: what it covers. A policy has one pin for each, and an edit replaces that one."""
+        """Host and namespace. A policy has one pin for each scope, and an edit replaces it."""
         return self.host, self.namespace
 
     def covers(self, address: ProviderAddress) -> bool:
-        """True if the releases of a provider are under it, unless another pin names the host too."""
+        """True for a provider of the namespace and host; a pin that names the host has precedence."""
         return self.namespace == address.namespace and self.host in ("", address.host)
 
     def permits(self, fingerprint: str) -> bool:
-        """True if a key may sign them; "" for none, which a pin never permits."""
+        """True if a key may sign the releases; "" stands for no key, which a pin never permits."""
         return fingerprint in self.keys
 
 
 def parts_of_pin_name(name: str) -> tuple[str | None, str]:
-    """Return host and namespace of a pin's name, as written; None for the host where the name has none."""
+    """Return host and namespace of a pin's name, as written; the host is None if the name has none."""
     host, slash, namespace = name.rpartition("/")
     return (host if slash else None), namespace
 
 
 def pin_for(pins: Iterable[Pin], address: ProviderAddress) -> Pin | None:
-    """Return the pin that holds for a provider: that of its host before that of every host; None for none."""
+    """Return the pin of a provider, if any; one that names its host has precedence over one for every host."""
     return max((pin for pin in pins if pin.covers(address)), key=lambda pin: bool(pin.host), default=None)
 
 
@@ -154,10 +155,10 @@ class Acceptance(Struct, frozen=True):
     Attributes:
         rule: The finding's rule.
         provider: The full address.
-        change: The change's id, 32 hex digits; of 16 where an earlier version wrote it.
+        change: The change's id, 32 hex digits; 16 if an earlier version wrote it.
         reason: One printable line.
-        by: Who accepted it.
-        on: When.
+        by: Name of the person who accepted it.
+        on: Date of the acceptance.
         until: The last day on which it holds; None for no end.
         line: Its line in the policy, from 1.
     """
@@ -173,12 +174,12 @@ class Acceptance(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Rule, provider and change: what it accepts."""
+        """Rule, provider and change."""
         return self.rule, self.provider, self.change
 
     @property
     def is_outdated(self) -> bool:
-        """True if it has an id as earlier versions made them, which no change has any more."""
+        """True if it has an id of an earlier version, which no change has any more."""
         return len(self.change) < ID_DIGITS
 
     def has_expired(self, today: date) -> bool:
@@ -190,22 +191,22 @@ class Policy(Struct, frozen=True):
     """The rules of a repository for its lock files.
 
     Attributes:
-        platforms: The required ones in the file's order, each once; may be empty.
-        install_paths: Never empty.
-        names_paths: True if the file names install paths.
-        local_paths: More install paths, which are in use on this machine as the CLI configuration says.
-        local_platform: The platform of this machine; None without `local_paths`.
-        cooldown: Days that a release must be old before it is selected, 0 or more; None if unset.
-        file: Its path as the user knows it; "" without a policy.
+        platforms: The required platforms in the file's order, each once.
+        install_paths: The install paths, at least one.
+        cooldown: The minimum age of a selected release in days; None if unset.
+        file: The path in messages; "" without a policy.
         fail_on: The lowest severity that fails a review; None if unset.
-        hosts: Hosts that may be asked beside the others, comparison form.
+        hosts: Additional hosts that may be asked, comparison form.
         reported_hashes: Registries whose reported hashes are locked by OpenTofu's rules, comparison form; None for its
             own registry.
-        allow: The allow list; None without one, so that every provider is allowed.
+        allow: The allow list; None allows every provider.
         accept_from: The side whose acceptances and pins count.
         severity: The severity of rules, by id.
         trust: The pins.
         accept: The acceptances.
+        names_paths: True if the file names install paths.
+        local_paths: More install paths, which the CLI configuration of this machine uses.
+        local_platform: The platform of this machine; None without `local_paths`.
     """
 
     platforms: tuple[WantedPlatform, ...] = ()
@@ -226,7 +227,7 @@ class Policy(Struct, frozen=True):
 
     @classmethod
     def none(cls) -> Policy:
-        """The default without a policy: packages from the registry, and no required platforms."""
+        """Return the default without a file: packages from the registry, and no required platforms."""
         return cls()
 
     @property
@@ -236,7 +237,7 @@ class Policy(Struct, frozen=True):
 
     @property
     def believed(self) -> frozenset[str]:
-        """The registries whose reported hashes are locked by OpenTofu's rules, unless its environment forbids it."""
+        """The registries whose reported hashes OpenTofu locks, unless its environment forbids it."""
         return frozenset((OPENTOFU.default_host,) if self.reported_hashes is None else self.reported_hashes)
 
     @property
@@ -245,18 +246,18 @@ class Policy(Struct, frozen=True):
         return tuple(path for path in InstallPath if path in self.install_paths | self.local_paths)
 
     def on_path(self, path: InstallPath, platforms: Iterable[str]) -> tuple[str, ...]:
-        """Return those of some platforms that an install path is used for."""
+        """Return those of the given platforms that use an install path."""
         if path in self.install_paths:
             return tuple(platforms)
         return tuple(platform for platform in platforms if platform == str(self.local_platform))
 
     @property
     def needs_ages(self) -> bool:
-        """True if a rule of it looks at release dates, which are asked for only then: it takes more requests."""
+        """True if a rule needs release dates, which take more requests."""
         return self.cooldown is not None
 
     def why(self, platform: Platform) -> str:
-        """Return the reason why a platform is required, "" for none."""
+        """Return the reason why a platform is required, or ""."""
         return next((wanted.why for wanted in self.platforms if wanted.platform == platform), "")
 
     def allows(self, address: ProviderAddress, version: Version) -> bool:
@@ -264,12 +265,89 @@ class Policy(Struct, frozen=True):
         return self.allow is None or any(entry.allows(address, version) for entry in self.allow)
 
     def pin(self, address: ProviderAddress) -> Pin | None:
-        """Return the pin that holds for a provider; None for none."""
+        """Return the pin of a provider, if there is one."""
         return pin_for(self.trust, address)
 
     def acceptance(self, rule: str, address: ProviderAddress, change: str) -> Acceptance | None:
-        """Return the acceptance of a finding about a change; None without one."""
+        """Return the acceptance of a finding about a change, if there is one."""
         if not self.accept:
             return None
         key = rule, str(address), change
         return next((one for one in self.accept if one.key == key), None)
+
+
+class PolicyChange(Struct, frozen=True):
+    """A change that modifies the policy.
+
+    Attributes:
+        base_name: The side whose policy judges.
+        head_name: The side that modifies it.
+        keys: The keys that differ.
+        has_base: True if the base has a policy.
+        is_removed: True if the head has none.
+        problem: The reason why the head's file cannot be read; "" if it can.
+        weighs: True if the difference may change a verdict in a way that the base does not permit.
+        line: The first line that differs in the head's file; None if there is none.
+        content: A digest of the head's file.
+    """
+
+    base_name: str
+    head_name: str
+    keys: tuple[str, ...] = ()
+    has_base: bool = True
+    is_removed: bool = False
+    problem: str = ""
+    weighs: bool = True
+    line: int | None = None
+    content: str = ""
+
+
+_FROM_HEAD = ("accept", "trust")
+"""The keys that a head may set for itself, if the base permits that."""
+
+_NO_KEYS = frozenset({"file", "names_paths", "local_paths", "local_platform"})
+"""Fields of a policy that are no keys of the file."""
+
+
+def differing_keys(old: Policy, new: Policy) -> tuple[str, ...]:
+    """Return the keys whose values differ, whatever their lines are."""
+    keys = (name for name in Policy.__struct_fields__ if name not in _NO_KEYS)
+    return tuple(key for key in keys if _without_lines(getattr(old, key)) != _without_lines(getattr(new, key)))
+
+
+def _without_lines(value: Any) -> Any:
+    """Return the value of a key with its entries' line numbers removed."""
+    if not isinstance(value, tuple):
+        return value
+    return tuple(replace(entry, line=1) if isinstance(entry, Struct) else entry for entry in value)
+
+
+def proposed_acceptances(base: Policy, head: Policy) -> tuple[Acceptance, ...]:
+    """Return the acceptances that only the head has, or has with other words or dates."""
+    known = frozenset(_without_lines(base.accept))
+    return tuple(one for one in head.accept if replace(one, line=1) not in known)
+
+
+def proposed_pins(base: Policy, head: Policy) -> tuple[Pin, ...]:
+    """Return the pins that only the head has, or has with other keys or words."""
+    known = frozenset(_without_lines(base.trust))
+    return tuple(one for one in head.trust if replace(one, line=1) not in known)
+
+
+def is_permitted(base: Policy, keys: tuple[str, ...]) -> bool:
+    """True if the base lets the head set these keys for itself."""
+    return base.accept_from is AcceptFrom.HEAD and set(keys) <= set(_FROM_HEAD)
+
+
+def with_proposed(base: Policy, head: Policy) -> Policy:
+    """Return the base's policy with the head's acceptances and pins, if the base permits them."""
+    if base.accept_from is not AcceptFrom.HEAD:
+        return base
+    pins = {pin.scope: pin for pin in (*base.trust, *proposed_pins(base, head))}
+    return replace(base, accept=(*proposed_acceptances(base, head), *base.accept), trust=tuple(pins.values()))
+
+
+def in_force(policy: Policy, today: date) -> Policy:
+    """Return a policy without the acceptances that no longer hold."""
+    holding = (one for one in policy.accept if not one.is_outdated and not one.has_expired(today))
+    return replace(policy, accept=tuple(holding))

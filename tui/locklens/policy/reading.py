@@ -1,4 +1,8 @@
-"""Reads the text of a policy, with file and line for every mistake."""
+"""Reads the text of a policy, with file and line for every mistake.
+
+Each key is converted to its type of `locklens.policy.document`; only what such a type cannot say is checked here. The
+values that need a better message than the type's bounds (names with a nearest match, platforms) are checked first.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,40 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any, get_args
 
-from locklens.addresses import Platform
+from msgspec import UNSET
+from msgspec.structs import fields
+
+from locklens.addresses import Platform, display_host, read_host
+from locklens.dialect import TERRAFORM, AddressError
 from locklens.errors import ConfigurationError
-from locklens.policy import tables
-from locklens.policy.document import MAX_DAYS, MAX_PLATFORMS, MAX_REASON, PolicyDocument
-from locklens.policy.marked import MAX_SHOWN, MarkedDocument, in_quotes, nearest_key
-from locklens.policy.model import AcceptFrom, InstallPath, Policy, Threshold, WantedPlatform
-from locklens.policy.positions import lines_of_keys, too_deep
+from locklens.policy.document import MAX_DAYS, MAX_PLATFORMS, MAX_REASON, AcceptTable, PolicyDocument, TrustTable
+from locklens.policy.marked import MAX_SHOWN, MarkedDocument, in_quotes, lines_of_keys, nearest_key, too_deep
+from locklens.policy.model import (
+    Acceptance,
+    AcceptFrom,
+    AllowedProvider,
+    InstallPath,
+    Pin,
+    Policy,
+    SeverityName,
+    Threshold,
+    WantedPlatform,
+    parts_of_pin_name,
+)
 from locklens.text import shortened
+from locklens.versions import Constraints, ConstraintSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
-_KEYS = PolicyDocument.__struct_fields__
+    from locklens.addresses import ProviderAddress
+
+_TYPES = {field.name: field.type for field in fields(PolicyDocument)}
 _MAX_DEPTH = 20
 _MAX_DIGITS = 1000
+_ANY = "*"
+_PINNED_RULE = "LK010"
+_KEY_ID_DIGITS = 16
 
 _PLATFORM = re.compile(r"[a-z0-9]{1,32}_[a-z0-9]{1,32}\Z")
 _PLACE = re.compile(r" \(at (?:line (?P<line>[0-9]+), column [0-9]+|end of document)\)\Z")
@@ -31,7 +54,7 @@ def read_policy(data: bytes, path: str, *, max_bytes: int, rules: Collection[str
     """Read a policy; see `locklens.policy.parse`.
 
     Raises:
-        ConfigurationError: With path and line.
+        ConfigurationError: The file has a mistake; the error has its path and line.
     """
     if len(data) > max_bytes:
         raise ConfigurationError(f"larger than the limit of {max_bytes // 1024} KiB", path=path, line=1)
@@ -40,11 +63,11 @@ def read_policy(data: bytes, path: str, *, max_bytes: int, rules: Collection[str
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigurationError("not valid UTF-8", path=path, line=line) from error
-    return _Reading(MarkedDocument(_document(text, path), lines_of_keys(text), path), rules).policy()
+    return _Reading(_document(text, path), lines_of_keys(text), path, rules).policy()
 
 
 def _document(text: str, path: str) -> dict[str, object]:
-    """The document's values.
+    """Return the document's values.
 
     Raises:
         ConfigurationError: The text is not TOML, or beyond the bounds.
@@ -65,112 +88,224 @@ def _document(text: str, path: str) -> dict[str, object]:
         raise ConfigurationError(f"not valid TOML: {shortened(reason, MAX_SHOWN)}", path=path, line=line) from error
 
 
-class _Reading:
-    """The reading of one document."""
+class _Reading(MarkedDocument):
+    """The reading of one document.
 
-    def __init__(self, document: MarkedDocument, rules: Collection[str]) -> None:
-        self._document = document
-        self._wrong = document.refuse
+    Args:
+        values: The document, as the TOML reader returned it.
+        lines: The line of each key and element.
+        path: The path in messages.
+        rules: The ids of known rules; () to accept any.
+    """
+
+    def __init__(
+        self, values: dict[str, object], lines: dict[tuple[str | int, ...], int], path: str, rules: Collection[str]
+    ) -> None:
+        super().__init__(values, lines, path)
         self._rules = rules
 
     def policy(self) -> Policy:
-        """Return the policy; stops at the first mistake in the file."""
-        document, found = self._document, dict[str, Any]()
-        for key in sorted(document.values, key=document.line):
-            document.refuse_unknown({key: None}, _KEYS)
-            found[key] = self._value(key, document.values[key])
-        return Policy(**found, file=document.path, names_paths="install_paths" in found)
+        """Return the policy; the first mistake in the file is the error."""
+        found: dict[str, Any] = {}
+        for key in sorted(self.values, key=self.line):
+            self.refuse_unknown({key: None}, tuple(_TYPES))
+            found[key] = self._value(key, self.values[key])
+        return Policy(**found, file=self.path, names_paths="install_paths" in found)
 
     def _value(self, key: str, value: object) -> object:
         match key:
+            case "fail_on":
+                return self._choice(value, get_args(Threshold), '"fail_on"', key)
+            case "accept_from":
+                return AcceptFrom(self._choice(value, tuple(AcceptFrom), '"accept_from"', key))
+            case "cooldown":
+                return self._cooldown(value)
             case "platforms":
                 return self._platforms(value)
             case "install_paths":
                 return self._install_paths(value)
-            case "cooldown":
-                return self._cooldown(value)
             case "severity":
-                return tables.read_severity(self._document, self._rules)
-            case "accept":
-                return tables.read_accept(self._document, self._rules)
-            case "hosts" | "reported_hashes":
-                return tables.read_hosts(self._document, key)
-            case "allow":
-                return tables.read_allow(self._document)
+                return self._severity(value)
             case "trust":
-                return tables.read_trust(self._document)
-            case _:
-                return self._choice(key, value)
+                return self._trust(value)
+            case "accept":
+                return self._accept(value)
+        texts = self.convert(value, _TYPES[key], key, key)
+        if key == "allow":
+            return tuple(self._allowed(text, key, place) for place, text in enumerate(texts))
+        return tuple(dict.fromkeys(self._host(text, key, place) for place, text in enumerate(texts)))
 
-    def _choice(self, key: str, value: object) -> object:
-        """Return the value of `fail_on` or `accept_from`."""
-        choices = get_args(Threshold) if key == "fail_on" else tuple(AcceptFrom)
+    def _choice(self, value: object, choices: Sequence[str], name: str, *where: str | int) -> str:
         if not isinstance(value, str) or value not in choices:
             near = nearest_key(value, choices) if isinstance(value, str) else ""
-            self._wrong(f'"{key}" must be one of {_listed(choices)}{near}', key)
-        return value if key == "fail_on" else AcceptFrom(value)
+            self.refuse(f"{name} must be one of {_listed(choices)}{near}", *where)
+        return value
+
+    def _cooldown(self, value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.refuse('"cooldown" must be a whole number of days, such as 7', "cooldown")
+        if not 0 <= value <= MAX_DAYS:
+            self.refuse(f'"cooldown" must be between 0 and {MAX_DAYS} days', "cooldown")
+        return value
 
     def _platforms(self, value: object) -> tuple[WantedPlatform, ...]:
+        key = "platforms"
         if isinstance(value, list):
-            wanted = [self._platform(text, "", "platforms", place) for place, text in enumerate(value)]
+            wanted = [self._platform(name, "", key, place) for place, name in enumerate(value)]
         elif isinstance(value, dict):
-            wanted = [self._platform(name, why, "platforms", name) for name, why in value.items()]
+            wanted = [self._platform(name, why, key, name) for name, why in value.items()]
         else:
-            self._wrong('"platforms" must be a table of platform = "reason", or a list of platforms', "platforms")
+            self.refuse('"platforms" must be a table of platform = "reason", or a list of platforms', key)
         if len(wanted) > MAX_PLATFORMS:
-            self._wrong(f"more than {MAX_PLATFORMS} platforms", "platforms")
-        seen = set()
-        for place, required in enumerate(wanted):
-            if required.platform in seen:
-                self._wrong(f"{required.platform} is listed twice", "platforms", place)
-            seen.add(required.platform)
+            self.refuse(f"more than {MAX_PLATFORMS} platforms", key)
+        platforms = [required.platform for required in wanted]
+        for place, platform in enumerate(platforms):
+            if platform in platforms[:place]:
+                self.refuse(f"{platform} is listed twice", key, place)
         return tuple(wanted)
 
     def _platform(self, name: object, why: object, *where: str | int) -> WantedPlatform:
         if not isinstance(name, str):
-            self._wrong('a platform must be a string such as "linux_amd64"', *where)
+            self.refuse('a platform must be a string such as "linux_amd64"', *where)
         if not _PLATFORM.match(name):
-            misplaced = f'"{name}" above the line [platforms]' if name in _KEYS else ""
-            self._wrong(
-                f"invalid platform {in_quotes(name)}: expected OS_ARCH, such as linux_amd64",
-                *where,
-                hint=f"to set the key of that name, move {misplaced}" if misplaced else "",
-            )
+            hint = f'to set the key of that name, move "{name}" above the line [platforms]' if name in _TYPES else ""
+            words = f"invalid platform {in_quotes(name)}: expected OS_ARCH, such as linux_amd64"
+            self.refuse(words, *where, hint=hint)
         if not isinstance(why, str):
-            self._wrong(f'the reason for {name} must be a string, such as "CI"', *where)
+            self.refuse(f'the reason for {name} must be a string, such as "CI"', *where)
         if len(why) > MAX_REASON or (why and not why.isprintable()):
-            self._wrong(f"the reason for {name} must be one line of at most {MAX_REASON} printable characters", *where)
-        return WantedPlatform(Platform.parse(name), why, self._document.line(*where))
+            words = f"the reason for {name} must be one line of at most {MAX_REASON} printable characters"
+            self.refuse(words, *where)
+        return WantedPlatform(Platform.parse(name), why, self.line(*where))
 
     def _install_paths(self, value: object) -> frozenset[InstallPath]:
-        key = "install_paths"
+        key, names = "install_paths", _listed(InstallPath)
         if not isinstance(value, list):
-            self._wrong(f'"{key}" must be a list of {_listed(InstallPath)}', key)
+            self.refuse(f'"{key}" must be a list of {names}', key)
         if not value:
-            self._wrong(
-                f'"{key}" is empty: no package could be installed',
-                key,
-                hint=f"list at least one of {_listed(InstallPath)}",
-            )
-        paths: set[InstallPath] = set()
+            self.refuse(f'"{key}" is empty: no package could be installed', key, hint=f"list at least one of {names}")
         for place, text in enumerate(value):
-            if not isinstance(text, str) or text not in tuple(InstallPath):
-                hint = f"use one of {_listed(InstallPath)}"
-                if not isinstance(text, str):
-                    self._wrong("an install path must be a string", key, place, hint=hint)
+            if not isinstance(text, str):
+                self.refuse("an install path must be a string", key, place, hint=f"use one of {names}")
+            if text not in tuple(InstallPath):
                 near = nearest_key(text, tuple(InstallPath))
-                self._wrong(f"unknown install path {in_quotes(text)}{near}", key, place, hint=hint)
-            if text in paths:
-                self._wrong(f'"{text}" is listed twice', key, place)
-            paths.add(InstallPath(text))
-        return frozenset(paths)
+                self.refuse(f"unknown install path {in_quotes(text)}{near}", key, place, hint=f"use one of {names}")
+            if text in value[:place]:
+                self.refuse(f'"{text}" is listed twice', key, place)
+        return frozenset(map(InstallPath, value))
 
-    def _cooldown(self, value: object) -> int:
-        if not isinstance(value, int) or isinstance(value, bool):
-            self._wrong('"cooldown" must be a whole number of days, such as 7', "cooldown")
-        if not 0 <= value <= MAX_DAYS:
-            self._wrong(f'"cooldown" must be between 0 and {MAX_DAYS} days', "cooldown")
-        return value
+    def _host(self, text: str, *where: str | int) -> str:
+        try:
+            return read_host(text)
+        except ValueError as error:
+            self.refuse(f"invalid host {in_quotes(text)}: {error}", *where, hint="such as registry.example.com")
+
+    def _allowed(self, text: str, *where: str | int) -> AllowedProvider:
+        name, _, versions = text.strip().partition(" ")
+        parts = name.split("/")
+        hint = 'such as "hashicorp/*", "cloudflare/cloudflare ~> 5.0" or "registry.example.com/acme/*"'
+        if len(parts) not in (2, 3) or (len(parts) == 3 and _ANY in parts[0]):
+            words = f"invalid provider {in_quotes(text)}: expected namespace/type or host/namespace/type"
+            self.refuse(words, *where, hint=hint)
+        address = self._address("/".join("x" if part == _ANY else part for part in parts), text, *where, hint=hint)
+        namespace, kind = (
+            _ANY if part == _ANY else plain
+            for part, plain in zip(parts[-2:], (address.namespace, address.type), strict=True)
+        )
+        try:
+            constraints = Constraints.parse(versions.strip()) if versions.strip() else None
+        except ConstraintSyntaxError as error:
+            self.refuse(f"invalid versions in {in_quotes(text)}: {error.detail}", *where, hint=hint)
+        host = address.host if len(parts) == 3 else ""
+        return AllowedProvider(host, namespace, kind, constraints, text, self.line(*where))
+
+    def _address(self, name: str, text: str, *where: str | int, hint: str) -> ProviderAddress:
+        try:
+            return TERRAFORM.parse_source(name)
+        except AddressError as error:
+            self.refuse(f"invalid provider {in_quotes(text)}: {error.detail}", *where, hint=hint)
+
+    def _severity(self, table: object) -> dict[str, str]:
+        if not isinstance(table, dict):
+            self.refuse('"severity" must be a table of rule = "block", "warn", "info" or "off"', "severity")
+        for rule, level in table.items():
+            self._require_rule(rule, "severity", rule)
+            self._choice(level, get_args(SeverityName), rule, "severity", rule)
+        if table.get(_PINNED_RULE) == "off" and self.values.get("trust"):
+            hint = "remove one of the two: a pin blocks every other key"
+            self.refuse(f"{_PINNED_RULE} is off, and [trust] pins keys", "severity", _PINNED_RULE, hint=hint)
+        return table
+
+    def _require_rule(self, rule: str, *where: str | int) -> None:
+        if self._rules and rule not in self._rules:
+            near = nearest_key(rule, tuple(self._rules))
+            self.refuse(f"unknown rule {in_quotes(rule)}{near}", *where, hint="locklens explain lists all rules")
+
+    def _trust(self, table: object) -> tuple[Pin, ...]:
+        if not isinstance(table, dict):
+            self.refuse('"trust" must hold tables such as [trust."acme"]', "trust")
+        pins: dict[tuple[str, str], Pin] = {}
+        for name, value in table.items():
+            pin = self._pin(name, value)
+            if pin.scope in pins:
+                self.refuse(f"{in_quotes(name)} is pinned twice", "trust", name)
+            pins[pin.scope] = pin
+        return tuple(pins.values())
+
+    def _pin(self, name: str, value: object) -> Pin:
+        where = ("trust", name)
+        host_text, namespace = parts_of_pin_name(name)
+        hint = 'write [trust."acme"] or [trust."registry.example.com/acme"]'
+        if host_text is not None and (not host_text or "/" in host_text):
+            self.refuse(f"invalid namespace {in_quotes(name)}", *where, hint=hint)
+        address = self._address(f"{namespace}/x", name, *where, hint=hint)
+        host = self._host(host_text, *where) if host_text is not None else ""
+        if isinstance(value, dict):
+            self.refuse_unknown(value, TrustTable.__struct_fields__, *where)
+            self._refuse_key_ids(value.get("keys"), *where)
+        found: TrustTable = self.convert(value, TrustTable, f'trust."{name}"', *where)
+        return Pin(
+            address.namespace,
+            host,
+            tuple(dict.fromkeys(found.keys)),
+            self.one_line(found.by, "by", *where, "by"),
+            found.on if found.on is not UNSET else None,
+            self.one_line(found.why, "why", *where, "why"),
+            found.review_by if found.review_by is not UNSET else None,
+            self.line(*where),
+        )
+
+    def _refuse_key_ids(self, keys: object, *where: str | int) -> None:
+        """Refuse ids of keys with a reason: the type alone would name a pattern."""
+        for place, key in enumerate(keys if isinstance(keys, list) else ()):
+            if isinstance(key, str) and 0 < len(key) <= _KEY_ID_DIGITS:
+                words = f"{in_quotes(key)} is the id of a key, which others can have too"
+                self.refuse(words, *where, "keys", place, hint="locklens keys shows the full fingerprint")
+
+    def _accept(self, entries: object) -> tuple[Acceptance, ...]:
+        if not isinstance(entries, list):
+            self.refuse('"accept" must be written as [[accept]]', "accept")
+        return tuple(self._acceptance(value, "accept", place) for place, value in enumerate(entries))
+
+    def _acceptance(self, value: object, *where: str | int) -> Acceptance:
+        if isinstance(value, dict):
+            self.refuse_unknown(value, AcceptTable.__struct_fields__, *where)
+        found: AcceptTable = self.convert(value, AcceptTable, "accept", *where)
+        self._require_rule(found.rule, *where, "rule")
+        hint = f"the full address, such as {display_host(TERRAFORM.default_host)}/acme/demo"
+        if found.provider.count("/") != 2:
+            self.refuse(f"invalid provider {in_quotes(found.provider)}", *where, "provider", hint=hint)
+        address = self._address(found.provider, found.provider, *where, "provider", hint=hint)
+        return Acceptance(
+            found.rule,
+            str(address),
+            found.change,
+            self.one_line(found.reason, "reason", *where, "reason"),
+            self.one_line(found.by, "by", *where, "by"),
+            found.on,
+            found.until if found.until is not UNSET else None,
+            self.line(*where),
+        )
 
 
 def _listed(names: Iterable[str]) -> str:

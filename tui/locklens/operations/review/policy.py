@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.identity import ID_DIGITS, identity_of
 from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Policy, parse
-from locklens.policy.comparison import (
+from locklens.policy.model import (
     PolicyChange,
     differing_keys,
     in_force,

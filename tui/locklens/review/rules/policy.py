@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from locklens.policy import Policy
-    from locklens.policy.comparison import PolicyChange
+    from locklens.policy.model import PolicyChange
     from locklens.review.model import Finding
 
 
