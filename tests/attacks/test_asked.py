@@ -16,9 +16,9 @@ from kit.repositories import copy_of
 from ui.conftest import Driver, until
 
 from locklens.cli.main import main
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.locklens import LockLens
 from locklens.operations.review import explain_provider

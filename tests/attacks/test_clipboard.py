@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from ui.conftest import Driver, until
 
-from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import Scope

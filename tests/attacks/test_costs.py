@@ -24,8 +24,8 @@ from msgspec.structs import replace
 from locklens.cli.main import main
 from locklens.demo.packages import zh
 from locklens.demo.published import Published, SampleListing
-from locklens.demo.publishers import publisher
 from locklens.demo.registry import DemoRegistry
+from locklens.demo.signing import publisher
 from locklens.doctor.recognising import read_log
 from locklens.errors import LockLensError
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse

@@ -11,8 +11,8 @@ from kit.git import git
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault
+from locklens.demo.packages import SampleLock, h1, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, h1, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 
 AWS = "registry.terraform.io/hashicorp/aws"

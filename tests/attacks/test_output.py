@@ -17,11 +17,9 @@ from kit.git import git
 from kit.repositories import copy_of
 
 from locklens.cli.main import main
-from locklens.demo.answers import ServedAnswer
-from locklens.demo.asked import RequestedPath
-from locklens.demo.faults import Fault, Step
-from locklens.demo.registry import DemoRegistry, Request
-from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.faults import Fault, ServedAnswer, Step
+from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo.registry import DemoRegistry, Request, RequestedPath
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.reports import formats_of
 

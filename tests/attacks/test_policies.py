@@ -14,10 +14,10 @@ from kit.schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults
-from locklens.demo.publishers import publisher
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.demo.signing import publisher
 from locklens.policy import POLICY_FILE
 from locklens.review.reports import json as json_report
 

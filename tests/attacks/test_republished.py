@@ -20,8 +20,8 @@ from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.packages import zh
 from locklens.demo.published import Published, SampleListing
-from locklens.demo.publishers import publisher
 from locklens.demo.registry import DemoRegistry
+from locklens.demo.signing import publisher
 from locklens.dialect import TERRAFORM
 from locklens.hashes import registry_manifests
 

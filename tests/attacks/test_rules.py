@@ -20,14 +20,12 @@ from ui.conftest import Driver, until
 
 from locklens.addresses import read_host
 from locklens.cli.main import main
-from locklens.demo.answers import ServedAnswer
-from locklens.demo.asked import RequestedPath
-from locklens.demo.faults import Fault, FaultRule, Faults
+from locklens.demo.faults import Fault, FaultRule, Faults, ServedAnswer
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import Published
-from locklens.demo.publishers import publisher
-from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.registry import DemoRegistry, RequestedPath
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.demo.signing import publisher
 from locklens.dialect import OPENTOFU
 from locklens.hashes import h1_of_digests
 from locklens.operations.compare_repository import open_git

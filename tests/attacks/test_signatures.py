@@ -18,8 +18,8 @@ from trust.test_authentication import IN_2040, of_version_3
 
 from locklens.cli.main import main
 from locklens.demo.published import Published, SampleListing
-from locklens.demo.publishers import SIGNED_AT, publisher
 from locklens.demo.registry import DemoRegistry
+from locklens.demo.signing import SIGNED_AT, publisher
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.trust.authentication import AuthenticationOutcome, Enforcement, PublishedKey, Release, authenticate
 from locklens.trust.signature import Verifier

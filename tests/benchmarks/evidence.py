@@ -18,8 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 
 PROVIDERS, DELAY = 60, 0.03

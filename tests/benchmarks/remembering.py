@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from kit.loopback import serving
 
-from locklens.demo.publishers import publisher
+from locklens.demo.signing import publisher
 from locklens.hashes import HashedPackage
 from locklens.sources.http import RequestKind
 from locklens.sources.http.client import Client

@@ -19,7 +19,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from locklens.demo.packages import file_name, package_bytes
-from locklens.demo.publishers import publisher
+from locklens.demo.signing import publisher
 
 HOST = "registry.example.com"
 VERSION = "1.0.0"

@@ -20,12 +20,10 @@ from msgspec.structs import replace
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
 from locklens.demo.incidents import SampleCopy, SampleIncident, incident_environment, make_incident, sample_incidents
-from locklens.demo.packages import h1, package_bytes, zh
+from locklens.demo.packages import PLATFORMS, h1, package_bytes, write_unpacked, zh
 from locklens.demo.published import AGAIN
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import PLATFORMS
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.demo.unpacked import write_unpacked
 from locklens.doctor.model import CauseId
 from locklens.doctor.package_causes import HASH_ON_RUNNER
 from locklens.doctor.report_json import doctor_schema

@@ -14,8 +14,8 @@ from kit.schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.cases import requires, sample_entry
+from locklens.demo.packages import lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import lock_file
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.review.health import CHECKS

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kit.schemas import validate
 
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.lockfile.parse import parse
 from locklens.operations.upgrades.report import candidates_schema
 from locklens.review.reports import why_json

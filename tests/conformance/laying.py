@@ -21,10 +21,9 @@ from conformance.case import PLATFORMS, Archives, Case, Content, Entry, Files, L
 from msgspec import Struct
 
 from locklens.demo.faults import Faults
-from locklens.demo.packages import h1, package_bytes, zh
+from locklens.demo.packages import MANIFEST, h1, package_bytes, zh
 from locklens.demo.published import SampleListing, publish, reported_packages
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import MANIFEST
 
 LOCAL = "localhost"
 

@@ -16,16 +16,13 @@ import pytest
 import trustme
 from kit.waiting import LIMIT, until
 
-from locklens.demo.answers import HUGE_BYTES
 from locklens.demo.cases import cases
-from locklens.demo.ed25519 import ed25519_signature, public_key
-from locklens.demo.faults import Fault, FaultRule, Faults, Step, parse_rule
-from locklens.demo.packages import package_bytes
+from locklens.demo.faults import HUGE_BYTES, Fault, FaultRule, Faults, Step, parse_rule
+from locklens.demo.packages import MANIFEST, PLATFORMS, SampleLock, h1, package_bytes, zh
 from locklens.demo.published import Published, SampleListing, publish, reported_packages, sample_catalog
-from locklens.demo.publishers import publisher
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import MANIFEST, PLATFORMS, SampleLock, h1, zh
 from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_lines, write_cli_configuration
+from locklens.demo.signing import ed25519_signature, public_key, publisher
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import parse
 from locklens.packages.hashing import hash_package

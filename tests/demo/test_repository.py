@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.demo.cases import TEAMS, cases
-from locklens.demo.releases import MANIFEST
+from locklens.demo.packages import MANIFEST
 from locklens.demo.repository import make_repository
 from locklens.errors import ConfigurationError
 from locklens.hashes import is_well_formed, registry_manifests

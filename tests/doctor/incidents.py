@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from locklens.demo.cases import OPENTOFU_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, SampleIncident
-from locklens.demo.packages import package_bytes
-from locklens.demo.releases import lock_file
+from locklens.demo.packages import lock_file, package_bytes
 from locklens.dialect import OPENTOFU
 
 DEMO, NETBOX = f"{HOST}/acme/demo", f"{HOST}/acme/netbox"

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from packages.zips import FILE, Item, build
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.demo.publishers import publisher
+from locklens.demo.signing import publisher
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, PackageError
 from locklens.lockfile.merge import merge

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
+from locklens.demo.packages import SampleLock
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.model import LockEntry, LockFile

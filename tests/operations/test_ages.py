@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from locklens.demo.faults import Fault, Step
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
 from locklens.operations.review.prove import prove

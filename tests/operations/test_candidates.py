@@ -14,9 +14,9 @@ from selection.making import LINUX, WINDOWS
 from selection.making import version as parsed
 
 from locklens.demo.faults import Fault, Step
+from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.published import SampleListing as Served
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import PLATFORMS, SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError

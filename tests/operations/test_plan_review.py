@@ -14,8 +14,8 @@ from kit.git import git
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import RunCancelledError
 from locklens.operations.compare_repository import open_git, open_locked

@@ -13,9 +13,9 @@ import pytest
 from kit.schemas import validate
 
 from locklens.cli.main import main
+from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import PLATFORMS, SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import ConfigurationError
 from locklens.operations.compare_files import open_files

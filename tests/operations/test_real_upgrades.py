@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.lockfile.parse import parse

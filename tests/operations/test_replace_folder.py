@@ -10,10 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
-from locklens.demo.packages import h1
+from locklens.demo.packages import h1, write_unpacked
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.demo.unpacked import write_unpacked
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.operations.doctor.diagnose import diagnose
 from locklens.operations.doctor.remedy_writes import remedy_operation

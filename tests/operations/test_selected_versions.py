@@ -10,9 +10,9 @@ import pytest
 from operations.test_upgrade import LOCK, Shelf, address, contents, entry, failures, lay, requiring, top
 
 from locklens.cli.main import main
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.model import Plan, Scope

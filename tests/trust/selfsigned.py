@@ -6,9 +6,8 @@ import struct
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from locklens.demo import ed25519, openpgp
-from locklens.demo.openpgp import SampleKey, armor
-from locklens.demo.publishers import SIGNED_AT
+from locklens.demo import signing
+from locklens.demo.signing import SIGNED_AT, SampleKey, armor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,10 +37,10 @@ class Certifying(SampleKey, frozen=True):
         return b"\x99" + struct.pack(">H", len(self._body)) + self._body
 
     def block(self, *packets: bytes) -> str:
-        return armor("PUBLIC KEY BLOCK", openpgp._packet(6, self._body) + b"".join(packets))
+        return armor("PUBLIC KEY BLOCK", signing._packet(6, self._body) + b"".join(packets))
 
     def identity(self, name: str, *signatures: bytes) -> bytes:
-        return openpgp._packet(USER_ID, name.encode()) + b"".join(signatures)
+        return signing._packet(USER_ID, name.encode()) + b"".join(signatures)
 
     def certified(self, name: str, made: int, *more: bytes, kind: int = 0x13) -> bytes:
         text = name.encode()
@@ -52,7 +51,7 @@ class Certifying(SampleKey, frozen=True):
         return self._signature(0x1F, self.hashed, made, b"".join(more))
 
     def subkey(self, key: Certifying, *signatures: bytes) -> bytes:
-        return openpgp._packet(SUBKEY, key._body) + b"".join(signatures)
+        return signing._packet(SUBKEY, key._body) + b"".join(signatures)
 
     def bound(
         self,
@@ -79,9 +78,9 @@ class Certifying(SampleKey, frozen=True):
         more = bytes(6) if version == 5 else b""
         tail = bytes((version, 0xFF)) + struct.pack(">Q" if version == 5 else ">I", len(head))
         digest = sha256(data + head + more + tail).digest()
-        signature = ed25519.ed25519_signature(self.seed, digest)
-        numbers = openpgp._number(signature[:32]) + openpgp._number(signature[32:])
-        return openpgp._packet(2, head + struct.pack(">H", len(unhashed)) + unhashed + digest[:2] + numbers)
+        signature = signing.ed25519_signature(self.seed, digest)
+        numbers = signing._number(signature[:32]) + signing._number(signature[32:])
+        return signing._packet(2, head + struct.pack(">H", len(unhashed)) + unhashed + digest[:2] + numbers)
 
 
 CREATED, MONTH, IN_2040 = 1705276800, 30 * 86400, 2208988800

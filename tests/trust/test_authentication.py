@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from locklens.demo import ed25519
+from locklens.demo import signing
 from locklens.demo.faults import Fault
-from locklens.demo.openpgp import armor
+from locklens.demo.packages import MANIFEST
 from locklens.demo.published import Published, publish
-from locklens.demo.publishers import SIGNED_AT, publisher
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import MANIFEST
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.demo.signing import SIGNED_AT, armor, publisher
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.parse import parse
 from locklens.trust import Tier, VerificationProblem
@@ -257,7 +256,7 @@ def of_version_3(data: bytes) -> bytes:
     """acme's signature as OpenPGP had it before RFC 2440; gpg takes it."""
     head = bytes(1) + struct.pack(">I", SIGNED_AT)
     digest = sha256(data + head).digest()
-    signed = ed25519.ed25519_signature(ACME.key.seed, digest)
+    signed = signing.ed25519_signature(ACME.key.seed, digest)
     numbers = b"".join(
         struct.pack(">H", int.from_bytes(half, "big").bit_length()) + half.lstrip(b"\0")
         for half in (signed[:32], signed[32:])

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from locklens.demo.faults import Fault
+from locklens.demo.packages import MANIFEST, PLATFORMS, h1, zh
 from locklens.demo.published import publish
-from locklens.demo.publishers import publisher
-from locklens.demo.releases import MANIFEST, PLATFORMS, h1, zh
+from locklens.demo.signing import publisher
 from locklens.trust import SigningKey
 from locklens.trust.checksums import Checksums, read_checksums
 from locklens.trust.continuity import Origin, PackageHashes, SignerChange, judge_folders, judge_signer

@@ -14,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from locklens.demo import openpgp
+from locklens.demo import signing
 from locklens.demo.faults import Fault
-from locklens.demo.openpgp import SampleKey, armor
 from locklens.demo.published import publish
-from locklens.demo.publishers import publisher
+from locklens.demo.signing import SampleKey, armor, publisher
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.storage.cache import Cache
 from locklens.trust import Form, Keyring, Signature, SignatureStatus, Tier, Verification, VerificationProblem, signature
@@ -74,7 +73,7 @@ def test_neither_gpg_nor_its_library_is_loaded(cache: Cache, tmp_path: Path) -> 
     script = (
         "import sys, subprocess\n"
         "from pathlib import Path\n"
-        "from locklens.demo.publishers import publisher\n"
+        "from locklens.demo.signing import publisher\n"
         "from locklens.storage.cache import Cache\n"
         "from locklens.trust.signature import Verifier\n"
         "subprocess.Popen = None\n"
@@ -186,12 +185,12 @@ def test_until_what_binds_a_user_id_expires(cache: Cache) -> None:
     key = SampleKey(b"u" * 32, "u <u@u.invalid>", now - 1000)
     body, name = key._body, key.user_id.encode()
     certified = b"\x99" + struct.pack(">H", len(body)) + body + b"\xb4" + struct.pack(">I", len(name)) + name
-    more = openpgp._subpacket(openpgp._KEY_FLAGS, b"\x03") + openpgp._subpacket(
-        openpgp._EXPIRES, struct.pack(">I", 3000)
+    more = signing._subpacket(signing._KEY_FLAGS, b"\x03") + signing._subpacket(
+        signing._EXPIRES, struct.pack(">I", 3000)
     )
     packets = (
-        openpgp._packet(6, body),
-        openpgp._packet(13, name),
+        signing._packet(6, body),
+        signing._packet(13, name),
         key._signature(0x13, certified, key.created, more),
     )
     text = armor("PUBLIC KEY BLOCK", b"".join(packets))

@@ -20,7 +20,7 @@ from trust.selfsigned import (
     subpacket,
 )
 
-from locklens.demo.publishers import SIGNED_AT
+from locklens.demo.signing import SIGNED_AT
 from locklens.storage.cache import Cache
 from locklens.trust import SignatureStatus
 from locklens.trust.packets import dearmored

@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from locklens.demo.faults import Fault
-from locklens.demo.openpgp import SampleKey, armor
 from locklens.demo.published import publish
-from locklens.demo.publishers import SIGNED_AT, publisher
+from locklens.demo.signing import SIGNED_AT, SampleKey, armor, publisher
 from locklens.text import visible
 from locklens.trust import Form, SignatureStatus, VerificationProblem, signature
 from locklens.trust.authentication import PARTNERS, SECURITY, SECURITY_KEY_IDS, hashicorp_key

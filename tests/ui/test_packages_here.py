@@ -14,10 +14,9 @@ from ui.test_hashes import HashesDriver
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
-from locklens.demo.places import write_places
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
-from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration, write_places
 from locklens.errors import RunCancelledError
 from locklens.operations.compare_repository import open_locked
 from locklens.operations.locklens import LockLens

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from ui.conftest import Samples, until
 from ui.test_preview import PreviewDriver
 
+from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
 from locklens.operations.locklens import LockLens

@@ -22,10 +22,10 @@ from ui.conftest import Driver, until
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.cli.main import main
-from locklens.demo import answers
+from locklens.demo import faults
 from locklens.demo.faults import Fault, Step
+from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import PLATFORMS, SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import LockLensError
 from locklens.operations.compare_repository import open_git
@@ -694,7 +694,7 @@ async def test_cancel_in_the_middle_of_ten_downloads(
     spool = tmp_path / "spool"
     spool.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(spool))
-    monkeypatch.setattr(answers, "DRIP_SECONDS", 1.0)  # the packages are some hundred bytes long: none ends by itself
+    monkeypatch.setattr(faults, "DRIP_SECONDS", 1.0)  # the packages are some hundred bytes long: none ends by itself
     before = contents(top)
     asked = len(registry.requests)
     threads = {thread.ident for thread in threading.enumerate()}

@@ -17,7 +17,7 @@ from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, put
 from locklens.cli.reading import asking_of, format_of, request_of, show
 from locklens.demo.faults import Faults, parse_rule
-from locklens.demo.metadata import MetadataFolder
+from locklens.demo.published import MetadataFolder
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES, environment, serving_lines, write_cli_configuration
 from locklens.errors import ConfigurationError
@@ -35,8 +35,8 @@ _PREFIX = "locklens-demo-"
 
 def run_demo(options: Namespace, open_ui: OpenUi) -> int:
     """Review the sample repository, with the sample registry as its only one."""
-    from locklens.demo.places import write_places
     from locklens.demo.repository import make_repository
+    from locklens.demo.serving import write_places
     from locklens.operations.compare_repository import open_git
     from locklens.operations.comparison import Base
 

@@ -1,7 +1,7 @@
-"""Sample incidents: one for each cause that `locklens doctor` tests, with a repository, a log, and what is at hand.
+"""Sample incidents: one for each cause that `locklens doctor` tests.
 
-Each is a small repository with a history, the faults of its registry, the copies of packages that lie around, and the
-log of a run that failed. The messages are the tools' own; `tests/data/doctor` has recorded ones.
+Each is a small repository with a history, the faults of its registry, copies of packages on disk, and the log of a
+failed run. The messages are the tools' own; `tests/data/doctor` has recorded ones.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from msgspec.structs import replace
 
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule
-from locklens.demo.packages import zh
-from locklens.demo.releases import PLATFORMS, lock_file
+from locklens.demo.packages import PLATFORMS, lock_file, write_unpacked, zh
 from locklens.demo.repository import commit_files
-from locklens.demo.unpacked import write_unpacked
 from locklens.project.roots import LOCK_FILE
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ _NAME = "registry.terraform.io/acme/demo 1.4.2"
 
 
 class SampleCopy(Struct, frozen=True):
-    """An unpacked copy of a package below a folder of the incident; `edition` "" for the genuine one."""
+    """An unpacked copy of a package below a folder of the incident; the genuine one if `edition` is ""."""
 
     folder: str
     provider: str
@@ -49,10 +47,10 @@ class SampleIncident(Struct, frozen=True):
         cause: Id of the cause that a diagnosis names first.
         message: The error's title and its paragraphs.
         locks: The lock files of the root's commits, the oldest first; the last one is in the work tree.
-        constraints: (source, constraint) of the configuration.
+        constraints: Source and constraint of each provider in the configuration.
         rules: Faults of the registry.
-        copies: Packages that lie around.
-        options: Of `locklens doctor`.
+        copies: Package copies left on disk.
+        options: Options of `locklens doctor`.
         variables: Environment variables; FOLDER in a value stands for the incident's folder.
         also: Ids of further causes that are named.
     """

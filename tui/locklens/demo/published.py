@@ -1,4 +1,4 @@
-"""A release of the demo registry: packages, checksums, signature and keys, intact or with faults."""
+"""What the demo registry publishes: sample releases, intact or with faults, and the contents of metadata files."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.cases import cases
 from locklens.demo.faults import Fault
-from locklens.demo.openpgp import armor
-from locklens.demo.packages import MANIFEST_JSON, file_name, h1, package_bytes, zh
-from locklens.demo.publishers import publisher
-from locklens.demo.releases import PLATFORMS
+from locklens.demo.packages import MANIFEST_JSON, PLATFORMS, file_name, h1, package_bytes, zh
+from locklens.demo.signing import armor, publisher
+from locklens.dialect import OPENTOFU
 from locklens.hashes import digest_of
 from locklens.lockfile.parse import parse
+from locklens.storage.files import read_bounded
 from locklens.versions import Version, precedence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 
 class SampleListing(Struct, frozen=True):
@@ -94,7 +96,7 @@ class Published(Struct, frozen=True):
         edition: Edition of its packages.
         sums: SHA256SUMS.
         signature: Its detached signature.
-        keys: Armored, as the registry lists them; empty where it lists none.
+        keys: The keys that the registry lists, armored.
         trust_signature: The signature by HashiCorp's partners key, as the registry claims.
         platforms: Platforms with a package.
     """
@@ -141,14 +143,15 @@ def publish(
         signature = armor("SIGNATURE", signature).encode()
     if Fault.EMPTY_SIGNATURE in faults:
         signature = b""
-    listed = (usual if Fault.UNKNOWN_ISSUER in faults else signer).key
+    listed = usual if Fault.UNKNOWN_ISSUER in faults else signer
+    key = listed.key
     if Fault.EXPIRED_KEY in faults:
-        listed = (usual if Fault.UNKNOWN_ISSUER in faults else signer).expired_key
+        key = listed.expired_key
     if Fault.REVOKED_KEY in faults:
-        listed = (usual if Fault.UNKNOWN_ISSUER in faults else signer).revoked_key
-    key = listed.armored()
+        key = listed.revoked_key
+    armored = key.armored()
     if Fault.BROKEN_KEY in faults:
-        key = key.replace("-----BEGIN", "-----BEGUN")
+        armored = armored.replace("-----BEGIN", "-----BEGUN")
     bad_trust = armor("SIGNATURE", usual.signature(b"no partner"))
     return Published(
         provider,
@@ -156,7 +159,7 @@ def publish(
         "tampered" if Fault.TAMPERED_PACKAGE in faults else edition,
         sums,
         signature,
-        () if Fault.UNSIGNED in faults else (key,),
+        () if Fault.UNSIGNED in faults else (armored,),
         bad_trust if Fault.BAD_TRUST_SIGNATURE in faults else "",
         offer.platforms,
     )
@@ -169,11 +172,11 @@ def hashes_by_platform(release: Published) -> dict[str, tuple[str, ...]]:
 
 
 def reported_packages(release: Published, faults: frozenset[Fault] = frozenset()) -> dict[str, dict[str, object]]:
-    """Return what OpenTofu's registry reports of each platform's package: `packages` of its download answer.
+    """Return the report of OpenTofu's registry on each platform's package: `packages` of its download answer.
 
     Args:
-        release: As the registry takes it to be.
-        faults: Which of the hashes are another edition's.
+        release: The release.
+        faults: Faults that put the hash of another edition in the report.
     """
     other = hashes_by_platform(replace(release, edition=f"{release.edition}other"))
     reported = {}
@@ -202,3 +205,135 @@ def _sums(provider: str, offer: SampleListing, faults: frozenset[Fault]) -> byte
     if Fault.SUMS_OTHERWISE_SPELLED in faults:
         text = "\r\n".join(f"{digest.upper()}\t{name}" for name, digest in sorted(listed.items(), reverse=True))
     return text.encode()
+
+
+METADATA_HOST = OPENTOFU.default_host
+"""The registry whose metadata files are served."""
+
+_MAX_BYTES = 16 * 1024 * 1024
+"""The most bytes of a metadata file; the largest one of the OpenTofu registry has 2 MB."""
+
+
+class _Target(Struct, frozen=True):
+    """The package of one platform; a completed target has its `h1` and its size, under either of two names."""
+
+    os: str
+    arch: str
+    filename: str
+    download_url: str
+    shasum: str
+    h1: str | None = None
+    size: int | None = None
+    package_size: int | None = None
+
+    @property
+    def platform(self) -> str:
+        return f"{self.os}_{self.arch}"
+
+    @property
+    def reported(self) -> dict[str, object]:
+        """The report on the package; {} without a size, because no tool accepts it then."""
+        size = self.package_size or self.size
+        hashes = [f"zh:{self.shasum}", *([self.h1] if self.h1 else [])]
+        return {"hashes": hashes, "package_size": size} if size else {}
+
+
+class _Version(Struct, frozen=True):
+    version: str
+    targets: list[_Target]
+    protocols: list[str] = []
+    shasums_url: str = ""
+    shasums_signature_url: str = ""
+
+
+class _Provider(Struct, frozen=True):
+    versions: list[_Version]
+    warnings: list[str] | None = None
+
+
+class MetadataFolder:
+    """A folder with metadata files, such as those that `locklens backfill` completed; links in it are not followed.
+
+    It has the layout of https://github.com/opentofu/registry: `providers/N/NAMESPACE/TYPE.json` and, for the keys of a
+    namespace or of one provider, `keys/N/NAMESPACE/*.asc` and `keys/N/NAMESPACE/TYPE/*.asc`. A file is read for each
+    request, so that changes are served at once; its URLs are passed on as they are.
+
+    Attributes:
+        providers: Full addresses of the providers that have a file.
+
+    Raises:
+        FileNotFoundError: There is no metadata file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._keys = folder / "keys"
+        self._files = {
+            f"{METADATA_HOST}/{path.parent.name}/{path.stem}": path
+            for path in sorted(folder.glob("providers/?/*/*.json"))
+            if path.is_file() and not path.is_symlink()
+        }
+        if not self._files:
+            raise FileNotFoundError(f"{folder}: no metadata file providers/N/NAMESPACE/TYPE.json")
+        self.providers = frozenset(self._files)
+
+    def versions(self, provider: str) -> dict[str, object]:
+        """Return the answer that lists a provider's versions.
+
+        Raises:
+            ValueError: The file is no metadata of a provider.
+            ConfigurationError: It cannot be read.
+        """
+        found = self._read(provider)
+        versions = [
+            {
+                "version": one.version,
+                "protocols": one.protocols,
+                "platforms": [{"os": target.os, "arch": target.arch} for target in one.targets],
+            }
+            for one in found.versions
+        ]
+        return {"id": provider.partition("/")[2], "versions": versions, "warnings": found.warnings}
+
+    def download(self, provider: str, version: str, platform: str) -> dict[str, object] | None:
+        """Return the answer about one package; None if there is no such package.
+
+        `packages` is left out if this package's own size is missing: OpenTofu refuses a report without it.
+
+        Raises:
+            ValueError: The file is no metadata of a provider.
+            ConfigurationError: It cannot be read.
+            OSError: A key cannot be read.
+        """
+        release = next((one for one in self._read(provider).versions if one.version == version), None)
+        targets = {target.platform: target for target in release.targets} if release else {}
+        if release is None or platform not in targets:
+            return None
+        own = targets[platform]
+        keys = [{"ascii_armor": path.read_text("utf-8")} for path in self._keys_of(provider)]
+        answer: dict[str, object] = {
+            "protocols": release.protocols,
+            "os": own.os,
+            "arch": own.arch,
+            "filename": own.filename,
+            "download_url": own.download_url,
+            "shasum": own.shasum,
+            "shasums_url": release.shasums_url,
+            "shasums_signature_url": release.shasums_signature_url,
+            "signing_keys": {"gpg_public_keys": keys},
+        }
+        if own.reported:
+            answer["packages"] = {name: target.reported for name, target in targets.items() if target.reported}
+        return answer
+
+    def _read(self, provider: str) -> _Provider:
+        path = self._files[provider]
+        try:
+            return msgspec.json.decode(read_bounded(path, _MAX_BYTES), type=_Provider)
+        except msgspec.DecodeError as error:
+            raise ValueError(f"{path}: no metadata of a provider: {error}") from error
+
+    def _keys_of(self, provider: str) -> list[Path]:
+        _, namespace, kind = provider.split("/")
+        folder = self._keys / namespace[:1] / namespace
+        found = sorted((*folder.glob("*.asc"), *(folder / kind).glob("*.asc")))
+        return [path for path in found if path.is_file() and not path.is_symlink()]

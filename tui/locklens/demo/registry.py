@@ -2,12 +2,13 @@
 
 One server stands for several registries: the paths of a host are below `/HOST/`, and a CLI configuration with `host`
 blocks points a tool there (see `locklens.demo.serving`). It speaks the provider registry protocol over plain HTTP.
-The faults are defined in `locklens.demo.faults` and carried out in `locklens.demo.answers`.
+Faults are defined and carried out in `locklens.demo.faults`, releases are made in `locklens.demo.published`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import threading
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,12 +17,10 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from locklens.demo.answers import ServedAnswer, send
-from locklens.demo.asked import RequestedPath, read_path
-from locklens.demo.faults import Fault, Faults, Step
-from locklens.demo.metadata import METADATA_HOST
+from locklens.demo.faults import Fault, Faults, ServedAnswer, Step, send
 from locklens.demo.packages import MANIFEST_JSON, file_name
 from locklens.demo.published import (
+    METADATA_HOST,
     Published,
     SampleListing,
     hashes_by_platform,
@@ -30,7 +29,8 @@ from locklens.demo.published import (
     sample_catalog,
     sample_days,
 )
-from locklens.dialect import OPENTOFU
+from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.errors import ConfigurationError
 from locklens.hashes import digest_of
 
 if TYPE_CHECKING:
@@ -38,10 +38,62 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
-    from locklens.demo.metadata import MetadataFolder
+    from locklens.demo.published import MetadataFolder
 
-_PROTOCOL = (Step.VERSIONS, Step.DOWNLOAD)
+_PROVIDER = r"/(?P<host>[^/]+)/{}/(?P<namespace>[^/]+)/(?P<type>[^/]+)"
+_PROTOCOL, _FILES = _PROVIDER.format("v1/providers"), _PROVIDER.format("files")
+_NAMES = r"(?P<namespace>[^/]+)/(?P<type>[^/]+)"
+_PATHS = (
+    (re.compile(r"(?:/(?P<host>[^/]+))?/\.well-known/terraform\.json\Z"), Step.DISCOVERY, ""),
+    (re.compile(rf"{_PROTOCOL}/versions\Z"), Step.VERSIONS, ""),
+    (re.compile(rf"{_PROTOCOL}/(?P<version>[^/]+)/download/(?P<detail>[a-z0-9]+/[a-z0-9]+)\Z"), Step.DOWNLOAD, ""),
+    (re.compile(rf"{_FILES}/(?P<version>[^/]+)/(?P<detail>[^/]+_SHA256SUMS)\Z"), Step.SUMS, ""),
+    (re.compile(rf"{_FILES}/(?P<version>[^/]+)/(?P<detail>[^/]+_SHA256SUMS\.sig)\Z"), Step.SIGNATURE, ""),
+    (re.compile(rf"{_FILES}/(?P<version>[^/]+)/(?P<detail>[^/]+)\Z"), Step.PACKAGE, ""),
+    (re.compile(rf"/v2/providers/{_NAMES}\Z"), Step.DATES, TERRAFORM.default_host),
+    (re.compile(rf"/registry/docs/providers/{_NAMES}/index\.json\Z"), Step.DATES, OPENTOFU.default_host),
+)
+"""Patterns of paths with the fields of `RequestedPath`, the kind of request, and the host of a path without one.
+
+Each path belongs to one registry only; those of the protocol name it.
+"""
+
+_WITH_TOKEN = (Step.VERSIONS, Step.DOWNLOAD)
 """Requests that carry credentials; the files themselves are public."""
+
+
+class RequestedPath(Struct, frozen=True):
+    """The parsed path of a request.
+
+    Attributes:
+        step: Kind of request.
+        host: The registry; "" for the server's own discovery.
+        namespace: Namespace of the provider; "" for discovery.
+        type: Type of the provider; "" for discovery.
+        version: The release; "" for requests that name no version.
+        detail: OS_ARCH of a download, or a file name.
+    """
+
+    step: Step
+    host: str = ""
+    namespace: str = ""
+    type: str = ""
+    version: str = ""
+    detail: str = ""
+
+    @property
+    def provider(self) -> str:
+        """The full provider address."""
+        return f"{self.host}/{self.namespace}/{self.type}"
+
+
+def read_path(path: str) -> RequestedPath | None:
+    """Parse a path without its query; None if nothing is served there."""
+    for pattern, step, host in _PATHS:
+        if match := pattern.match(path):
+            fields = {"host": host} | match.groupdict("")
+            return RequestedPath(step, **fields | {"detail": fields.get("detail", "").replace("/", "_")})
+    return None
 
 
 class Request(Struct, frozen=True):
@@ -52,7 +104,7 @@ class Request(Struct, frozen=True):
         path: Path with its query.
         host: The Host header.
         authorization: The Authorization header; "" if absent.
-        step: Kind of request; None where nothing is served at that path.
+        step: Kind of request; None if nothing is served at that path.
     """
 
     method: str
@@ -63,17 +115,20 @@ class Request(Struct, frozen=True):
 
 
 class DemoRegistry:
-    """The server; use it in a `with` statement, or call `start` and `stop`.
+    """The server, a context manager; or call `start` and `stop`. The arguments but `catalog` and `tls` are attributes.
 
-    Attributes:
+    Args:
+        catalog: Listed versions by full provider address; a version alone is listed as the samples are. None for the
+            samples.
         faults: The faults; may be changed while it serves.
         delay: Seconds before each answer.
+        tls: Makes it `https://localhost:PORT`, for tools that discover it without a `host` block.
         tokens: Token that a host requires, by host.
         warnings: Warnings beside a provider's versions, by provider.
         tells_packages: True if OpenTofu's registry reports the hashes of every platform's package.
-        packages: The `packages` of a release, by provider and version: any JSON, instead of what it would report, and
-            on any host.
-        metadata: Metadata files that answer for their providers in OpenTofu's registry; None for none.
+        packages: The `packages` of a release, by provider and version: any JSON, which replaces the registry's own
+            report, on any host.
+        metadata: Metadata files that answer for their providers in OpenTofu's registry, if any.
     """
 
     def __init__(
@@ -89,20 +144,6 @@ class DemoRegistry:
         packages: Mapping[tuple[str, str], object] | None = None,
         metadata: MetadataFolder | None = None,
     ) -> None:
-        """Prepare the server without starting it.
-
-        Args:
-            catalog: Listed versions by full provider address; a version alone is listed as the samples are. The
-                default are the samples.
-            faults: The faults.
-            delay: Seconds before each answer.
-            tls: Makes it `https://localhost:PORT`, for tools that discover it without a `host` block.
-            tokens: Token that a host requires, by host.
-            warnings: Warnings beside a provider's versions, by provider.
-            tells_packages: True if OpenTofu's registry reports the hashes of every platform's package.
-            packages: As of the attribute.
-            metadata: As of the attribute.
-        """
         self._offers = {
             provider: {offer.version: offer for offer in _offers(provider, offered)}
             for provider, offered in (sample_catalog() if catalog is None else catalog).items()
@@ -188,7 +229,7 @@ class DemoRegistry:
         return tuple(self._requests)
 
     def release(self, provider: str, version: str) -> Published | None:
-        """A release as it is published now; None where there is no such release."""
+        """Return a release as it is published now; None if there is no such release."""
         offer = self._offer(provider, version)
         return publish(provider, version, self.faults.of_release(provider, version), offer) if offer else None
 
@@ -208,9 +249,9 @@ class DemoRegistry:
             base = f"/{asked.host or self._host_of(request)}/v1/providers/"
             return ServedAnswer.of_json({"providers.v1": base}), fault
         token = self.tokens.get(asked.host)
-        if token and asked.step in _PROTOCOL and request.authorization != f"Bearer {token}":
+        if token and asked.step in _WITH_TOKEN and request.authorization != f"Bearer {token}":
             return ServedAnswer(401, b'{"errors":["Unauthorized"]}', "application/json"), fault
-        if self.metadata is not None and asked.provider in self.metadata.providers and asked.step in _PROTOCOL:
+        if self.metadata is not None and asked.provider in self.metadata.providers and asked.step in _WITH_TOKEN:
             return _answer_of_metadata(self.metadata, asked), fault
         if asked.step is Step.VERSIONS:
             return self._versions(asked.provider), fault
@@ -239,7 +280,7 @@ class DemoRegistry:
         return ServedAnswer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": warnings})
 
     def _dates(self, asked: RequestedPath, *, has_versions: bool) -> ServedAnswer:
-        """Release dates: JSON:API for Terraform's registry, the documentation index for OpenTofu's.
+        """Return release dates: JSON:API for Terraform's registry, the documentation index for OpenTofu's.
 
         Args:
             asked: A request for a provider's dates.
@@ -297,7 +338,7 @@ class DemoRegistry:
         return ServedAnswer.of_json(document)
 
     def _reported_faults(self, release: Published) -> frozenset[Fault]:
-        """The faults that the registry's own statements reflect: not that a package was tampered with."""
+        """Return the faults that the registry's own answers reflect; it does not know of a tampered package."""
         return self.faults.of_release(release.provider, release.version) - {Fault.TAMPERED_PACKAGE}
 
 
@@ -311,7 +352,7 @@ def _answer_of_metadata(metadata: MetadataFolder, asked: RequestedPath) -> Serve
         if asked.step is Step.VERSIONS:
             return ServedAnswer.of_json(metadata.versions(asked.provider))
         found = metadata.download(asked.provider, asked.version, asked.detail)
-    except (OSError, ValueError) as error:
+    except (ConfigurationError, OSError, ValueError) as error:
         return ServedAnswer(500, json.dumps({"errors": [str(error)]}).encode(), "application/json")
     return ServedAnswer.not_found() if found is None else ServedAnswer.of_json(found)
 

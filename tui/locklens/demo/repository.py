@@ -57,23 +57,16 @@ def make_repository(folder: Path) -> Path:
         ConfigurationError: The folder is not empty, or cannot be written.
         RepositoryError: git is missing or failed.
     """
-    git = find_git()
+    old, new = _shared_files(), _shared_files()
+    for case in cases():
+        old |= _files(case.old_path or case.path, case.old)
+        new |= _files(case.path, case.new)
+    commit_files(folder, [("Infrastructure as it was on Monday", old)])
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise ConfigurationError("the folder is not empty", path=str(folder))
-        old, new = _old_files(), _new_files()
-        _write(folder, old)
-        command = GitCommand(git, os.fspath(folder), _environment(os.fspath(folder)))
-        command.answer("init", "--quiet", "--initial-branch=main", "--template=", "--object-format=sha1")
-        command.answer("add", "--all")
-        command.answer(
-            "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message", "Infrastructure as it was on Monday"
-        )
         _remove(folder, old.keys() - new.keys())
         _write(folder, {path: data for path, data in new.items() if old.get(path) != data})
     except OSError as error:
-        raise ConfigurationError(f"cannot be written: {reason_of(error)}", path=str(folder)) from error
+        raise _unwritable(folder, error) from error
     return folder
 
 
@@ -84,33 +77,23 @@ def commit_files(folder: Path, commits: Sequence[tuple[str, dict[str, bytes]]]) 
         ConfigurationError: The folder is not empty, or cannot be written.
         RepositoryError: git is missing or failed.
     """
-    command = None
+    git = find_git()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise ConfigurationError("the folder is not empty", path=str(folder))
-        command = GitCommand(find_git(), os.fspath(folder), _environment(os.fspath(folder)))
+        command = GitCommand(git, os.fspath(folder), _environment(os.fspath(folder)))
         command.answer("init", "--quiet", "--initial-branch=main", "--template=", "--object-format=sha1")
         for message, files in commits:
             _write(folder, files)
             command.answer("add", "--all")
             command.answer("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message", message)
     except OSError as error:
-        raise ConfigurationError(f"cannot be written: {reason_of(error)}", path=str(folder)) from error
+        raise _unwritable(folder, error) from error
 
 
-def _old_files() -> dict[str, bytes]:
-    files = _shared_files()
-    for case in cases():
-        files |= _files(case.old_path or case.path, case.old)
-    return files
-
-
-def _new_files() -> dict[str, bytes]:
-    files = _shared_files()
-    for case in cases():
-        files |= _files(case.path, case.new)
-    return files
+def _unwritable(folder: Path, error: OSError) -> ConfigurationError:
+    return ConfigurationError(f"cannot be written: {reason_of(error)}", path=str(folder))
 
 
 def _shared_files() -> dict[str, bytes]:
