@@ -1,4 +1,4 @@
-"""Output text: printable lines, and the format of sizes, counts and lists of names.
+"""Output text: printable lines, the format of sizes, counts and lists of names, and digests that stand for texts.
 
 Lock files, folders' names and registries' answers hold any character. Control characters, direction marks, invisible
 characters and the log commands of CI systems are escaped. Every output is a `Printable`, and only this module makes
@@ -248,3 +248,22 @@ def disk_advice(error: OSError) -> str:
 def reason_of(error: OSError) -> str:
     """Return the reason of a system error, as the end of a sentence."""
     return (error.strerror or "unknown error").lower()
+
+
+ID_DIGITS = 32
+"""The digits of an id that is shown and written to files: 128 bits, so that nobody can find two texts with one id."""
+
+
+def identity_of(*parts: str) -> str:
+    """Return 64 hex digits that stand for these parts in this order, and for no others.
+
+    The length of each part is hashed before it: if parts were merely joined, one could contain the separator.
+    """
+    import hashlib
+
+    whole = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        whole.update(b"%d:" % len(data))
+        whole.update(data)
+    return whole.hexdigest()

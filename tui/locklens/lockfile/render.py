@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.hashes import hashes_of_zips
-from locklens.identity import ID_DIGITS, identity_of
 from locklens.nfc import nfc
+from locklens.text import ID_DIGITS, identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, OPENTOFU
-from locklens.identity import ID_DIGITS
+from locklens.text import ID_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
-from locklens.identity import identity_of
 from locklens.lockfile.model import LockFile
 from locklens.operations.review.unlocked import evidence_of_root, evidence_of_unread
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
@@ -27,6 +26,7 @@ from locklens.review.rules.unreviewed import CHECKS as UNREAD_CHECKS
 from locklens.review.rules.vendored import own_packages
 from locklens.review.rules.verdict import finding_of
 from locklens.selection import combined
+from locklens.text import identity_of
 
 if TYPE_CHECKING:
     import threading

@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
-from locklens.identity import ID_DIGITS, identity_of
 from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Policy, parse
 from locklens.policy.model import (
     PolicyChange,
@@ -28,7 +27,7 @@ from locklens.policy.model import (
 )
 from locklens.review.model import PolicySide
 from locklens.review.rules.catalogue import RULES
-from locklens.text import listing, reason_of
+from locklens.text import ID_DIGITS, identity_of, listing, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

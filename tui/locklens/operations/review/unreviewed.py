@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.identity import identity_of
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED
 from locklens.project.gittree import ListedTree
 from locklens.project.package_places import links_of
@@ -18,7 +17,7 @@ from locklens.project.touched_roots import may_reach
 from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
 from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.context import Unread, Unreviewed
-from locklens.text import counted
+from locklens.text import counted, identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence

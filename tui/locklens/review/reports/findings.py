@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.identity import identity_of
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
-from locklens.text import shortened, visible
+from locklens.text import identity_of, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

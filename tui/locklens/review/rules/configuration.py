@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.identity import identity_of
 from locklens.lockfile.update import predecessor, successor
 from locklens.project.configuration import Contributor
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
-from locklens.text import listing
+from locklens.text import identity_of, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.identity import identity_of
 from locklens.review.changes import comparable
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
+from locklens.text import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.identity import identity_of
 from locklens.project.package_places import packages_folder
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
-from locklens.text import counted
+from locklens.text import counted, identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

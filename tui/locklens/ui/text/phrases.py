@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from locklens.hashes import count_by_scheme
-from locklens.identity import ID_DIGITS, identity_of
 from locklens.review.model import Bump, Change, ChangeKind, Finding, Review, Severity
 from locklens.review.reports.words import severity_counts, side
-from locklens.text import counted
+from locklens.text import ID_DIGITS, counted, identity_of
 
 _BUMPS = {
     Bump.MAJOR: "Major upgrade",
