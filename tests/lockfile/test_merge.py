@@ -151,6 +151,14 @@ def test_comments_and_line_ends_of_ours_stay() -> None:
 NOTE = b"# pinned, see RUNBOOK\n"
 
 
+def test_markers_have_the_line_end_of_a_file_without_a_header() -> None:
+    sides = (lock(one, B1).removeprefix(TERRAFORM.preamble.encode()).lstrip() for one in (A1, A2, A3))
+    base, ours, theirs = (side.replace(b"\n", b"\r\n") for side in sides)
+    merged = merge(base, ours, theirs, dialect=TERRAFORM)
+    assert merged.conflicts
+    assert merged.data.count(b"\n") == merged.data.count(b"\r\n")
+
+
 def noted(data: bytes, note: bytes = NOTE, name: str = "a") -> bytes:
     """A file with a comment above the block of a provider."""
     block = f'provider "registry.terraform.io/acme/{name}"'.encode()

@@ -310,3 +310,10 @@ def test_what_the_tools_refuse_is_refused(broken: str) -> None:
     for data, donor in ((broken, block("b")), (block("b"), broken)):
         with pytest.raises(ConfigurationError, match="cannot be identified"):
             grafted(data, donor, "b")
+
+
+def test_a_file_of_crlf_without_a_header_gets_no_other_line_end() -> None:
+    data = block("aws", end="\r\n") + "\r\n" + block("tls", end="\r\n")
+    donor = block("aws", end="\r\n") + "# b\r\n" + block("null", end="\r\n") + block("tls", "2.0.0", "\r\n")
+    found = grafted(data, donor, "null")
+    assert found.count("\n") == found.count("\r\n")

@@ -158,8 +158,9 @@ def merge(
         _merged_text(first.pieces.head, second.pieces.head, third.pieces.head),
         tuple(replace(piece, lead=_lead(piece, first, third)) for piece in second.pieces.pieces),
         _merged_text(first.pieces.tail, second.pieces.tail, third.pieces.tail),
+        second.pieces.line_end,
     )
-    return Merged(encode(rejoin(frame, changed, second.pieces.line_end)), tuple(conflicts), tuple(united))
+    return Merged(encode(rejoin(frame, changed)), tuple(conflicts), tuple(united))
 
 
 def _side(data: bytes, model: bytes, dialect: Dialect) -> _Side:

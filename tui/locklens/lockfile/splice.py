@@ -49,21 +49,18 @@ class LockPieces(Struct, frozen=True, dict=True):
     Attributes:
         head: The text above the first block, without the empty lines there.
         tail: The text below the last block.
+        line_end: The end of most lines of the file.
     """
 
     head: str = ""
     pieces: tuple[BlockPiece, ...] = ()
     tail: str = ""
+    line_end: str = "\n"
 
     @cached_property
     def by_address(self) -> Mapping[ProviderAddress, BlockPiece]:
         """The pieces by provider."""
         return {piece.address: piece for piece in self.pieces}
-
-    @property
-    def line_end(self) -> str:
-        """The line end of the file: CRLF if its head or its tail has one."""
-        return "\r\n" if "\r\n" in self.head + self.tail else "\n"
 
 
 class _Span(Struct, frozen=True):
@@ -146,10 +143,9 @@ def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dia
     if differing <= set(chosen):
         return donor
     giving = split_blocks(donor, dialect)
-    receiving = split_blocks(data, dialect) if data.strip() else LockPieces(giving.head)
-    line_end = (receiving if receiving.head or receiving.tail else giving).line_end
+    receiving = split_blocks(data, dialect) if data.strip() else LockPieces(giving.head, line_end=giving.line_end)
     changed = {address: giving.by_address.get(address) for address in sorted(differing & set(chosen))}
-    result = encode(rejoin(receiving, changed, line_end))
+    result = encode(rejoin(receiving, changed))
     expected = {address: (new if address in chosen else old).get(address) for address in (*old, *new)}
     lock = parse(result, "", dialect=dialect)
     # Comments may stand where the pieces do not expect them, so the result is read again.
@@ -196,7 +192,9 @@ def split_blocks(data: bytes, dialect: Dialect) -> LockPieces:
             lead = lead.removeprefix(head)
         pieces.append(BlockPiece(span.address, lead, text.text[start:end], before))
         at = end
-    return LockPieces(head, tuple(pieces), text.text[at:]) if pieces else LockPieces(text.text)
+    if not pieces:
+        return LockPieces(text.text, line_end=text.line_end)
+    return LockPieces(head, tuple(pieces), text.text[at:], text.line_end)
 
 
 def _head(lead: str) -> str:
@@ -207,13 +205,12 @@ def _head(lead: str) -> str:
     return lead[: lead.find("\n", end) + 1 or len(lead)]
 
 
-def rejoin(pieces: LockPieces, changed: Mapping[ProviderAddress, BlockPiece | None], line_end: str) -> str:
+def rejoin(pieces: LockPieces, changed: Mapping[ProviderAddress, BlockPiece | None]) -> str:
     """Return the text of a lock file with some blocks replaced, removed or added in the order of addresses.
 
     Args:
         pieces: The file before. A replaced block keeps the text above it, and text above a removed block stays.
         changed: The new piece of each changed provider; None removes its block.
-        line_end: The line end of added empty lines.
     """
     kept: list[BlockPiece] = []
     left = ""
@@ -228,9 +225,9 @@ def rejoin(pieces: LockPieces, changed: Mapping[ProviderAddress, BlockPiece | No
     for address, new in changed.items():
         if new is not None and address not in pieces.by_address:
             at = next((number for number, other in enumerate(kept) if address < other.address), len(kept))
-            lead = new.lead if not new.lead.strip() else line_end
+            lead = new.lead if not new.lead.strip() else pieces.line_end
             kept.insert(at, BlockPiece(address, lead, new.body, before=address))
-    return _concatenated(pieces.head, kept, left + pieces.tail, line_end)
+    return _concatenated(pieces.head, kept, left + pieces.tail, pieces.line_end)
 
 
 def _concatenated(head: str, pieces: Iterable[BlockPiece], tail: str, line_end: str) -> str:
@@ -271,7 +268,7 @@ class _Text:
     def __init__(self, text: str) -> None:
         self.text = text
         self._origin = len(_BYTE_ORDER_MARK) if text.startswith(_BYTE_ORDER_MARK) else 0
-        self._line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+        self.line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
     def start_with_comments(self, span: _Span, *, floor: int = 0) -> int:
         """Return the start of a block's lines with the comments right above it, unless they head the file.
@@ -297,7 +294,7 @@ class _Text:
 
     def replacement(self, span: _Span, block: str) -> _Edit:
         """Put another block in a block's place."""
-        return _Edit(self._own_start(span), span.end, block.removesuffix(self._line_end))
+        return _Edit(self._own_start(span), span.end, block.removesuffix(self.line_end))
 
     def removal(self, span: _Span) -> _Edit:
         """Remove a block with the empty line above it; a comment on its lines stays."""
@@ -337,7 +334,7 @@ class _Text:
 
     def _spaced(self, at: int, blocks: list[str], *, is_behind: bool) -> str:
         """Join blocks with an empty line above each, or below each if they stand above the first block."""
-        line_end = self._line_end
+        line_end = self.line_end
         if is_behind:
             begun = "" if self.text[:at].endswith("\n") else line_end
             return begun + "".join(line_end + block for block in blocks)
