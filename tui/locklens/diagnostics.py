@@ -29,9 +29,9 @@ class Diagnostic(Struct, frozen=True):
 
     Attributes:
         severity: Its effect on the result.
-        summary: A title, the tool's where it has one; "" for none.
+        summary: A title, the tool's own if it has one, or "".
         detail: A sentence without its full stop.
-        address: The provider as the root module names it; "" for none.
+        address: The provider as the root module names it, or "".
         place: The file and its line, which may be None; None without a file.
         hint: The next step, or "".
         root: Folder of the root module in a plan; "" for the top, and outside of plans.

@@ -14,15 +14,15 @@ class Dialect(Struct, frozen=True):
     """One tool's rules.
 
     Attributes:
-        name: As `--tool` has it: "terraform" or "opentofu".
+        name: The name for `--tool`: "terraform" or "opentofu".
         product: The product's name in prose.
         command: The executable.
         default_host: Registry of addresses without a host, comparison form.
         builtin_hosts: Hosts whose namespace `builtin` is part of the tool.
-        redundant_prefixes: What a provider type may not begin with.
+        redundant_prefixes: Prefixes that a provider type may not have.
         has_underscores: True if a namespace may have underscores; Terraform takes them from 1.16 on.
-        file_suffixes: Of configuration files, native syntax first in each pair.
-        test_suffixes: Of test files.
+        file_suffixes: Suffixes of configuration files, in pairs with native syntax first.
+        test_suffixes: Suffixes of test files, in such pairs.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Dialect(Struct, frozen=True):
 
     @property
     def preamble(self) -> str:
-        """What stands before the entries of a lock file that the tool writes, to the last line's end."""
+        """The lines before the entries of a lock file that the tool writes."""
         return f"{self.header}\n{MANUAL_EDITS_COMMENT}\n"
 
     def parse_source(self, text: str) -> ProviderAddress:
@@ -62,7 +62,7 @@ class Dialect(Struct, frozen=True):
         )
 
     def default_provider(self, local_name: str) -> ProviderAddress:
-        """The address that a local name stands for where no required_providers entry says otherwise."""
+        """Return the address of a local name without an entry in required_providers."""
         if local_name == "terraform":
             return ProviderAddress("terraform.io", "builtin", "terraform")
         return ProviderAddress(self.default_host, "hashicorp", local_name)
@@ -72,7 +72,7 @@ class Dialect(Struct, frozen=True):
         return address.namespace == "builtin" and address.host in self.builtin_hosts
 
     def is_legacy(self, address: ProviderAddress) -> bool:
-        """True if the address is of the time before namespaces, which cannot be locked."""
+        """True for an address from the time before namespaces, which cannot be locked."""
         return address.namespace == LEGACY_NAMESPACE and address.host == self.default_host
 
 
@@ -104,7 +104,7 @@ DIALECTS = {TERRAFORM.name: TERRAFORM, OPENTOFU.name: OPENTOFU}
 
 
 def dialect_of_header(text: str) -> Dialect | None:
-    """The tool that wrote a lock file, by its first line; None where the line is another."""
+    """Return the tool that wrote a lock file, by its first line; None for any other line."""
     first = text.partition("\n")[0].removeprefix("\ufeff").rstrip("\r")
     return next((dialect for dialect in DIALECTS.values() if first == dialect.header), None)
 

@@ -84,8 +84,8 @@ class ConfigurationError(LockLensError):
     """Invalid user input: an argument, a configuration file.
 
     Attributes:
-        path: The file, "" for none; str() starts with `path:line: ` where both are known.
-        line: From 1, or None.
+        path: The file, or ""; str() starts with `path:line: ` if both are known.
+        line: The line from 1, if known.
     """
 
     def __init__(self, message: str, *, path: str = "", line: int | None = None, hint: str = "") -> None:
@@ -110,7 +110,7 @@ class SourceError(LockLensError):
 
     Attributes:
         source: The host, as the user would name it.
-        address: The provider of the request, "" for none.
+        address: The provider of the request, or "".
     """
 
     def __init__(self, message: str, *, source: str = "", address: str = "", hint: str = "") -> None:

@@ -1,10 +1,10 @@
-"""Package hashes: the schemes of the lock file, what is asked of them, and what an `h1` is made of.
+"""Package hashes: the schemes of the lock file and their properties, and the computation of an `h1`.
 
 `zh:` is the SHA-256 of a package's zip file in lower-case hex; a publisher signs it. `h1:` is the digest of an
 unpacked package (the Go module system's directory hash); it is never signed. Equality is equality of text, as it is for
 the tools.
 
-This module does not judge where a hash comes from.
+The source of a hash is not judged here.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 class Scheme(StrEnum):
     """The schemes that the tools compare, in the order of reports; the value is the prefix of a hash, before its colon.
 
-    What a caller asks of a scheme is said here alone, so that no other module need know which schemes there are.
+    All properties of a scheme are here, so that no other module needs to know which schemes there are.
 
     Attributes:
-        digest: The pattern of what follows the colon.
+        digest: The pattern of the text behind the colon.
         form: The same in words.
-        is_of_files: True if it is the digest of a package's unpacked files; False if it is that of the zip file.
+        is_of_files: True for the digest of a package's unpacked files; False for the digest of the zip file.
         is_signed: True if publishers sign a list of such hashes.
     """
 
@@ -81,68 +81,68 @@ def is_of_signed_scheme(text: str) -> bool:
 
 
 def hashes_of_files(hashes: Iterable[str]) -> frozenset[str]:
-    """The hashes that are digests of unpacked files."""
+    """Return the hashes that are digests of unpacked files."""
     return frozenset(text for text in hashes if text.startswith(_OF_FILES))
 
 
 def h1_in(hashes: Iterable[str]) -> str | None:
-    """The `h1` among the hashes of one package; None without one."""
+    """Return the `h1` among the hashes of one package, if there is one."""
     return next((text for text in hashes if text.startswith(Scheme.H1.prefix)), None)
 
 
 def hashes_of_zips(hashes: Iterable[str]) -> frozenset[str]:
-    """The hashes that are digests of zip files."""
+    """Return the hashes that are digests of zip files."""
     return frozenset(text for text in hashes if text.startswith(_OF_ZIP))
 
 
 def has_rivals(hashes: Collection[str]) -> bool:
-    """True if several of the hashes, which are different ones, have one scheme."""
+    """True if two of the hashes, which all differ, have the same scheme."""
     return len(set(map(scheme_of, hashes))) < len(hashes)
 
 
 def digest_of(text: str) -> str:
-    """What follows the first colon of a hash; "" where there is none."""
+    """Return the text behind the first colon of a hash; "" without a colon."""
     return text.partition(":")[2]
 
 
 def zh_of(digest: str) -> str:
-    """The `zh` of a zip file's SHA-256, lower-case hex."""
+    """Return the `zh` of a zip file's SHA-256 in lower-case hex."""
     return Scheme.ZH.prefix + digest
 
 
 def scheme_of(text: str) -> str:
-    """The scheme of a hash: what stands before the first colon; "" where there is none, so that it is no hash."""
+    """Return the scheme of a hash, the text before the first colon; "" without a colon, in a text that is no hash."""
     scheme, colon, _ = text.partition(":")
     return scheme if colon else ""
 
 
 def is_known_scheme(text: str) -> bool:
-    """True if the tools compare hashes of this scheme at all; they carry any other along and never match it."""
+    """True if the tools compare hashes of this scheme; they keep all others, but never match them."""
     return text.startswith(_PREFIXES)
 
 
 def is_well_formed(text: str) -> bool:
-    """True if a hash can match anything: its digest has the form of its scheme."""
+    """True if the digest of a hash has the form of its scheme; no other hash can match a package."""
     return _WELL_FORMED.match(text) is not None
 
 
 def is_plain(text: str) -> bool:
-    """True if it is written as hashes are, of whatever scheme: a name, a colon, and digits of hex or base64."""
+    """True if a text has the form of a hash of any scheme: a name, a colon, and digits of hex or base64."""
     return _PLAIN.match(text) is not None
 
 
 def pattern_of_hashes() -> str:
-    """The pattern of a well-formed hash of any scheme, to find hashes in other text."""
+    """Return the pattern of a well-formed hash of any scheme, to find hashes in other text."""
     return "|".join(f"{scheme.prefix}{scheme.digest}" for scheme in Scheme)
 
 
 def forms_in_words() -> str:
-    """The form of a well-formed hash of each scheme, for the end of a sentence."""
+    """Return the form of a well-formed hash of each scheme, for the end of a sentence."""
     return "; ".join(f"{scheme.prefix} is followed by {scheme.form}" for scheme in Scheme)
 
 
 def count_by_scheme(hashes: Iterable[str], *, sign: str = "") -> str:
-    """Counts hashes in words, e.g. "4 zh and 1 h1", with a sign "+4 zh +1 h1"; "" for none. Unknown schemes are one."""
+    """Return numbers of hashes, "4 zh and 1 h1", with a sign "+4 zh +1 h1"; unknown schemes count as one."""
     counts: dict[str, int] = {}
     for text in hashes:
         scheme = scheme_of(text) if is_known_scheme(text) else ""
@@ -155,7 +155,7 @@ def count_by_scheme(hashes: Iterable[str], *, sign: str = "") -> str:
 
 @cache
 def registry_manifests() -> frozenset[str]:
-    """The `zh` values that are registry manifests, not packages.
+    """Return the `zh` values that are registry manifests, not packages.
 
     A release's SHA256SUMS lists `terraform-provider-X_V_manifest.json` too, and that small file is the same in
     hundreds of versions of many providers, so its hash proves nothing about a package. The texts of those seen in
@@ -169,7 +169,7 @@ def registry_manifests() -> frozenset[str]:
 
 
 def packages_of(hashes: Iterable[str]) -> frozenset[str]:
-    """The digests of zip files that are packages: registry manifests are left out."""
+    """Return the `zh` hashes of packages, without those of registry manifests."""
     return hashes_of_zips(hashes) - registry_manifests()
 
 
@@ -201,28 +201,28 @@ class HashedPackage(Struct, frozen=True):
         unpacked_size: int = 0,
         files: int = 0,
     ) -> Self:
-        """Hash a package by every scheme; `digests` and errors as of `h1_of_digests`, `zh` "" where only files are."""
+        """Hash a package by every scheme; `digests` and errors are those of `h1_of_digests`, `zh` may be ""."""
         return cls(zh, h1_of_digests(digests), size, unpacked_size, files)
 
     @classmethod
     def of_hashes(cls, zh: str, of_files: Iterable[str]) -> Self | None:
-        """Return a package of which only hashes are known; None where a scheme of files has none among them."""
+        """Return a package of known hashes; None if a scheme of files has no hash among them."""
         h1 = h1_in(of_files)
         return cls(zh, h1, 0, 0, 0) if h1 is not None else None
 
     @property
     def of_files(self) -> frozenset[str]:
-        """The hashes of its unpacked files, one of each scheme: what the tools write to a lock file."""
+        """The hashes of its unpacked files, one of each scheme, as the tools write them to a lock file."""
         return frozenset({self.h1})
 
     @property
     def hashes(self) -> frozenset[str]:
-        """Every hash of it that a lock file may have."""
+        """Every hash that a lock file may have for the package."""
         return self.of_files | {self.zh} if self.zh else self.of_files
 
 
 def hashes_of_hashed(zhs: Iterable[str], hashed: HashedFiles) -> frozenset[str]:
-    """The hashes of the files of those packages that were hashed here."""
+    """Return the hashes of the files of those packages that were hashed here."""
     return frozenset[str]().union(*(hashed[zh] for zh in zhs if zh in hashed))
 
 

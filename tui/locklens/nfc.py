@@ -20,7 +20,7 @@ class CombiningSequenceError(ValueError):
     """A text has too many combining characters in a row.
 
     Attributes:
-        offset: Of the character at which there were too many.
+        offset: Offset of the first character beyond the limit.
     """
 
     def __init__(self, offset: int) -> None:
@@ -41,7 +41,7 @@ def nfc(text: str) -> str:
 
 
 def check_combining(text: str) -> None:
-    """Do nothing for a text that can be normalised in linear time.
+    """Check that a text can be normalised in linear time.
 
     Raises:
         CombiningSequenceError: More than `MAX_COMBINING` combining characters follow each other.

@@ -13,17 +13,17 @@ _OTHERS_WRITE = 0o022
 
 
 def is_of_another(status: os.stat_result) -> bool:
-    """True if it belongs to a user other than that of this process; never on Windows, which has no user ids."""
+    """True for a file of a user other than that of this process; never on Windows, which has no user ids."""
     return _euid is not None and status.st_uid != _euid()
 
 
 def is_open_to_others(status: os.stat_result) -> bool:
-    """True if its group or all users may write to it; never on Windows, whose mode bits do not state it."""
+    """True for a file that its group or all users may write to; never on Windows, whose mode bits do not state it."""
     return _euid is not None and bool(status.st_mode & _OTHERS_WRITE)
 
 
 def distrust_reason(status: os.stat_result) -> str:
-    """Return the reason not to trust it, "" if only this user can have written to it."""
+    """Return the reason not to trust a file; "" if only this user can have written to it."""
     if is_of_another(status):
         return "it belongs to another user"
     return "others may write to it" if is_open_to_others(status) else ""

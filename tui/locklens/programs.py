@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def find_program(*names: str) -> str | None:
-    """Return the path of the first of some programs in the absolute folders of PATH; None where there is none."""
+    """Return the path of the first of these programs in the absolute folders of PATH; None if there is none."""
     suffix = ".exe" if os.name == "nt" else ""
     for name in names:
         for folder in _absolute(os.get_exec_path()):
@@ -25,9 +25,9 @@ def find_program(*names: str) -> str | None:
 
 
 def safe_environment() -> dict[str, str]:
-    """Return the environment for any program that is started: that of this process, with absolute folders on PATH.
+    """Return the environment for a program: that of this process, with absolute folders on PATH only.
 
-    A program looks for others as well: git for ssh and for filters of the user's settings, an editor for its tools.
+    Programs start others as well: git starts ssh and filters of the user's settings, an editor its tools.
     """
     environment = dict(os.environ)
     # An empty PATH is the current folder again: what the system has by default takes its place.

@@ -49,7 +49,7 @@ def combined(requirements: Sequence[Requirement]) -> Constraints:
 
 
 def before_asking(requirements: Sequence[Requirement], locked: Version | None, *, upgrade: bool) -> Unselectable | None:
-    """Return the obstacle that is known without a registry, as the tools check before any request; None for none.
+    """Return the obstacle that the tools find before any request to a registry, if there is one.
 
     Args:
         requirements: All requirements of the provider.

@@ -26,8 +26,8 @@ class Demand(Struct, frozen=True):
     """One comparison of a constraint, and the requirements that contain it.
 
     Attributes:
-        term: Such as `~> 5.0`.
-        requirements: In the order of the configuration.
+        term: The comparison, such as `~> 5.0`.
+        requirements: The requirements in the order of the configuration.
     """
 
     term: Term
@@ -193,7 +193,7 @@ class Unselectable(Struct, frozen=True):
 
 
 class Newest(Struct, frozen=True):
-    """The newest offered versions of several kinds; None where there is none.
+    """The newest offered versions of several kinds, if there are any.
 
     Attributes:
         overall: The newest release; the newest pre-release where nothing else is listed.

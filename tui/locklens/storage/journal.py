@@ -82,8 +82,8 @@ class MovedFolder(msgspec.Struct, frozen=True):
         old: The state before.
         new: The state afterwards.
         base: The folder that no place may lead out of.
-        aside: Where the old folder is kept; "" for a copy that an earlier write made, which is removed.
-        source: The folder that takes its place; "" for none.
+        aside: The path at which the old folder is kept; "" for a copy that an earlier write made, which is removed.
+        source: The folder that takes its place, or "".
         takes_source: True if the source is moved there; otherwise it is copied.
     """
 

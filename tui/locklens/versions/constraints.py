@@ -93,7 +93,7 @@ class Constraints(Struct, frozen=True):
         return not version.is_unspecified
 
     def excluded_by(self, version: Version) -> tuple[Term, ...]:
-        """The terms that the version does not meet."""
+        """Return the terms that the version does not meet."""
         return tuple(term for term in self.terms if not term.holds(version))
 
     @property
@@ -102,10 +102,10 @@ class Constraints(Struct, frozen=True):
         return bool(self._pins()) or not self._released().is_empty
 
     def smallest_conflicts(self) -> tuple[tuple[Term, ...], ...]:
-        """The smallest parts of an unsatisfiable constraint that are so by themselves; () where it is satisfiable.
+        """Return the smallest unsatisfiable sets of terms; () if the constraint is satisfiable.
 
-        All single terms and, failing these, all pairs. It takes more only where `!=` closes the last gap: then one
-        part is found that cannot be made smaller.
+        They are all single terms or, if there are none, all pairs. A conflict of more terms exists only if `!=` closes
+        the last gap; then one set is returned from which no term can be left out.
         """
         if self.is_satisfiable:
             return ()
@@ -120,7 +120,7 @@ class Constraints(Struct, frozen=True):
         return (_one_conflict(alone),)
 
     def essential(self) -> Constraints:
-        """The terms without those that the others make superfluous: what all of them together come to."""
+        """Return the constraint without the terms that the others imply."""
         kept = sorted(set(self.terms), key=term_key)
         for term in tuple(kept) if len(kept) <= _MAX_PAIRED else ():
             rest = [other for other in kept if other is not term]
@@ -142,7 +142,7 @@ class Constraints(Struct, frozen=True):
         return Relation.DISJOINT if new.is_disjoint(old) and not new_pins & old_pins else Relation.SHIFTED
 
     def _pins(self) -> frozenset[Version]:
-        """The pre-releases and builds with metadata that exact terms name and all terms admit."""
+        """Return the pre-releases and builds with metadata that exact terms name and all terms admit."""
         named = {term.version for term in self.terms if term.is_pin}
         return frozenset(
             version for version in named if (version.prerelease or version.metadata) and self.admits(version)
@@ -154,10 +154,12 @@ class Constraints(Struct, frozen=True):
 
 
 class _Meeting(Struct, frozen=True):
-    """The versions that satisfy all of some terms: released versions, and named ones that only an exact term opens.
+    """The versions that satisfy several terms.
 
     Attributes:
-        term: The last of them.
+        term: The last of the terms.
+        released: The released versions.
+        named: Pre-releases and other versions that only an exact term admits.
     """
 
     term: Term
@@ -166,23 +168,23 @@ class _Meeting(Struct, frozen=True):
 
     @classmethod
     def of(cls, term: Term, candidates: frozenset[Version]) -> _Meeting:
-        """The versions that satisfy one term."""
+        """Return the versions that satisfy one term."""
         return cls(term, _released_by((term,)), frozenset(version for version in candidates if term.holds(version)))
 
     @property
     def is_empty(self) -> bool:
-        """True if that is nothing."""
+        """True if no version satisfies the terms."""
         return not self.named and self.released.is_empty
 
     def meet(self, other: _Meeting) -> _Meeting:
-        """The versions that satisfy the other's terms too."""
+        """Return the versions that satisfy the terms of both."""
         return _Meeting(other.term, self.released & other.released, self.named & other.named)
 
 
 def _one_conflict(alone: list[_Meeting]) -> tuple[Term, ...]:
-    """A part of terms that cannot all hold, from which no term can be left out.
+    """Return terms that cannot all hold, none of which can be left out.
 
-    Terms are added until nothing is left: the last one is needed. That is repeated with what is needed at the front.
+    Terms are added until no version is left, so the last one is needed. This is repeated with the needed terms first.
     """
     core: list[_Meeting] = []
     rest = alone
@@ -197,7 +199,7 @@ def _one_conflict(alone: list[_Meeting]) -> tuple[Term, ...]:
 
 
 def newest_matching(versions: Sequence[Version], constraints: Constraints) -> Version | None:
-    """The version that the tools would select among those that exist."""
+    """Return the version that the tools would select among those that exist, if any."""
     return newest(version for version in versions if constraints.admits(version))
 
 
@@ -234,10 +236,10 @@ def _below(triple: tuple[int, int, int]) -> VersionRange:
 
 
 def _range_of(term: Term) -> VersionRange:
-    """The released versions that meet a term.
+    """Return the released versions that meet a term.
 
-    Each release X.Y.Z stands for all that lies in [X.Y.Z, X.Y.Z+1), so that the gaps that packaging sees between two
-    releases are none; a pre-release operand lies just below its release.
+    Each release X.Y.Z stands for the range [X.Y.Z, X.Y.Z+1), so that there are no gaps between two releases for
+    packaging; a pre-release operand lies just below its release.
     """
     triple = term.version.numbers
     after = (triple[0], triple[1], triple[2] + 1)
@@ -265,15 +267,15 @@ class NotAdmissibleError(ValueError):
 
 
 def admitting(text: str, version: Version) -> str:
-    """Return a constraint with other versions in the terms that exclude a version, so that none does any more.
+    """Return a constraint that admits a version: the terms that exclude it get other versions.
 
     Operators, spaces, the other terms and, where that is enough, the number of parts stay: for 1.3.4, `~> 1.2` becomes
     `~> 1.3` and `1.2.3` becomes `1.3.4`. A bound above stays as far from the version as it is written: `< 1.0` becomes
     `< 2.0`, `< 1.3` becomes `< 1.4`. Whether a pre-release is selected at all is not judged: that takes an exact term.
 
     Args:
-        text: As it is written, and as both of the tools' parsers read it.
-        version: The version that has to satisfy the result.
+        text: The constraint as written, which both of the tools' parsers accept.
+        version: The version that must satisfy the result.
 
     Raises:
         ConstraintSyntaxError: The text is no constraint.
@@ -303,7 +305,7 @@ def _changed(piece: str, term: Term, version: Version) -> str:
 
 
 def _candidates(operator: Operator, parts: list[int], version: Version) -> Iterator[str]:
-    """The numbers that may stand behind an operator instead, the shortest first."""
+    """Yield the numbers that may replace those behind an operator, the shortest first."""
     if operator is Operator.NOT_EQUAL:
         return
     if operator is Operator.LESS:
@@ -315,7 +317,7 @@ def _candidates(operator: Operator, parts: list[int], version: Version) -> Itera
 
 
 def _next_bound(parts: list[int], version: Version) -> str:
-    """The lowest bound above a version that ends in as many zeros as the old one."""
+    """Return the lowest bound above a version that ends in as many zeros as the old bound."""
     last = max((place for place, number in enumerate(parts) if number), default=0)
     numbers = [*version.numbers[:last], version.numbers[last] + 1, *(0 for _ in parts[last + 1 :])]
     return ".".join(map(str, numbers))

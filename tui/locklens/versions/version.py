@@ -188,12 +188,12 @@ def _quoted(text: str) -> str:
 
 
 def newest(versions: Iterable[Version]) -> Version | None:
-    """The version of the highest precedence; among equals the text decides, so that the answer is always the same."""
+    """Return the version of the highest precedence, if any; among equals the greater text, so that it is definite."""
     return max(versions, key=lambda version: (precedence(version), str(version)), default=None)
 
 
 def neighbour(versions: Iterable[Version], version: Version) -> Version | None:
-    """The release before a version, or else the one after it; None where there is no other."""
+    """Return the release before a version, or else the one after it; None if there is no other."""
     releases = [one for one in versions if not one.prerelease]
     later = sorted((one for one in releases if one.compare(version) > 0), key=precedence)
     return newest(one for one in releases if one.compare(version) < 0) or next(iter(later), None)
@@ -312,14 +312,18 @@ _PLAUSIBLE = r"""[\t\n\f\r ]*(?:<=|>=|!=|~>|[<>=])?[\t\n\f\r ]*
 
 
 def is_plausible(piece: str) -> bool:
-    """The first parser's verdict (that of hashicorp/go-version) on one comma-separated piece."""
+    """True if the first parser (that of hashicorp/go-version) accepts one comma-separated piece."""
     match = re.match(_PLAUSIBLE, piece, re.VERBOSE)
     return match is not None and all(int(number) <= _LESS_NUMBERS for number in match["numbers"].split("."))
 
 
 @lru_cache(maxsize=8192)
 def scan_terms(text: str) -> tuple[Term, ...]:
-    """The second parser (that of go-versions): one term after another, separated by commas."""
+    """Read terms as the second parser (that of go-versions) does, one after another, separated by commas.
+
+    Raises:
+        ConstraintSyntaxError: With the real tools' words.
+    """
     if len(text) > MAX_TEXT:
         raise ConstraintSyntaxError("the text is too long for a constraint.")
     terms: list[Term] = []
