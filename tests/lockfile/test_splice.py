@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kit.effort import effort
 from kit.real_material import real_cases
 from msgspec.structs import replace
 
