@@ -364,7 +364,7 @@ Running = Callable[..., AbstractAsyncContextManager[Screens]]
 @pytest.fixture
 def on_screen(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
     """Runs a command line that opens the terminal UI."""
-    monkeypatch.setattr("locklens.cli.reading.has_terminal", lambda: True)
+    monkeypatch.setattr("locklens.cli.review.has_terminal", lambda: True)
 
     @asynccontextmanager
     async def run(*words: str) -> AsyncIterator[Screens]:

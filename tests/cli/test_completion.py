@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from locklens.cli.arguments import COMMANDS
+from locklens.cli.commands import COMMANDS
 from locklens.cli.main import main
 
 SHELLS = ("bash", "zsh", "fish")

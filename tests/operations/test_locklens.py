@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from operations.test_upgrade import LOCK, entry, lay, requiring, top
 
-from locklens.cli.options import read_options
-from locklens.cli.writing import operation_of
+from locklens.cli.commands import read_options
 from locklens.errors import OfflineError
 from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
@@ -73,7 +72,7 @@ def test_what_is_typed_is_the_operation_that_a_screen_makes(
     monkeypatch.chdir(top)
     found = read_options(command, words, [])
     assert isinstance(found, argparse.Namespace)
-    made = operation_of(command, found)
+    made = found.operation(found)
     expected = operation(Scope(Path.cwd(), ("a",)))  # type: ignore[call-arg]
     assert made == expected
     assert made.title == expected.title

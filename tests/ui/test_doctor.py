@@ -255,7 +255,7 @@ async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -
 def test_an_incident_of_the_demo_opens_here_and_its_fix_can_be_undone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("locklens.cli.reading.has_terminal", lambda: True)
+    monkeypatch.setattr("locklens.cli.review.has_terminal", lambda: True)
     monkeypatch.chdir(tmp_path)
     seen: list[str] = []
 

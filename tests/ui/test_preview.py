@@ -885,7 +885,7 @@ def test_the_next_start_says_what_happened(
     """As after a kill between two files: the screen says it, and its reports are not spoilt by it."""
     seen: list[str] = []
     monkeypatch.chdir(top)
-    monkeypatch.setattr("locklens.cli.reading.has_terminal", lambda: True)
+    monkeypatch.setattr("locklens.cli.review.has_terminal", lambda: True)
 
     def keep(app: LockLensApp) -> int:
         seen.extend(app._notices)

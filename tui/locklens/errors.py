@@ -3,6 +3,7 @@
 LockLensError               str() is one sentence; .hint is the next step or ""
  +- ExhaustedError          the input takes more memory or nesting than this process can handle
  +- ConfigurationError      path, line: user input (arguments, .tf, CLI configuration)
+ |   +- UsageError          an invalid command line
  |   +- StaleLockFileError  a file to write changed on disk since it was read
  |   +- UnmergedFileError   ours, theirs: a file that is not merged in the index
  +- SourceError             source, address: no usable answer of a registry or mirror
@@ -99,6 +100,10 @@ class ConfigurationError(LockLensError):
     def place(self) -> Place | None:
         """The file and its line; None for an error without a file."""
         return (self.path, self.line) if self.path else None
+
+
+class UsageError(ConfigurationError):
+    """Invalid command line."""
 
 
 class StaleLockFileError(ConfigurationError):

@@ -1,6 +1,9 @@
-"""Shell completion: one script for bash, zsh or fish, made of the parsers that read the commands.
+"""`completion`: one script for bash, zsh or fish, made of the parsers that read the commands.
 
-Commands, options and their values are in the script; revisions and providers are looked up by `completed_names`.
+Commands, options and their values are in the script. Revisions and providers are looked up by shell functions, which
+run when the key is pressed. Names of a repository are untrusted, and a shell runs what its line holds: only names of
+plain letters are offered, which stand for themselves in every shell. A key press reads at most fifty lock files, and a
+mebibyte of each.
 """
 
 from __future__ import annotations
@@ -8,35 +11,29 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from locklens.cli.arguments import COMMANDS
-from locklens.cli.completed_names import PREAMBLE, PROVIDERS, REVISIONS
-from locklens.cli.options import read_options
+from locklens.cli.commands import COMMANDS
 from locklens.cli.output import put
-from locklens.cli.parser import BUILD_ONLY, Parser, ParserBuiltError
 from locklens.text import script_text
 
 if TYPE_CHECKING:
-    from locklens.text import Printable
+    from argparse import Namespace
 
-SHELLS = ("bash", "zsh", "fish")
+    from locklens.cli.commands import Subcommand
+    from locklens.cli.options import Parser
 
-_FOLDERS = frozenset({"DIR"})
+
+def add_completion_options(parser: Parser) -> None:
+    """Add the options of `completion`."""
+    words = "Print the script that completes command lines of locklens in a shell."
+    parser.begin(words, "bash|zsh|fish", _run_completion)
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="shell that reads the script")
 
 
-def run_completion(options: argparse.Namespace) -> int:
+def _run_completion(options: Namespace) -> int:
     """Print the script of a shell."""
-    return put(_completion_script(options.shell))
-
-
-def _completion_script(shell: str) -> Printable:
-    """Return the script that completes command lines of locklens.
-
-    Args:
-        shell: One of `SHELLS`.
-    """
     import shtab
 
-    return script_text(shtab.complete(_whole_parser(), shell, preamble=PREAMBLE[shell]))
+    return put(script_text(shtab.complete(_whole_parser(), options.shell, preamble=_PREAMBLE[options.shell])))
 
 
 def _whole_parser() -> argparse.ArgumentParser:
@@ -44,36 +41,28 @@ def _whole_parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser("locklens", description="Review and judge dependency lock files.")
     whole.add_argument("--version", action="store_true", help="print the version")
     _mark("", whole.add_argument("-C", metavar="DIR", help="work in another folder"))
-    commands = whole.add_subparsers()
-    for word in dict.fromkeys(name.partition(" ")[0] for name in COMMANDS):
-        inner = [name for name in COMMANDS if name.startswith(f"{word} ")]
-        own = [_marked(word, with_operands=not inner)] if word in COMMANDS else []
-        about = COMMANDS.get(word, ", ".join(name.partition(" ")[2] for name in inner))
-        parser = commands.add_parser(word, parents=own, help=about, add_help=False)
+    first = whole.add_subparsers()
+    for name, command in COMMANDS.items():
+        if " " in name:
+            continue
+        inner = [one for one in COMMANDS.values() if one.name.startswith(f"{name} ")]
+        own = _marked(command, with_operands=not inner)
+        parser = first.add_parser(name, parents=[own], help=command.about, add_help=False)
         if inner:
-            seconds = parser.add_subparsers()
-            for name in inner:
-                second = name.partition(" ")[2]
-                seconds.add_parser(second, parents=[_marked(name)], help=COMMANDS[name], add_help=False)
+            second = parser.add_subparsers()
+            for one in inner:
+                word = one.name.removeprefix(f"{name} ")
+                second.add_parser(word, parents=[_marked(one)], help=one.about, add_help=False)
     return whole
 
 
-def _parser_of(command: str) -> Parser:
-    """Return the parser of a command: its table of options."""
-    try:
-        read_options(command, [BUILD_ONLY], [])
-    except ParserBuiltError as built:
-        return built.parser
-    raise AssertionError(f"{command} has no parser")
-
-
-def _marked(command: str, *, with_operands: bool = True) -> argparse.ArgumentParser:
+def _marked(command: Subcommand, *, with_operands: bool = True) -> argparse.ArgumentParser:
     """Return the parser of a command, whose actions say what completes them."""
-    parser = _parser_of(command)
-    actions = parser._actions  # noqa: SLF001 - argparse has no other way to list them
+    parser = command.parser()
+    actions = parser.actions()
     actions[:] = [action for action in actions if action.option_strings or with_operands]
     for action in actions:
-        _mark(command, action)
+        _mark(command.name, action)
     return parser
 
 
@@ -86,14 +75,79 @@ def _mark(command: str, action: argparse.Action) -> None:
 
     if action.metavar == "FILE" or (command == "merge" and not action.option_strings):
         action.complete = shtab.FILE  # type: ignore[attr-defined]
-    elif action.metavar in _FOLDERS:
+    elif action.metavar == "DIR":
         action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
     elif action.metavar == "REV" or (action.metavar == "BASE" and command != "merge"):
-        action.complete = REVISIONS  # type: ignore[attr-defined]
+        action.complete = _REVISIONS  # type: ignore[attr-defined]
     elif action.metavar in {"PROVIDER", "PROVIDER[=VERSION]"}:
-        action.complete = PROVIDERS  # type: ignore[attr-defined]
+        action.complete = _PROVIDERS  # type: ignore[attr-defined]
     elif action.metavar == "RULE":
         causes = tuple(sorted(cause.value for cause in CauseId)) if command == "explain" else ()
         action.choices = (*RULES, *causes)
     elif action.metavar == "CAUSE":
         action.choices = tuple(sorted(CauseId))
+
+
+_LOCK = ".terraform.lock.hcl"
+
+_PLAIN = "^[A-Za-z0-9_][A-Za-z0-9_./@+-]*$"
+
+_ENTRY = r"""-e 's,^provider "registry\.terraform\.io/\([^"]*\)".*,\1,p' -e t """
+_ENTRY += r"""-e 's,^provider "registry\.opentofu\.org/\([^"]*\)".*,\1,p' -e t """
+_ENTRY += r"""-e 's,^provider "\([^"]*\)".*,\1,p'"""
+"""Addresses without the host of a default registry, as they are typed."""
+
+_REFERENCES = (
+    "git for-each-ref --count=500 --sort=-creatordate '--format=%(refname:short)' refs/heads refs/tags refs/remotes"
+)
+
+_LISTING = f"""\
+_locklens_list_revisions() {{
+  {_REFERENCES} 2>/dev/null | LC_ALL=C grep -E '{_PLAIN}'
+}}
+
+_locklens_list_providers() {{
+  {{
+    if [ -f {_LOCK} ]; then printf '%s\\n' {_LOCK}; else git ls-files -- '*{_LOCK}' 2>/dev/null; fi
+  }} | head -n 50 | while IFS= read -r file; do
+    if [ -f "./$file" ]; then head -c 1048576 "./$file" | LC_ALL=C sed -n {_ENTRY}; fi
+  done | LC_ALL=C grep -E '{_PLAIN}' | sort -u
+}}
+"""
+
+_BASH = f"""{_LISTING}
+_locklens_beginning() {{
+  local name
+  while IFS= read -r name; do
+    if [[ "$name" == "$1"* ]]; then printf '%s\\n' "$name"; fi
+  done
+}}
+
+_locklens_revisions() {{ _locklens_list_revisions | _locklens_beginning "$1"; }}
+_locklens_providers() {{ _locklens_list_providers | _locklens_beginning "$1"; }}
+"""
+
+_ZSH = f"""{_LISTING}
+_locklens_revisions() {{ local -a names=( ${{(f)"$(_locklens_list_revisions)"}} ); compadd -a names; }}
+_locklens_providers() {{ local -a names=( ${{(f)"$(_locklens_list_providers)"}} ); compadd -a names; }}
+"""
+
+_FISH = f"""\
+function _locklens_revisions
+    {_REFERENCES} 2>/dev/null | LC_ALL=C grep -E '{_PLAIN}'
+end
+
+function _locklens_providers
+    set -l files {_LOCK}
+    test -f {_LOCK}; or set files (git ls-files -- '*{_LOCK}' 2>/dev/null | head -n 50)
+    for file in $files
+        test -f "./$file"; and head -c 1048576 "./$file" | LC_ALL=C sed -n {_ENTRY}
+    end | LC_ALL=C grep -E '{_PLAIN}' | sort -u
+end
+"""
+
+_PREAMBLE = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+"""The functions, by shell."""
+
+_REVISIONS = {"bash": "_locklens_revisions", "zsh": "_locklens_revisions", "fish": "(_locklens_revisions)"}
+_PROVIDERS = {"bash": "_locklens_providers", "zsh": "_locklens_providers", "fish": "(_locklens_providers)"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from locklens.cli import arguments
+from locklens.cli import commands
 from locklens.cli.output import (
     FINDINGS,
     INTERRUPTED,
@@ -22,48 +22,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from locklens.cli.reading import OpenUi
-
-_RUN = {
-    "review": "reading:run_review_command",
-    "hashes": "reading:run_locked",
-    "keys": "reading:run_locked",
-    "keys trust": "writing:run_write",
-    "keys drop": "writing:run_write",
-    "accept": "writing:run_write",
-    "policy": "policy_commands:run_policy",
-    "health": "health:run_health",
-    "why": "reading:run_why",
-    "doctor": "doctoring:run_doctor",
-    "init": "installing:run_init",
-    "lock": "installing:run_lock",
-    "mirror": "mirroring:run_mirror",
-    "backfill": "backfilling:run_backfill",
-    "verify": "verifying:run_verify",
-    "upgrade": "writing:run_write",
-    "prune": "writing:run_write",
-    "restore": "writing:run_write",
-    "format": "writing:run_write",
-    "stage": "writing:run_write",
-    "undo": "writing:run_write",
-    "merge": "merging:run_merge",
-    "textconv": "merging:run_textconv",
-    "git": "merging:run_git",
-    "explain": "explaining:run_explain",
-    "demo": "sample:run_demo",
-    "completion": "completion:run_completion",
-    "cache": "cache:run_cache",
-    "version": "main:print_version",
-}
-"""The function that runs each command with its options, by its module in `cli`: imported when it is run."""
-
-_HAS_SCREEN = frozenset({"review", "hashes", "keys", "health", "demo"})
-"""Commands whose function is also given what opens the terminal UI."""
-
-_RECOVERS = frozenset(
-    {"policy", "health", "why", "init", "lock"} | {name for name, run in _RUN.items() if run == "writing:run_write"}
-)
-"""Commands that complete or revert interrupted writes first. Those with a screen report them with their result."""
+    from locklens.cli.review import OpenUi
 
 
 def main(argv: Sequence[str], open_ui: OpenUi) -> int:
@@ -97,37 +56,27 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
 
 
 def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
-    invocation = arguments.split(argv)
+    invocation = commands.split(argv)
     if invocation.arguments[:1] == ["--version"]:
+        from locklens.cli.about import print_version
+
         return print_version()
     if invocation.command == "help":
-        return put(page(arguments.overview()))
+        return put(page(commands.overview()))
     _work_in(invocation.folder)
-    from locklens.cli import common_options, options
-
-    parsed = options.read_options(invocation.command, invocation.arguments, invocation.operands)
-    common_options.expand_roots(parsed)
-    return _command(invocation.command, parsed, open_ui)
+    options = commands.read_options(invocation.command, invocation.arguments, invocation.operands)
+    return _run_command(commands.COMMANDS[invocation.command], options, open_ui)
 
 
-def print_version(options: Namespace | None = None) -> int:  # noqa: ARG001 - every command has options
-    """Print the version."""
-    from locklens import __version__
-
-    return put(page([f"locklens {__version__}"]))
-
-
-def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
-    from importlib import import_module
-
+def _run_command(command: commands.Subcommand, options: Namespace, open_ui: OpenUi) -> int:
     from locklens.cli.interrupts import interruptible
+    from locklens.cli.options import expand_roots
 
+    expand_roots(options)
     with interruptible():
-        if command in _RECOVERS:
+        if command.recovers:
             _recover(getattr(options, "root", []))
-        module, _, name = _RUN[command].partition(":")
-        run = getattr(import_module(f"locklens.cli.{module}"), name)
-        status: int = run(options, open_ui) if command in _HAS_SCREEN else run(options)
+        status: int = options.run(options, open_ui) if command.has_screen else options.run(options)
         return status
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from contextlib import contextmanager
 
 from locklens.errors import ConfigurationError
@@ -16,7 +17,7 @@ from locklens.text import one_line, page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import TextIO
 
     from locklens.errors import LockLensError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from locklens.text import Printable
 
 _WIDEST = 110
+_REDRAW_SECONDS = 0.1
 DONE, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 NOT_WRITTEN = "dry run: nothing was written"
 
@@ -99,22 +101,58 @@ def tell(lines: Iterable[str]) -> None:
         sys.stderr.write(page(lines))
 
 
-def redraw(text: str, *, over: int) -> int:
-    """Redraw the last line of a terminal's stderr.
+class LiveLine:
+    """The last line on a terminal's stderr, redrawn during work below permanent lines; only those elsewhere.
 
-    Args:
-        text: The new line; "" removes it.
-        over: Columns of the old line.
-
-    Returns:
-        Columns of the new line.
+    It shows what is under way, each by its label.
     """
-    shown = one_line(text)[:_WIDEST]
-    if over:
-        sys.stderr.write(f"\r{' ' * over}\r")
-    sys.stderr.write(shown)
-    sys.stderr.flush()
-    return len(shown)
+
+    def __init__(self) -> None:
+        self._is_live = is_terminal(sys.stderr)
+        self._shown: dict[str, Callable[[float], str]] = {}
+        self._columns = 0
+        self._last = float("-inf")
+
+    def say(self, *lines: str) -> None:
+        """Write permanent lines."""
+        self.wipe()
+        tell(lines)
+
+    def show(self, label: str, words: Callable[[float], str]) -> None:
+        """Show something under way until it is dropped; `words` gets the monotonic time at which it is drawn."""
+        now = time.monotonic()
+        self._shown[label] = words
+        if self._is_live and now - self._last >= _REDRAW_SECONDS:
+            self._last = now
+            self._redraw("; ".join(words(now) for words in self._shown.values()))
+
+    def drop(self, label: str) -> None:
+        """Show something no longer; the line is redrawn with the next that is shown."""
+        self._shown.pop(label, None)
+
+    def end(self) -> None:
+        """Show nothing any more."""
+        self._shown.clear()
+        self.wipe()
+
+    def wipe(self) -> None:
+        """Remove the line until it is redrawn."""
+        if self._columns:
+            self._redraw("")
+
+    def _redraw(self, text: str) -> None:
+        shown = one_line(text)[:_WIDEST]
+        if self._columns:
+            sys.stderr.write(f"\r{' ' * self._columns}\r")
+        sys.stderr.write(shown)
+        sys.stderr.flush()
+        self._columns = len(shown)
+
+
+def bar(done: int, total: int, width: int) -> str:
+    """Return a bar of `width` characters for the share of a total that is done."""
+    filled = min(width, width * done // max(1, total))
+    return f"[{'#' * filled}{'.' * (width - filled)}]"
 
 
 def complain(error: LockLensError) -> None:

@@ -1,71 +1,270 @@
-"""Progress of a review on stderr: plain lines, and on a terminal one that is redrawn."""
+"""Progress of commands that install or lock: lines on stderr, the last one redrawn on a terminal, or JSON on stdout."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+import re
+import time
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, assert_never
 
-from locklens.cli.live import LiveLine
-from locklens.operations.review.events import (
-    LookupProgress,
-    PackageDone,
-    PackageDownloading,
-    Progress,
-    ProvingPlanned,
-    RootsKnown,
+from locklens.cli.output import LiveLine, bar, put
+from locklens.install.context import (
+    AlreadyInstalled,
+    CacheBusy,
+    FetchStarted,
+    FolderDiffers,
+    HashesObtained,
+    LinkedFromCache,
+    PackageArriving,
+    PackageHashed,
+    PackageMirrored,
+    ProviderFailed,
+    ProviderInstalled,
+    QueryStarted,
+    RegistryWarned,
+    ReleaseWarned,
 )
-from locklens.text import counted, size_words
+from locklens.lockfile.update import Tracking
+from locklens.text import json_text, size_words
 
 if TYPE_CHECKING:
-    from locklens.operations.review.events import ReviewEvent
+    from argparse import Namespace
+    from collections.abc import Iterable
+
+    from locklens.diagnostics import Diagnostic
+    from locklens.install.context import InstallEvent
+    from locklens.operations.plan.model import RootResult
 
 
-class ReviewProgress:
-    """Progress of a review.
+class ProgressWording(StrEnum):
+    """The mood of progress lines: Terraform's own words are true only of a run that writes."""
+
+    WRITE = "write"
+    """The real tools' words."""
+    DRY_RUN = "dry run"
+    """Nothing is written."""
+    PLAN = "plan"
+    """Written once the plan is complete, or not at all."""
+
+
+_WOULD_TRACK = {
+    Tracking.NEW_PROVIDER: "This provider and its checksums for this platform would be added to the lock file",
+    Tracking.NEW_HASHES: "Additional checksums for this platform would be added to the lock file",
+    Tracking.KNOWN: "All checksums for this platform are already tracked in the lock file",
+}
+_TRACKED = {
+    Tracking.NEW_PROVIDER: (
+        "This was a new provider and the checksums for this platform are now tracked in the lock file"
+    ),
+    Tracking.NEW_HASHES: "Additional checksums for this platform are now tracked in the lock file",
+    Tracking.KNOWN: "All checksums for this platform were already tracked in the lock file",
+}
+
+
+class InstallProgress:
+    """Progress on stderr; on a terminal with a last line, redrawn, for the packages that are being downloaded.
 
     Args:
-        is_verbose: True to list each request.
+        wording: The mood of the lines.
+        is_alone: True if there is a single root, which need not be named.
     """
 
-    def __init__(self, *, is_verbose: bool) -> None:
-        self._is_verbose = is_verbose
+    def __init__(self, wording: ProgressWording, *, is_alone: bool) -> None:
+        self._wording = wording
+        self._is_alone = is_alone
+        self._root: str | None = None
+        self._named: str | None = None
         self._line = LiveLine()
-        self._arriving: dict[str, PackageDownloading] = {}
+        self._started: dict[str, tuple[float, int]] = {}
 
-    def take(self, event: ReviewEvent) -> None:
+    def begin(self, root: str | None) -> None:
+        """Set the root of the events that follow; None for work that all roots share."""
+        self._root = root
+
+    def wait(self) -> None:
+        """Report that another process holds the folder."""
+        self._say("- Waiting for another locklens that installs into the same folder...")
+
+    def end(self) -> None:
+        """Remove the redrawn line."""
+        self._started.clear()
+        self._line.end()
+
+    def conclude(self, outcome: RootResult) -> None:
+        """Report the diagnostics and notes of a root."""
+        self.end()
+        for note in outcome.notes:
+            self._say(f"- {note}")
+        self.report(outcome.diagnostics)
+
+    def report(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report errors and warnings."""
+        for diagnostic in diagnostics:
+            lead = "Error" if diagnostic.is_error else "Warning"
+            self._say(
+                "",
+                f"{lead}: {diagnostic.summary}",
+                "",
+                diagnostic.words,
+                *([f"hint: {diagnostic.hint}"] if diagnostic.hint else []),
+            )
+
+    def take(self, event: InstallEvent) -> None:
         """Report one event."""
-        match event:
-            case LookupProgress():
-                if self._is_verbose:
-                    self._line.say(*event.log)
-            case ProvingPlanned():
-                self._line.say(planned_words(event))
-            case PackageDownloading():
-                self._arriving[event.label] = event
-                self._line.draw(self._words)
-            case PackageDone():
-                self._arriving.pop(event.label, None)
-                outcome = f"failed: {event.problem}" if event.problem else f"hashed, {size_words(event.size)}"
-                self._line.say(f"{event.label}: {outcome}")
-            case Progress() | RootsKnown():
-                pass
-            case _:
-                assert_never(event)
+        if isinstance(event, PackageArriving):
+            self._arrive(event)
+            return
+        if isinstance(event, ProviderInstalled | PackageHashed | PackageMirrored | ProviderFailed):
+            for label in [label for label in self._started if label.startswith(f"{event.provider} ")]:
+                del self._started[label]
+                self._line.drop(label)
+        lines = event_lines(event, self._wording)
+        if lines:
+            self._say(*lines)
 
-    def _words(self) -> str:
-        return "; ".join(f"{event.label} {arriving_words(event)}" for event in self._arriving.values())
+    def _say(self, *lines: str) -> None:
+        """Write lines below the name of their root."""
+        if not self._is_alone and self._root not in {None, self._named}:
+            self._line.say(f"{self._root}:")
+        self._named = self._root
+        self._line.say(*lines)
 
-
-def planned_words(plan: ProvingPlanned) -> str:
-    """Return the number and size of the packages to download."""
-    size = f", {size_words(plan.likely_bytes)}" if plan.likely_bytes is not None else ""
-    if not plan.hashes:
-        return f"to download {', '.join(plan.labels)}{size}, up to {plan.at_most} times"
-    more = f" (at most {plan.at_most})" if plan.at_most > plan.likely else ""
-    return f"to prove {plan.hashes} h1: {counted(plan.likely, 'package')}{size} to download{more}"
+    def _arrive(self, event: PackageArriving) -> None:
+        label = f"{event.provider} {event.version} {event.platform}"
+        started, first = self._started.setdefault(label, (time.monotonic(), event.received))
+        self._line.show(label, lambda now: _share(label, event, now - started, event.received - first))
 
 
-def arriving_words(event: PackageDownloading) -> str:
-    """Return the progress of a package."""
+def _share(label: str, event: PackageArriving, seconds: float, received: int) -> str:
+    """Return the progress of a package: a bar, the rate at which bytes were received, and the time left."""
+    rate = received / seconds if seconds > 0 else 0.0
+    speed = f", {size_words(int(rate))}/s" if rate else ""
     if not event.size:
-        return size_words(event.received)
-    return f"{min(100, 100 * event.received // event.size)} % of {size_words(event.size)}"
+        return f"{label} {size_words(event.received)}{speed}"
+    rest = f", {max(0, event.size - event.received) / rate:.0f} s" if rate else ""
+    return f"{label} {bar(event.received, event.size, 10)} of {size_words(event.size)}{speed}{rest}"
+
+
+def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
+    """Return the lines for an event; those of a run that writes are the real tools', where they have some."""
+    is_dry_run = wording is ProgressWording.DRY_RUN
+    match event:
+        case QueryStarted(provider, _, True):
+            return [f"- Reusing previous version of {provider} from the dependency lock file"]
+        case QueryStarted(provider, "", _):
+            return [f"- Finding latest version of {provider}..."]
+        case QueryStarted(provider, constraints, _):
+            return [f'- Finding {provider} versions matching "{constraints}"...']
+        case RegistryWarned(provider, words):
+            lines = [f"- {line}" for line in words]
+            return [
+                "",
+                "Warning: Additional provider information from registry",
+                "",
+                f"The registry on {provider}:",
+                *lines,
+            ]
+        case AlreadyInstalled(provider, version):
+            return [f"- Using previously-installed {provider} v{version}"]
+        case LinkedFromCache(provider, version):
+            lead = "Would use" if is_dry_run else "Using"
+            return [f"- {lead} {provider} v{version} from the shared cache directory"]
+        case CacheBusy(provider, version):
+            return [f"- Waiting for another process that is installing {provider} v{version} in the shared cache..."]
+        case FetchStarted(provider, version, None):
+            return [f"- {'Checking' if is_dry_run else 'Installing'} {provider} v{version}..."]
+        case FetchStarted(provider, version, platform):
+            return [f"- Fetching {provider} {version} for {platform}..."]
+        case FolderDiffers(provider, version, folder, h1):
+            lead = f"- {provider} v{version}: the package in {folder} does not match ({h1 or 'unreadable'})"
+            return [f"{lead}; it {'would be' if is_dry_run else 'is'} replaced"]
+        case ProviderInstalled(provider, version, "signing skipped", _):
+            reason = "due to the registry not containing GPG keys for this provider"
+            lead = "Would install" if is_dry_run else "Installed"
+            return [f"- {lead} {provider} v{version}. Signature validation was skipped {reason}"]
+        case ProviderInstalled(provider, version, signed, _):
+            return [f"- {'Would install' if is_dry_run else 'Installed'} {provider} v{version} ({signed})"]
+        case PackageHashed(provider, version, platform, signed, was_remembered, is_reported):
+            known = "; h1 reported by the registry, not downloaded" if is_reported else ""
+            known = "; hashed in an earlier run" if was_remembered else known
+            return [f"- Retrieved {provider} {version} for {platform} ({signed}){known}"]
+        case PackageMirrored(provider, version, platform, signed, was_there):
+            there = "; already there" if was_there else ""
+            return [f"- Mirrored {provider} {version} for {platform} ({signed}){there}"]
+        case HashesObtained(provider, platform, tracking):
+            if wording is ProgressWording.PLAN:
+                return [f"- Obtained {provider} checksums for {platform}"]
+            tracked = (_WOULD_TRACK if is_dry_run else _TRACKED)[tracking]
+            return [f"- Obtained {provider} checksums for {platform}; {tracked}"]
+        case ReleaseWarned(provider, version, words, ""):
+            return [f"- {provider} {version}: {words}"]
+        case ReleaseWarned(provider, version, words, rule):
+            return ["", f"Warning: Release changed since it was locked ({rule})", "", f"{provider} {version}: {words}"]
+        case ProviderFailed() | PackageArriving():
+            return []  # Failures are reported at the end, together.
+        case _:
+            assert_never(event)
+
+
+class JsonProgress:
+    """Progress on stdout, one JSON object per line, with the event's name as its `type`."""
+
+    def __init__(self) -> None:
+        self._root: str | None = "."
+
+    def begin(self, root: str | None) -> None:
+        """Set the root of the events that follow; None for work that all roots share."""
+        self._root = root
+
+    def wait(self) -> None:
+        """Report that another process holds the folder."""
+        self._put("waiting", {})
+
+    def end(self) -> None:
+        """Do nothing."""
+
+    def take(self, event: InstallEvent) -> None:
+        """Report one event."""
+        fields = {name: _plain(getattr(event, name)) for name in event.__struct_fields__}
+        self._put(re.sub("(?<!^)([A-Z])", r"_\1", type(event).__name__).lower(), fields)
+
+    def conclude(self, outcome: RootResult) -> None:
+        """Report the result of a root."""
+        self.report(outcome.diagnostics)
+        self._put(
+            "outcome",
+            {
+                "lock_file": outcome.lock_file,
+                "tool": outcome.tool.name,
+                "failed": outcome.has_failed,
+                "difference": str(outcome.difference),
+                "would_change": outcome.would_change,
+                "written": outcome.is_written,
+                "notes": list(outcome.notes),
+            },
+        )
+
+    def report(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report errors and warnings."""
+        for diagnostic in diagnostics:
+            fields = {
+                "summary": diagnostic.summary,
+                "words": diagnostic.words,
+                "hint": diagnostic.hint,
+                "is_warning": not diagnostic.is_error,
+            }
+            self._put("error" if diagnostic.is_error else "warning", fields)
+
+    def _put(self, name: str, fields: dict[str, Any]) -> None:
+        put(json_text({"type": name, "root": self._root, **fields}, indent=None))
+
+
+def install_progress(options: Namespace, wording: ProgressWording, *, is_alone: bool) -> InstallProgress | JsonProgress:
+    """Return the progress that the options of a command ask for: as JSON with --json."""
+    return JsonProgress() if options.json else InstallProgress(wording, is_alone=is_alone)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int):
+        return value
+    return [str(item) for item in value] if isinstance(value, tuple) else str(value)

@@ -1,4 +1,4 @@
-"""`locklens doctor`: the log and the options to a request, and the diagnosis to a report."""
+"""`doctor`: the log and the options to a request, and the diagnosis to a report."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import stat
 import sys
 from collections import deque
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
+from locklens.cli.options import asking_of, given_tool, platform_option
 from locklens.cli.output import DONE, FINDINGS, deliver, takes_colour, tell
-from locklens.cli.reading import asking_of
-from locklens.doctor.cleaning import MOST_BYTES
-from locklens.doctor.report_words import NOTHING_RECOGNISED
-from locklens.errors import ConfigurationError
-from locklens.operations.reports import render_report
+from locklens.errors import ConfigurationError, UsageError
+from locklens.operations.reports import formats_of, render_report
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -22,12 +21,48 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import BinaryIO
 
-    from locklens.doctor.model import Diagnosis
+    from locklens.cli.options import Parser
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.releases.facts import NetworkSettings
-    from locklens.text import Printable
 
 _CHUNK = 1 << 20
+
+_INSTALL_PATHS = ("direct", "plugin-cache", "packed-mirror", "unpacked-mirror", "network-mirror", "installed")
+
+
+def add_doctor_options(parser: Parser) -> None:
+    """Add the options of `doctor`."""
+    parser.begin(
+        "Find out why init or lock failed: read the log of the failing run, test each known cause, and name fixes. "
+        "Without a log, examine the root in the current folder. Nothing is written.",
+        "[OPTION...] [FILE|-] [-- ROOT...]",
+        run_doctor,
+        _check_doctor,
+    )
+    parser.add_argument("log", nargs="?", metavar="FILE", help="log of the failing run; - for standard input")
+    group = parser.group("facts of the failing run")
+    group.add("--platform", metavar="OS_ARCH", type=platform_option, help="its platform (default: as the log says)")
+    group.add("--tool-version", metavar="VERSION", default="", help="its version (default: as the log says)")
+    group.add("--install-path", choices=_INSTALL_PATHS, help="the origin of the package (default: as the message says)")
+    words = "its package: a folder, a zip file, or a hash (default: none)"
+    group.add("--package", metavar="PATH|HASH", default="", help=words)
+    words = "folder of a mirror to look in; may be repeated (default: the settings')"
+    group.add("--mirror", metavar="DIR", action="append", default=[], help=words)
+    words = "the plugin cache to look in (default: the settings')"
+    group.add("--plugin-cache", metavar="DIR", default="", help=words)
+    words = "without a log, the only provider to examine (default: all of the root)"
+    group.add("--provider", metavar="PROVIDER", default="", help=words)
+    parser.group("scope").add_roots("the current folder's, else those with the failing entry")
+    group = parser.group("common options")
+    group.add_output(formats_of("doctor"))
+    group.add_tool("as the log says, else detected for each root")
+    group.add_prove()
+    group.add_offline()
+
+
+def _check_doctor(options: Namespace) -> None:
+    if options.provider and options.log is not None:
+        raise UsageError("--provider is for roots without a log: the log names its provider")
 
 
 def run_doctor(options: Namespace) -> int:
@@ -36,9 +71,8 @@ def run_doctor(options: Namespace) -> int:
     Returns:
         FINDINGS where nothing was recognised, or a root that was examined without a log has a cause for an error.
     """
-    from time import perf_counter
-
-    from locklens.cli.progress import ReviewProgress
+    from locklens.cli.review import ReviewProgress
+    from locklens.doctor.report_words import NOTHING_RECOGNISED
     from locklens.operations.doctor.diagnose import diagnose
 
     started = perf_counter()
@@ -50,7 +84,8 @@ def run_doctor(options: Namespace) -> int:
         tell(f"note: {words}" for words in asking.cache.take_notices())
     if options.verbose:
         tell((f"diagnosed in {perf_counter() - started:.3f} s",))
-    deliver(_rendered(diagnosis, options), options.output)
+    home, colour = os.environ.get("HOME", ""), takes_colour(options.output)
+    deliver(render_report("doctor", options.format, diagnosis, home=home, colour=colour), options.output)
     if not diagnosis.is_recognised:
         if options.format == "json" or options.output:
             tell([NOTHING_RECOGNISED])
@@ -63,7 +98,6 @@ def doctor_request(
     options: Namespace, log: bytes | None, folder: Path, environ: Mapping[str, str], asking: NetworkSettings
 ) -> DoctorRequest:
     """Return the diagnosis that the options ask for."""
-    from locklens.dialect import DIALECTS
     from locklens.doctor.model import PackagePath
     from locklens.operations.doctor.request import DoctorRequest
 
@@ -72,7 +106,7 @@ def doctor_request(
         folder,
         environ,
         tuple(dict.fromkeys(options.root)),
-        DIALECTS.get(options.tool),
+        given_tool(options),
         options.tool_version,
         options.platform or "",
         PackagePath(options.install_path) if options.install_path else None,
@@ -84,11 +118,6 @@ def doctor_request(
         options.plugin_cache,
         options.provider,
     )
-
-
-def _rendered(diagnosis: Diagnosis, options: Namespace) -> Printable:
-    colour = takes_colour(options.output)
-    return render_report("doctor", options.format, diagnosis, home=os.environ.get("HOME", ""), colour=colour)
 
 
 def _read(name: str | None) -> bytes | None:
@@ -112,6 +141,8 @@ def _read(name: str | None) -> bytes | None:
 
 
 def _tail(stream: BinaryIO) -> bytes:
+    from locklens.doctor.cleaning import MOST_BYTES
+
     kept: deque[bytes] = deque(maxlen=MOST_BYTES // _CHUNK + 2)
     while chunk := stream.read(_CHUNK):
         kept.append(chunk)

@@ -5,17 +5,12 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
-from collections.abc import Sequence
 
 import pytest
 from kit.pages import PAGES, commands, spans
 
-from locklens.cli.arguments import _VALUED, COMMANDS, UsageError, split
-from locklens.cli.examples import EXAMPLES
-from locklens.cli.main import _HAS_SCREEN, _RECOVERS, _RUN, main
-from locklens.cli.options import _OWN, _READERS, read_options
-from locklens.cli.parser import Parser
-from locklens.operations.reports import load
+from locklens.cli.commands import COMMANDS, Subcommand, read_options, split
+from locklens.cli.main import main
 
 
 @pytest.mark.parametrize(
@@ -42,52 +37,42 @@ def test_options_before_a_command_belong_to_it(
 
 
 def test_every_option_with_a_value_is_known_before_a_command() -> None:
-    for command in COMMANDS:
-        for action in parser_of(command)._actions:
-            takes_value = action.option_strings and action.nargs is None and action.help != argparse.SUPPRESS
-            if takes_value:
-                word = action.option_strings[0]
-                assert split([word, "lock", "hashes"]).command == "hashes", word
-
-
-def test_every_command_has_its_row_in_every_table() -> None:
-    """A row that names no function would only fail once its command is run."""
-    assert _RUN.keys() == COMMANDS.keys() == EXAMPLES.keys() == _READERS.keys() | _OWN.keys()
-    assert _READERS.keys().isdisjoint(_OWN)
-    assert COMMANDS.keys() >= _HAS_SCREEN | _RECOVERS
-    for path in {*_RUN.values(), *_READERS.values()}:
-        assert callable(load(f"locklens.cli.{path}")), path
-    for command, path in _RUN.items():
-        given = list(inspect.signature(load(f"locklens.cli.{path}")).parameters)
-        assert given == ["options", *["open_ui"][: command in _HAS_SCREEN]], command
-
-
-def test_no_other_option_takes_the_next_word() -> None:
-    """An option that left the parsers must not keep the word behind it from being a command."""
-    takes_value = {
+    takes_value = [
         word
-        for command in COMMANDS
-        for action in parser_of(command)._actions
+        for command in COMMANDS.values()
+        for action in command.parser().actions()
         if action.nargs is None
         for word in action.option_strings
-    }
-    assert _VALUED - {"-C", "--chdir"} == takes_value - {"--var", "--var-file"}
+    ]
+    for word in takes_value:
+        assert split([word, "lock", "hashes"]).command == "hashes", word
 
 
-def parser_of(command: str) -> argparse.ArgumentParser:
-    made: list[argparse.ArgumentParser] = []
-    parse = Parser.parse_args
+def test_an_option_takes_a_value_in_all_commands_or_in_none() -> None:
+    """The first parser with an option that stands before a command says whether the next word is its value."""
+    kinds: dict[str, set[bool]] = {}
+    for command in COMMANDS.values():
+        for action in command.parser().actions():
+            for word in action.option_strings if action.help != argparse.SUPPRESS else ():
+                kinds.setdefault(word, set()).add(action.nargs is None)
+    assert [word for word, takes_value in kinds.items() if len(takes_value) > 1] == []
+    assert split(["--offline", "lock", "hashes"]).command == "lock"
 
-    def kept(self: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-        made.append(self)
-        raise UsageError("kept")
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Parser, "parse_args", kept)
-        with pytest.raises(UsageError, match="kept"):
-            read_options(command, [], [])
-    assert Parser.parse_args is parse
-    return made[0]
+def test_only_options_before_a_command_build_every_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Building all of them takes longer than a small review."""
+    monkeypatch.setattr(Subcommand, "parser", lambda _: pytest.fail("a parser was built"))
+    for words in (["--format", "json"], ["--offline", "main"], ["hashes", "--format", "json"], ["lock", "review"]):
+        split(words)
+
+
+def test_every_command_has_its_functions() -> None:
+    """A row whose module lacks one would only fail once its command is used."""
+    for command in COMMANDS.values():
+        parser = command.parser()
+        run = parser.get_default("run")
+        assert list(inspect.signature(run).parameters)[1:] == ["open_ui"][: command.has_screen], command.name
+        assert not command.operands or command.operands in {action.dest for action in parser.actions()}, command.name
 
 
 def test_the_folder_stands_before_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +102,7 @@ def test_the_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str])
     assert all(len(line) <= 100 for line in out.splitlines())
 
 
-@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line, _ in lines])
+@pytest.mark.parametrize("line", [line for command in COMMANDS.values() for line, _ in command.examples])
 def test_every_example_can_be_read(line: str) -> None:
     import shlex
 
@@ -141,7 +126,10 @@ def test_every_command_line_of_the_pages_can_be_read(page: str, words: list[str]
 def test_every_option_on_the_pages_is_one_of_ours() -> None:
     """Named alone; those of other programs stand in lines or spans that begin with the program."""
     known = {
-        option for command in COMMANDS for action in parser_of(command)._actions for option in action.option_strings
+        option
+        for command in COMMANDS
+        for action in COMMANDS[command].parser().actions()
+        for option in action.option_strings
     }
     known |= {"--", "--chdir", "--version"} | {"--checkout-strategy", "--checkout-depth"}  # The latter of Atlantis.
     for page, text in PAGES.items():
@@ -155,7 +143,7 @@ def test_every_option_on_the_pages_is_one_of_ours() -> None:
 def test_every_option_with_a_value_names_its_default(command: str) -> None:
     lacking = [
         action.option_strings[0]
-        for action in parser_of(command)._actions
+        for action in COMMANDS[command].parser().actions()
         if action.option_strings
         and action.nargs is None
         and action.help != argparse.SUPPRESS

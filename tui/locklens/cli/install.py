@@ -1,0 +1,373 @@
+"""`init`, `lock`, `mirror` and `verify`: the packages of what roots require, and their hashes.
+
+The first three take the options of the real tools' commands that concern providers, and others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.cli.options import asking_of, cache_of, check_source_options, given_tool, platforms_of
+from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_patch, tell
+from locklens.errors import LockLensError, UsageError
+from locklens.operations.reports import formats_of, render_report
+from locklens.text import counted, json_text, page, visible
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterator, Sequence
+
+    from locklens.addresses import Platform
+    from locklens.cli.options import OptionGroup, Parser
+    from locklens.cli.progress import InstallProgress, JsonProgress
+    from locklens.operations.plan.model import Plan, RootResult
+    from locklens.operations.verification.model import PackageVerification
+
+_OF_OTHERS = (
+    "--backend", "--backend-config", "--compact-warnings", "--consolidate-errors", "--consolidate-warnings",
+    "--force-copy", "--get", "--ignore-remote-version", "--input", "--lock", "--lock-timeout", "--migrate-state",
+    "--no-color", "--reconfigure", "--var", "--var-file",
+)  # fmt: skip
+"""Options of the real `init` that do not concern providers: accepted, and without effect."""
+
+
+def add_init_options(parser: Parser) -> None:
+    """Add the options of `init`."""
+    words = "Install the required providers, and update the lock file."
+    parser.begin(words, "[OPTION...] [-- ROOT...]", _run_init, _check_init)
+    group = parser.group("operation")
+    words = "select the newest versions that satisfy the constraints"
+    group.add("--upgrade", nargs="?", const=True, default=False, type=_flag, metavar="BOOL", help=words)
+    words = "readonly: exit 1 if the file would change; readonly-lenient: except for hashes alone (default: write)"
+    group.add("--lockfile", default="", metavar="MODE", help=words)
+    words = "folder of a mirror to install from alone; may be repeated (default: as configured)"
+    group.add("--plugin-dir", action="append", metavar="DIR", help=words)
+    for name in _OF_OTHERS:
+        group.add(name, nargs="?", action="append", help=argparse.SUPPRESS)
+    _add_shared(parser)
+
+
+def add_lock_options(parser: Parser) -> None:
+    """Add the options of `lock`."""
+    words = "Add the hashes of providers' packages to the lock file, for any platforms."
+    parser.begin(words, "[OPTION...] [PROVIDER...] [-- ROOT...]", _run_lock, check_source_options)
+    words = "provider to lock (default: all required providers)"
+    parser.add_argument("providers", nargs="*", metavar="PROVIDER", help=words)
+    group = parser.group("operation")
+    group.add_platforms("platform to lock", "those that the policy requires, else this machine's")
+    group.flag("--check", "write nothing; exit 1 if the file would change")
+    words = "add hashes even if a locked package is no longer in the signed release"
+    group.flag("--accept-republished", words)
+    group.add_sources()
+    group.flag("--enable-plugin-cache", argparse.SUPPRESS)
+    _add_others(group)
+    _add_shared(parser)
+
+
+def add_mirror_options(parser: Parser) -> None:
+    """Add the options of `mirror`."""
+    words = "Download the packages of the required providers into a folder that serves as a mirror."
+    parser.begin(words, "[OPTION...] DIR [-- ROOT...]", _run_mirror)
+    parser.add_argument("folder", metavar="DIR", help="the mirror's folder")
+    group = parser.group("operation")
+    group.add_platforms("platform of the packages", "this machine's")
+    group.flag("--prune", "remove packages that no root requires for these platforms")
+    words = "false: the newest versions that satisfy the constraints (default: true, the locked versions)"
+    group.add("--lock-file", type=_flag, default=True, metavar="BOOL", help=words)
+    _add_others(group)
+    _add_shared(parser, has_dry_run=False)
+
+
+def add_verify_options(parser: Parser) -> None:
+    """Add the options of `verify`."""
+    words = "Verify that installed, cached and mirrored packages are what the lock files say."
+    parser.begin(words, "[OPTION...] [-- ROOT...]", _run_verify)
+    group = parser.group("scope and output")
+    group.add_roots()
+    group.add_output(formats_of("verify"))
+    group.flag("--all", "list the packages that are as locked, and those that are not locked, too")
+    group.add_tool()
+    group.add_offline()
+
+
+def _add_others(group: OptionGroup) -> None:
+    """Add the options that the real tools' other commands take and that do not concern providers."""
+    for name in ("--compact-warnings", "--consolidate-errors", "--consolidate-warnings", "--no-color"):
+        group.flag(name, argparse.SUPPRESS)
+    for name in ("--var", "--var-file"):
+        group.add(name, action="append", help=argparse.SUPPRESS)
+
+
+def _add_shared(parser: Parser, *, has_dry_run: bool = True) -> None:
+    group = parser.group("scope and output")
+    group.add_roots()
+    group.add_tool()
+    group.flag("--allow-missing-modules", "continue without modules that cannot be read")
+    group.add_events(has_dry_run=has_dry_run)
+    group.add_requests()
+
+
+def _flag(text: str) -> bool:
+    if text.lower() in {"1", "t", "true"}:
+        return True
+    if text.lower() in {"0", "f", "false"}:
+        return False
+    raise argparse.ArgumentTypeError(f"invalid value {text!r}: expected true or false")
+
+
+def _check_init(options: Namespace) -> None:
+    if options.upgrade and options.lockfile in {"readonly", "readonly-lenient"}:
+        words = f"The -upgrade flag conflicts with -lockfile={options.lockfile}."
+        raise UsageError(words, hint="leave out one of them")
+
+
+def _run_init(options: Namespace) -> int:
+    """Install providers, root by root."""
+    from locklens.cli.progress import ProgressWording, install_progress
+    from locklens.operations.review.policy import policy_at
+    from locklens.operations.write.diagnostics import Readonly, RootOptions
+    from locklens.operations.write.init import Init
+    from locklens.project.installation import InstallationMethod, MethodKind
+
+    modes = {mode.value: mode for mode in Readonly}
+    readonly = modes.get(options.lockfile, Readonly.NO)
+    if options.lockfile not in modes:
+        tell([f"warning: -lockfile={options.lockfile} has no effect, here as with the real tools"])
+    root_options = RootOptions(
+        Path.cwd(),
+        os.environ,
+        given_tool(options),
+        options.test_directory,
+        allow_missing_modules=options.allow_missing_modules,
+        dry_run=options.dry_run,
+        methods=tuple(InstallationMethod(MethodKind.FILESYSTEM, place) for place in options.plugin_dir or ()) or None,
+        reported_hashes=policy_at(Path.cwd()).policy.reported_hashes,
+    )
+    roots = list(dict.fromkeys(options.root)) or [""]
+    wording = ProgressWording.DRY_RUN if options.dry_run else ProgressWording.WRITE
+    progress = install_progress(options, wording, is_alone=len(roots) == 1)
+    statuses = []
+    with (
+        cache_of(options) as cache,
+        Init(root_options, cache, on_event=progress.take, on_waiting=progress.wait) as installing,
+    ):
+        for root in roots:
+            progress.begin(root or ".")
+            try:
+                outcome = installing.init(root, upgrade=options.upgrade, readonly=readonly)
+            except LockLensError as error:
+                progress.end()
+                complain(error)
+                statuses.append(UNUSABLE)
+                continue
+            statuses.append(_concluded(outcome, options, progress, _init_words))
+        tell(f"note: {words}" for words in (*installing.notes, *cache.take_notices()))
+        if options.verbose:
+            tell(installing.log)
+    if options.dry_run and not options.json:
+        tell([NOT_WRITTEN])
+    return _exit_status(statuses)
+
+
+def _run_lock(options: Namespace) -> int:
+    """Add hashes to the lock files of all roots, concurrently."""
+    from locklens.cli.progress import ProgressWording, install_progress
+    from locklens.cli.write import plan_operation, scope_of
+    from locklens.operations.write.lock import Lock
+
+    scope = scope_of(options)
+    operation = Lock(
+        scope,
+        platforms_of(options) or _required_platforms(),
+        tuple(options.providers),
+        accepts_republished=options.accept_republished,
+        allows_missing=options.allow_missing_modules,
+        adds_reported=not options.check,
+    )
+    wording = ProgressWording.DRY_RUN if options.dry_run or options.check else ProgressWording.WRITE
+    progress = install_progress(options, wording, is_alone=len(scope.roots) < 2)
+    progress.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
+    return _apply(plan_operation(operation, options, progress), options, progress)
+
+
+def _required_platforms() -> tuple[Platform, ...]:
+    """Return the platforms that the policy requires; with () this machine's is locked."""
+    from locklens.operations.review.policy import policy_at
+
+    effective = policy_at(Path.cwd())
+    tell(f"note: {words}" for words in effective.notes)
+    return effective.policy.required
+
+
+def _apply(plan: Plan, options: Namespace, progress: InstallProgress | JsonProgress) -> int:
+    """Write the plan of `lock`, report the result of each root, and return the exit status."""
+    from msgspec.structs import replace
+
+    from locklens.cli.write import writer_of
+
+    writes = not (options.dry_run or options.check)
+    notices: tuple[str, ...] = ()
+    refusal = None
+    try:
+        notices = writer_of(options).apply(plan.proposal) if writes else ()
+    except LockLensError as error:
+        refusal = error
+        complain(error)
+    statuses = []
+    has_changes = False
+    for root, outcome in plan.results.items():
+        progress.begin(root or ".")
+        if isinstance(outcome, LockLensError):
+            complain(outcome)
+            statuses.append(UNUSABLE)
+        elif refusal is not None and outcome.would_change:
+            statuses.append(UNUSABLE)
+        else:
+            if outcome.would_change and writes:
+                outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
+            status = _concluded(outcome, options, progress, _check_words if options.check else _lock_words)
+            has_changes = has_changes or (outcome.would_change and not outcome.has_failed)
+            statuses.append(FINDINGS if options.check and outcome.would_change else status)
+    if options.dry_run and not options.json:
+        tell([NOT_WRITTEN])
+    if options.check and not options.json and has_changes:
+        tell(["hint: without --check the same command writes it; with --dry-run it prints the difference"])
+    return _exit_status(statuses)
+
+
+def _concluded(
+    outcome: RootResult,
+    options: Namespace,
+    progress: InstallProgress | JsonProgress,
+    words: Callable[[RootResult], str],
+) -> int:
+    """Report the result of a root, in words or as the diff of its lock file, and return its exit status."""
+    progress.conclude(outcome)
+    if not options.json and options.dry_run:
+        put_patch([outcome.planned] if outcome.planned is not None else [])
+    elif not options.json:
+        put(page(words(outcome).splitlines()))
+    return FINDINGS if outcome.has_failed else DONE
+
+
+def _exit_status(statuses: Sequence[int]) -> int:
+    """Return the exit status of several roots."""
+    if all(status == UNUSABLE for status in statuses):
+        return UNUSABLE
+    return FINDINGS if any(statuses) else DONE
+
+
+def _init_words(outcome: RootResult) -> str:
+    """Return the result of `init`, with the real tools' key phrases."""
+    product, command = outcome.tool.product, outcome.tool.command
+    if outcome.is_empty:
+        return f"{product} initialized in an empty directory!\n\nThe directory has no {product} configuration files.\n"
+    if outcome.has_failed:
+        return ""
+    if not outcome.is_written:
+        return "All required providers are installed.\n"
+    if outcome.was_absent:
+        return (
+            f"{product} has created a lock file .terraform.lock.hcl to record the provider\n"
+            "selections it made above. Include this file in your version control repository\n"
+            f'so that {product} can guarantee to make the same selections by default when\nyou run "{command} init" in '
+            "the future.\n"
+        )
+    return (
+        f"{product} has made some changes to the provider dependency selections recorded\n"
+        "in the .terraform.lock.hcl file. Review those changes and commit them to your\n"
+        "version control system if they represent changes you intended to make.\n"
+    )
+
+
+def _lock_words(outcome: RootResult) -> str:
+    if outcome.has_failed:
+        return ""
+    product = outcome.tool.product
+    if outcome.would_change:
+        return (
+            f"Success! {product} has updated the lock file.\n\n"
+            "Review the changes in .terraform.lock.hcl and then commit to your\n"
+            "version control system to retain the new checksums.\n"
+        )
+    return f"Success! {product} has validated the lock file and found no need for changes.\n"
+
+
+def _check_words(outcome: RootResult) -> str:
+    if outcome.has_failed:
+        return ""
+    return f"{visible(outcome.lock_file)}: {'would change' if outcome.would_change else 'is complete'}\n"
+
+
+def _run_mirror(options: Namespace) -> int:
+    """Fill a mirror's folder, and return the exit status."""
+    from locklens.cli.progress import ProgressWording, install_progress
+    from locklens.cli.write import scope_of
+    from locklens.operations.mirror import MirrorRequest, fill_mirror
+    from locklens.releases.facts import NetworkSettings
+
+    request = MirrorRequest(
+        scope_of(options),
+        Path(options.folder).absolute(),
+        platforms_of(options),
+        prunes=options.prune,
+        allows_missing=options.allow_missing_modules,
+        ignores_locks=not options.lock_file,
+    )
+    progress = install_progress(options, ProgressWording.WRITE, is_alone=True)
+    progress.begin(None)
+    with cache_of(options) as cache:
+        settings = NetworkSettings(os.environ, cache, asks_all=True)
+        try:
+            result = fill_mirror(request, settings, on_event=progress.take, on_waiting=progress.wait)
+        finally:
+            progress.end()
+        tell(f"note: {words}" for words in (*result.notes, *cache.take_notices()))
+    if options.verbose:
+        tell(result.log)
+    if options.json:
+        facts = {"packages": result.packages, "removed": list(result.removed), "failures": len(result.failures)}
+        put(json_text({"type": "outcome", "root": None, **facts}, indent=None))
+    else:
+        lines = [f"removed {visible(name)}" for name in result.removed]
+        if not result.failures:
+            lines.append(f"Success! {counted(result.packages, 'package')} in {visible(options.folder)}.")
+        put(page(lines))
+    progress.report(result.failures)
+    return FINDINGS if result.failures else DONE
+
+
+def _run_verify(options: Namespace) -> int:
+    """Verify the packages of all roots, and return the exit status."""
+    from locklens.operations.verification.verify import verify
+    from locklens.operations.write.diagnostics import RootOptions
+
+    root_options = RootOptions(Path.cwd(), os.environ, given_tool(options), options.test_directory)
+    asking = asking_of(options)
+    with asking.cache as cache:
+        found = verify(tuple(options.root), root_options, asking.fresher(not options.offline))
+        notices = cache.take_notices()
+    tell(f"warning: {words}" for words in found.tracked)
+    tell(f"note: {words}" for words in (*found.notes, *notices))
+    tell(f"error: {failure.sentence}" for failure in found.failures)
+    if options.verbose:
+        tell(found.log)
+    deliver(render_report("verify", options.format, found, lists_all=options.all), options.output)
+    if options.format == "text":
+        tell(_next_step(found))
+    return FINDINGS if found.has_failed else DONE
+
+
+def _next_step(found: PackageVerification) -> Iterator[str]:
+    """Return the command for the first package that differs; it examines one provider of one root."""
+    from locklens.operations.verification.model import PackageVerdict
+
+    first = next((one.place for one in found.packages if one.verdict is PackageVerdict.DIFFERS), None)
+    if first is not None:
+        root = f" -- {shlex.quote(first.root)}" if first.root not in {None, "", "."} else ""
+        name = shlex.quote(str(first.address))
+        yield f"hint: locklens doctor --provider {name}{root} names the cause, and how to replace the package"

@@ -1,0 +1,182 @@
+"""`upgrade`: of selected providers, and with --list and --safe what is available and eligible."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.cli.options import cache_of, check_source_options, given_tool, platforms_of
+from locklens.cli.output import DONE, put, tell
+from locklens.cli.write import apply_plan, plan_with, run_write, scope_of
+from locklens.errors import NoRepositoryError, UsageError
+from locklens.operations.reports import formats_of, render_report
+from locklens.text import counted
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from locklens.cli.options import Parser
+    from locklens.operations.comparison import Comparison
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.plan.model import Plan
+    from locklens.operations.upgrades.survey import UpgradeSurvey
+    from locklens.operations.write.operation import Operation
+    from locklens.policy import Policy
+
+
+def add_upgrade_options(parser: Parser) -> None:
+    """Add the options of `upgrade`."""
+    words = "Upgrade the selected providers; other entries of the lock file are left untouched."
+    usage = "[OPTION...] [PROVIDER[=VERSION]...] [-- ROOT...]"
+    parser.begin(words, usage, _run_upgrade, _check_upgrade, operation=_upgrade)
+    words = "such as aws or hashicorp/aws=5.2.0 (default: all locked providers that are required)"
+    parser.add_argument("providers", nargs="*", metavar="PROVIDER[=VERSION]", help=words)
+    group = parser.group("operation")
+    group.add_platforms("platform to lock", "those of the policy, and those locked now, where known")
+    group.flag("--list", "write nothing; list the available versions, and what holds them back")
+    group.add("--format", choices=formats_of("upgrade"), help="format of --list (default: text)")
+    words = "upgrade what is eligible: in range, past the cooldown, no major version, and of the same signer"
+    group.flag("--safe", words)
+    group.flag("--ignore-cooldown", "select releases of any age, and say so")
+    group.flag("--include-major", "with --list or --safe: major versions are eligible too")
+    group.add_sources()
+    group.flag("--edit-constraints", "rewrite constraints of local modules that exclude the version")
+    group.flag("--allow-missing-modules", "continue without modules that cannot be read")
+    group = parser.group("scope and output")
+    group.add_roots()
+    group.add_tool()
+    group.add_events()
+    group.add_requests()
+
+
+def _check_upgrade(options: Namespace) -> None:
+    if options.safe and options.list:
+        raise UsageError("--list and --safe cannot be used together", hint="--list writes nothing, --safe writes")
+    if (options.safe or options.list) and (options.providers or options.platform or options.edit_constraints):
+        raise UsageError("--list and --safe take no PROVIDER, --platform or --edit-constraints")
+    check_source_options(options)
+    if (options.safe or options.list) and (options.fs_mirror or options.net_mirror):
+        raise UsageError("--list and --safe ask registries, and take no --fs-mirror or --net-mirror")
+    if options.format and not options.list:
+        raise UsageError("--format requires --list", hint="--json prints events as JSON")
+    if options.list and (options.dry_run or options.json):
+        raise UsageError("--list writes nothing, and takes no --dry-run or --json", hint="use --format json")
+    if options.include_major and not (options.safe or options.list):
+        raise UsageError("--include-major requires --list or --safe", hint="upgrade PROVIDER takes majors in range")
+
+
+def _run_upgrade(options: Namespace) -> int:
+    if options.list:
+        return _list_candidates(options)
+    return apply_plan(_plan_safe(options), options) if options.safe else run_write(options)
+
+
+def _upgrade(options: Namespace) -> Operation:
+    """Return the upgrade of the named providers."""
+    from locklens.operations.review.policy import policy_at
+    from locklens.operations.write.upgrade import Upgrade
+
+    effective = policy_at(Path.cwd())
+    tell(f"note: {words}" for words in effective.notes)
+    _warn_of_cooldown(effective.policy, options)
+    return Upgrade(
+        scope_of(options),
+        tuple(options.providers),
+        platforms_of(options),
+        edits_constraints=options.edit_constraints,
+        allows_missing=options.allow_missing_modules,
+        policy=effective.policy,
+        ignores_cooldown=options.ignore_cooldown,
+    )
+
+
+def _warn_of_cooldown(policy: Policy, options: Namespace) -> None:
+    """Say so where the user ignores the policy's cooldown."""
+    if policy.cooldown is not None and options.ignore_cooldown:
+        tell([f"warning: the policy's cooldown of {counted(policy.cooldown, 'day')} is ignored (--ignore-cooldown)"])
+
+
+def _list_candidates(options: Namespace) -> int:
+    """Print the available versions, and what holds them back."""
+    with _surveyor(options) as locklens:
+        survey = _surveyed(locklens, options)
+        selection = survey.selection.without_any()
+        form = options.format or "text"
+        if form == "text":
+            tell(f"note: {words}" for words in (*survey.review.notes, *selection.offers.notes))
+        put(render_report("upgrade", form, selection, review=survey.review, is_offline=locklens.is_offline))
+    return DONE
+
+
+def _plan_safe(options: Namespace) -> Plan:
+    """Plan the upgrade of what the screen selects as eligible; an empty plan where nothing is.
+
+    Raises:
+        LockLensError: There is no plan for any root.
+        RunCancelledError: The run was cancelled.
+    """
+    from locklens.cli.progress import ProgressWording, install_progress
+    from locklens.operations.plan.builder import PlanBuilder
+    from locklens.operations.write.upgrade import Upgrade
+
+    with _surveyor(options) as locklens:
+        survey = _surveyed(locklens, options)
+        tell(f"note: {words}" for words in (*survey.review.notes, *survey.selection.offers.notes))
+        draft = PlanBuilder(survey.top)
+        for refusal in survey.selection.offers.refused:
+            draft.fail(refusal.root, refusal.error)
+        for offer in survey.selection.offers.providers:
+            if offer.problem:
+                draft.note(offer.root, f"not upgraded: {offer.problem}", address=offer.name)
+        beside = draft.plan("locklens upgrade --safe")
+        picks = survey.selection.picks
+        if not picks:
+            return beside
+        operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), policy=survey.review.policy)
+        is_alone = len(operation.where.roots) < 2
+        progress = install_progress(options, ProgressWording.PLAN, is_alone=is_alone)
+        if len(operation.where.roots) > 1:
+            progress.begin(None)
+        plan = plan_with(locklens, operation, options, progress, survey.review)
+        return plan.with_diagnostics(beside.diagnostics)
+
+
+def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
+    from locklens.operations.upgrades.survey import survey_upgrades
+
+    surveyed = survey_upgrades(locklens, ignores_cooldown=options.ignore_cooldown, takes_majors=options.include_major)
+    _warn_of_cooldown(surveyed.review.policy, options)
+    return surveyed
+
+
+@contextmanager
+def _surveyor(options: Namespace) -> Iterator[LockLens]:
+    """Open the operations on the locked providers of the roots; every registry that they require is asked."""
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.releases.facts import NetworkSettings
+
+    with cache_of(options) as cache:
+        request = ReviewRequest(
+            partial(_open, tuple(dict.fromkeys(options.root))),
+            include_unchanged=True,
+            test_directory=options.test_directory,
+            tool=given_tool(options),
+            asking=NetworkSettings(os.environ, cache, asks_all=True),
+        )
+        yield LockLens(request, reads_only=True)
+
+
+def _open(roots: tuple[str, ...]) -> Comparison:
+    from locklens.operations.compare_repository import open_locked
+
+    try:
+        return open_locked(Path.cwd(), roots=roots or (".",))
+    except NoRepositoryError:
+        if roots:
+            raise
+        return open_locked(Path.cwd())

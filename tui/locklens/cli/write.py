@@ -1,0 +1,374 @@
+"""`prune`, `restore`, `format`, `stage` and `undo`, and how every command that writes plans, reports and applies."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from locklens.cli.options import cache_of, given_tool, source_methods
+from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.errors import LockLensError
+from locklens.text import json_text, page
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from locklens.cli.options import Parser
+    from locklens.cli.progress import InstallProgress, JsonProgress
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.plan.model import Plan, Scope
+    from locklens.operations.write.operation import Operation
+    from locklens.releases.facts import NetworkSettings
+    from locklens.review.model import Review
+
+
+def add_prune_options(parser: Parser) -> None:
+    """Add the options of `prune`."""
+    words = "Remove orphans from the lock file: providers that nothing requires."
+    parser.begin(words, "[OPTION...] [PROVIDER...] [-- ROOT...]", run_write, operation=_prune)
+    words = "provider to remove, even if part of the configuration cannot be read (default: all orphans)"
+    parser.add_argument("providers", nargs="*", metavar="PROVIDER", help=words)
+    _add_scope(parser)
+
+
+def add_restore_options(parser: Parser) -> None:
+    """Add the options of `restore`."""
+    words = "Restore providers' entries from the lock file of a revision."
+    parser.begin(words, "[OPTION...] PROVIDER... [-- ROOT...]", run_write, operation=_restore)
+    words = "provider to restore; removed if it is not locked in the revision"
+    parser.add_argument("providers", nargs="+", metavar="PROVIDER", help=words)
+    group = parser.group("operation")
+    group.add("--from", dest="revision", default="HEAD", metavar="REV", help="revision to restore from (default: HEAD)")
+    _add_scope(parser)
+
+
+def add_format_options(parser: Parser) -> None:
+    """Add the options of `format`."""
+    words = "Write the lock file in its tool's format: order, spacing, line ends. Comments are lost."
+    parser.begin(words, "[OPTION...] [-- ROOT...]", run_write, operation=_format)
+    _add_scope(parser)
+
+
+def add_stage_options(parser: Parser) -> None:
+    """Add the options of `stage`."""
+    words = "Stage the changed blocks of providers, as git add -p would; other changes stay in the work tree."
+    parser.begin(words, "[OPTION...] [PROVIDER...] [-- ROOT...]", run_write, operation=_stage)
+    words = "provider whose block to stage (default: every changed one)"
+    parser.add_argument("providers", nargs="*", metavar="PROVIDER", help=words)
+    _add_scope(parser)
+
+
+def add_undo_options(parser: Parser) -> None:
+    """Add the options of `undo`."""
+    parser.begin(
+        "Revert the last write in the repository, made by a command or on the screen; a second undo reverts the "
+        "one before. --redo applies an undone write again. If a file changed since, it is named and nothing is "
+        "reverted.",
+        "[OPTION...] [ID]",
+        _run_undo,
+        operation=_undo,
+    )
+    parser.add_argument("write", nargs="?", default="", metavar="ID", help="write to revert (default: the last)")
+    group = parser.group("operation")
+    group.flag("--list", "write nothing; list the applied writes with their time and files")
+    group.flag("--redo", "apply an undone write again")
+    parser.group("scope and output").add_events()
+
+
+def _add_scope(parser: Parser) -> None:
+    group = parser.group("scope and output")
+    group.add_roots()
+    group.add_tool()
+    group.add_events()
+
+
+def _prune(options: Namespace) -> Operation:
+    from locklens.operations.write.prune import Prune
+
+    return Prune(scope_of(options), tuple(options.providers))
+
+
+def _restore(options: Namespace) -> Operation:
+    from locklens.operations.write.restore import Restore, RestoredProviders
+
+    scope = scope_of(options)
+    return Restore(scope, (RestoredProviders(scope.roots, tuple(options.providers)),), options.revision)
+
+
+def _format(options: Namespace) -> Operation:
+    from locklens.operations.write.format import Format
+
+    return Format(scope_of(options))
+
+
+def _stage(options: Namespace) -> Operation:
+    """Return the operation that stages the changes of the roots since HEAD."""
+    from locklens.operations.compare_repository import open_git
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.write.stage import named_blocks
+    from locklens.project.git import Repository
+
+    opened = partial(open_git, Path.cwd(), roots=options.root or (".",))
+    request = ReviewRequest(opened, tool=given_tool(options), test_directory=options.test_directory)
+    with Repository.discover(Path.cwd()) as repository:
+        top = repository.top
+    return named_blocks(LockLens(request).review(), top, options.providers)
+
+
+def _undo(options: Namespace) -> Operation:
+    from locklens.operations.write.undo import Undo
+
+    return Undo(Path.cwd(), options.write, options.redo)
+
+
+def _run_undo(options: Namespace) -> int:
+    if options.list:
+        return _list_writes(is_json=options.json)
+    return apply_plan(writer_of(options).plan(_undo(options)), options, is_undo=not options.redo)
+
+
+def _list_writes(*, is_json: bool) -> int:
+    """Print the applied writes, the newest first."""
+    from locklens.operations.write.undo import applied_writes, damaged_records
+
+    writes = applied_writes(Path.cwd())
+    damaged = damaged_records(Path.cwd())
+    for write in writes:
+        record, files = write.record, list(write.files)
+        if is_json:
+            fields = {"id": write.id, "at": record.at, "undone": write.is_undone, "command": record.command}
+            fields |= {"files": files, "message": record.message or None}
+            put(json_text({"type": "write", **fields}, indent=None))
+        else:
+            undone = "  (undone)" if write.is_undone else ""
+            put(page([f"{write.id}  {write.moment}  {record.command}{undone}", *(f"  {name}" for name in files)]))
+    for words in damaged:
+        put(json_text({"type": "note", "message": words}, indent=None) if is_json else page([f"note: {words}"]))
+    if not writes and not damaged and not is_json:
+        put(page(["no applied writes here"]))
+    return DONE
+
+
+def run_write(options: Namespace) -> int:
+    """Plan what the function `options.operation` returns for the options, report it and apply it."""
+    operation: Operation = options.operation(options)
+    if operation.needs_registry is False:
+        return apply_plan(writer_of(options).plan(operation), options)
+    from locklens.cli.progress import ProgressWording, install_progress
+
+    progress = install_progress(options, ProgressWording.PLAN, is_alone=len(options.root) < 2)
+    if len(set(options.root)) > 1:
+        progress.begin(None)
+    return apply_plan(plan_operation(operation, options, progress), options)
+
+
+def scope_of(options: Namespace) -> Scope:
+    """Return the scope of the named roots, relative to the current folder."""
+    from locklens.operations.plan.model import Scope
+
+    return Scope(Path.cwd(), tuple(dict.fromkeys(options.root)), given_tool(options), options.test_directory)
+
+
+def writer_of(options: Namespace, asking: NetworkSettings | None = None) -> LockLens:
+    """Return the operations for a command that writes."""
+    from locklens.operations.compare_repository import open_git
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.review.request import ReviewRequest
+
+    opened, tests = partial(open_git, Path.cwd()), getattr(options, "test_directory", "tests")
+    return LockLens(ReviewRequest(opened, tool=given_tool(options), test_directory=tests, asking=asking))
+
+
+def plan_operation(operation: Operation, options: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
+    """Plan an operation that needs registries: all that the roots require are asked, as the tools do.
+
+    Raises:
+        LockLensError: There is no plan for any root, or the policy has a mistake.
+        RunCancelledError: The run was cancelled.
+    """
+    from locklens.operations.review.policy import policy_at
+    from locklens.releases.facts import NetworkSettings
+
+    believed, methods = policy_at(Path.cwd()).policy.reported_hashes, source_methods(options)
+    with cache_of(options) as cache:
+        asking = NetworkSettings(os.environ, cache, asks_all=True, reported_hashes=believed, methods=methods)
+        return plan_with(writer_of(options, asking), operation, options, progress)
+
+
+def plan_with(
+    locklens: LockLens,
+    operation: Operation,
+    options: Namespace,
+    progress: InstallProgress | JsonProgress,
+    review: Review | None = None,
+) -> Plan:
+    """Plan with progress, and report problems of the CLI configuration, notices and the log of requests.
+
+    Args:
+        locklens: With network settings.
+        operation: The requested operation.
+        options: The options.
+        progress: Receives events.
+        review: The review that the operation was made from.
+
+    Raises:
+        LockLensError: There is no plan for any root.
+        RunCancelledError: The run was cancelled.
+    """
+    log: list[str] = []
+    notes: list[str] = []
+    try:
+        return locklens.plan(
+            operation,
+            review,
+            on_notes=notes.extend,
+            on_root=lambda root: progress.begin(root or "."),
+            on_event=progress.take,
+            on_log=log.extend,
+        )
+    finally:
+        progress.end()
+        asking = locklens.request.asking
+        tell(f"note: {words}" for words in (*notes, *(asking.cache.take_notices() if asking is not None else ())))
+        if options.verbose:
+            tell(log)
+
+
+def apply_plan(plan: Plan, options: Namespace, *, is_undo: bool = False) -> int:
+    """Report a plan, apply it unless it is a dry run, and return the exit status.
+
+    Args:
+        plan: The plan.
+        options: --dry-run and --json.
+        is_undo: True if the files get back the bytes that they had before.
+    """
+    is_dry_run = options.dry_run
+    report = _Json(is_dry_run=is_dry_run) if options.json else _Text(is_dry_run=is_dry_run, is_undo=is_undo)
+    report.planned(plan)
+    if is_dry_run:
+        report.previewed(plan)
+    else:
+        try:
+            notices = writer_of(options).apply(plan.proposal)
+        except LockLensError as error:
+            report.failed(error)
+            return FINDINGS
+        report.applied(plan, notices)
+    return FINDINGS if plan.failures else DONE
+
+
+class _Text:
+    """Reports a plan as text: the result on stdout, all else on stderr.
+
+    Args:
+        is_dry_run: True if stdout is for the diff alone.
+        is_undo: True if the files get back the bytes that they had before.
+    """
+
+    def __init__(self, *, is_dry_run: bool, is_undo: bool) -> None:
+        self._is_dry_run = is_dry_run
+        self._is_undo = is_undo
+
+    def planned(self, plan: Plan) -> None:
+        """Report changes, remarks and failures."""
+        if self._is_dry_run:
+            tell(plan.dry_run_words)
+        for remark in plan.remarks:
+            lead = "warning: " if remark.severity is DiagnosticSeverity.WARNING else ""
+            tell([f"{lead}{_place(remark)}: {remark.sentence}"])
+            tell([f"hint: {remark.hint}"] if remark.hint else [])
+        for failed in plan.failures:
+            tell(_complaint(failed))
+
+    def previewed(self, plan: Plan) -> None:
+        """Print the diff."""
+        put_patch(plan.proposal.files)
+        tell([NOT_WRITTEN])
+
+    def failed(self, error: LockLensError) -> None:
+        """Report why nothing was written."""
+        complain(error)
+
+    def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
+        """Report the files that were written."""
+        from locklens.operations.plan.files import WriteTarget
+
+        where = " in the index" if plan.proposal.target is WriteTarget.INDEX else ""
+        verbs = {file.path: "removed" if file.new is None else "restored" for file in plan.proposal.files}
+        files = [f"{verbs[path] if self._is_undo else 'wrote'} {path}{where}" for path in verbs]
+        files += [f"{'restored' if self._is_undo else 'replaced'} {one.place}" for one in plan.proposal.folders]
+        lines = [*plan.proposal.words, *files]
+        put(page(lines or ["nothing was changed"]))
+        tell(notices)
+
+
+class _Json:
+    """Reports a plan on stdout, one JSON object per line, named by its `type`."""
+
+    def __init__(self, *, is_dry_run: bool) -> None:
+        self._is_dry_run = is_dry_run
+
+    def planned(self, plan: Plan) -> None:
+        """Report changes, remarks and failures."""
+        from locklens.operations.plan.model import change_words
+
+        for change in plan.changes:
+            self._put(
+                "change",
+                root=change.root or ".",
+                provider=str(change.address),
+                kind=change.kind,
+                old=str(change.old.version) if change.old else None,
+                new=str(change.new.version) if change.new else None,
+                edits=[{"file": e.file, "line": e.line, "old": e.old, "new": e.new} for e in change.edits],
+                platforms=[str(platform) for platform in change.platforms],
+                words=change_words(change, is_dry_run=self._is_dry_run),
+            )
+        for remark in plan.remarks:
+            root, provider = remark.root or ".", remark.address or None
+            self._put(remark.severity.value, root=root, provider=provider, words=remark.sentence, hint=remark.hint)
+        for failed in plan.failures:
+            self._fail(failed, failed.root or ".")
+
+    def previewed(self, plan: Plan) -> None:
+        """Report the diff of each file, and the command that writes it."""
+        for file in plan.proposal.files:
+            self._put("file", path=file.path, written=False, diff=file.diff())
+        self._put("outcome", written=False, failed=bool(plan.failures), command=plan.proposal.command)
+
+    def failed(self, error: LockLensError) -> None:
+        """Report why nothing was written."""
+        self._fail(Diagnostic.of(error), None)
+        self._put("outcome", written=False, failed=True)
+
+    def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
+        """Report the files that were written."""
+        for file in plan.proposal.files:
+            self._put("file", path=file.path, written=True, diff=file.diff())
+        is_written = not plan.proposal.is_empty
+        failed = bool(plan.failures)
+        self._put("outcome", written=is_written, failed=failed, command=plan.proposal.command, notices=list(notices))
+
+    def _fail(self, failed: Diagnostic, root: str | None) -> None:
+        file, line = failed.place or (None, None)
+        name = failed.address or None
+        self._put("error", root=root, provider=name, words=failed.words, hint=failed.hint, file=file, line=line)
+
+    def _put(self, type_: str, /, **fields: Any) -> None:
+        put(json_text({"type": type_, **fields}, indent=None))
+
+
+def _place(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.root or '.'}: {diagnostic.address}" if diagnostic.address else diagnostic.root or "."
+
+
+def _complaint(failed: Diagnostic) -> list[str]:
+    """Return an error, with its root and provider in front unless the text has them, and its hint."""
+    name = failed.address if failed.address not in failed.words else ""
+    lead = name if failed.place is not None else f"{failed.root or '.'}: {name}" if name else failed.root or "."
+    words = f"{lead}: {failed.words}" if lead else failed.words
+    return [f"error: {words}", *([f"hint: {failed.hint}"] if failed.hint else [])]
