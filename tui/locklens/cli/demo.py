@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from locklens.cli.options import Parser
     from locklens.cli.review import OpenUi
     from locklens.demo.faults import FaultRule
-    from locklens.demo.metadata import MetadataFolder
+    from locklens.demo.published import MetadataFolder
     from locklens.demo.registry import DemoRegistry
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.request import ReviewRequest
@@ -71,7 +71,7 @@ _PRINTED = frozenset({"json", "markdown"})
 def _run_demo(options: Namespace, open_ui: OpenUi) -> int:
     """Review the sample repository, with the sample registry as its only one."""
     from locklens.demo.repository import make_repository
-    from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+    from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration, write_places
 
     if options.serve:
         return _serve(options)
@@ -202,7 +202,7 @@ def _serve(options: Namespace) -> int:
 
 
 def _metadata(folder: Path) -> MetadataFolder:
-    from locklens.demo.metadata import MetadataFolder
+    from locklens.demo.published import MetadataFolder
 
     try:
         return MetadataFolder(folder)

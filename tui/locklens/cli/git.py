@@ -144,7 +144,7 @@ def _labels(options: Namespace) -> Labels:
 def _run_textconv(options: Namespace) -> int:
     """Print a lock file for `git diff`, of one in conflict both sides; one that the tools would refuse as it is."""
     from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
-    from locklens.lockfile.summary import conflict_summary, summary
+    from locklens.lockfile.render import conflict_summary, summary
     from locklens.storage.files import read_bounded
 
     data = read_bounded(Path(options.file), MAX_LOCK_FILE_BYTES)
