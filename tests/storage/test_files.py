@@ -50,3 +50,17 @@ def test_a_link_is_replaced_whatever_it_leads_to(here: Path) -> None:
     write_atomically(Path("link"), b"x")
     assert not Path("link").is_symlink()
     assert Path("link").read_bytes() == b"x"
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="there are no descriptors by name")
+def test_an_open_file_is_written_to_and_its_link_stays(tmp_path: Path) -> None:
+    """`--output /dev/stdout > file` goes to the file, behind what is there already."""
+    redirected, link = tmp_path / "redirected", tmp_path / "link"
+    with redirected.open("ab") as file:
+        file.write(b"before ")
+        file.flush()
+        link.symlink_to(f"/dev/fd/{file.fileno()}")
+        write_atomically(link, b"report")
+        write_atomically(Path(f"/dev/fd/{file.fileno()}"), b" twice")
+    assert link.is_symlink()
+    assert redirected.read_bytes() == b"before report twice"

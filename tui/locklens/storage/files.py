@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from locklens.errors import ConfigurationError
+
+_DESCRIPTOR = re.compile(r"(?:/proc/self|/dev)/fd/([0-9]{1,6})")
+_MAX_LINKS = 8
 
 
 def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> bytes:
@@ -36,11 +40,11 @@ def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> byt
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Replace a file in one step: a temporary file beside it, flushed to the disk, then renamed over it.
 
-    A device or a pipe is written to directly.
+    A device, a pipe or an open file of this process, like /dev/stdout, is written to directly.
 
     Args:
         path: The file; a symbolic link is replaced, not followed. Only a link outside of the repository that leads to
-            a device or a pipe, like /dev/stdout, is followed.
+            a device, a pipe or an open file of this process is followed.
         data: The whole new content.
         mode: Permissions of the new file, whatever the process's umask is.
 
@@ -50,9 +54,14 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """
     try:
         is_repositorys = lies_in_repository(path.parent, named=path)
-        if path.exists() and not path.is_file() and not (is_repositorys and path.is_symlink()):
-            path.write_bytes(data)
-            return
+        if not (is_repositorys and path.is_symlink()):
+            if (opened := _open_descriptor(path)) is not None:
+                with os.fdopen(os.dup(opened), "wb") as file:
+                    file.write(data)
+                return
+            if path.exists() and not path.is_file():
+                path.write_bytes(data)
+                return
         descriptor, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
         temporary = Path(name)
         try:
@@ -69,6 +78,22 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
         reason = error.strerror or str(error)
         hint = "name another file or folder"
         raise ConfigurationError(f"cannot be written: {reason}", path=str(path), hint=hint) from error
+
+
+def _open_descriptor(path: Path) -> int | None:
+    """Return the descriptor that a path like /dev/stdout or /dev/fd/3 names.
+
+    Where standard output is redirected, such a path leads to a regular file: replaced, the link of the whole machine
+    would be gone, and what else is written to the output would be lost.
+    """
+    for _ in range(_MAX_LINKS):
+        match = _DESCRIPTOR.fullmatch(str(path))
+        if match:
+            return int(match[1])
+        if not path.is_symlink():
+            return None
+        path = path.parent / path.readlink()
+    return None
 
 
 def lies_in_repository(folder: Path, *, named: Path | None = None) -> bool:
