@@ -14,12 +14,13 @@ from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 from locklens.operations.comparison import Comparison, Side
+from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.project.roots import RootPair
 from locklens.project.tree import EmptyTree
 from locklens.review.model import LockStatus, Review
-from locklens.review.reports import json, text
+from locklens.review.reports import text
 
 MUTANTS = effort(800, 40_000)
 SEEDS = 20
@@ -87,7 +88,7 @@ def test_damage_is_reported_with_a_place(seed: int) -> None:
         new = mutated(old, chance)
         review = reviewed(old, new)
         (root,) = review.roots
-        json.render(review)
+        render_report("review", "json", review)
         assert "\x1b" not in text.render(review)
         if root.status is LockStatus.INVALID:
             assert root.findings

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from kit.pages import PAGES, TOP, blocks, marked, prose, spans, table
 
+from locklens.operations.reports import REPORTS
 from locklens.review.health import CHECKS
 from locklens.review.rules.catalogue import RULES
 from locklens.ui.doctor.keys import DOCTOR_KEYS
@@ -153,7 +155,11 @@ def test_the_environment_is_that_which_the_program_reads() -> None:
         assert named <= listed | MENTIONED.keys(), page
 
 
-def test_the_schemas_on_the_pages_are_part_of_the_package() -> None:
-    for views, schema in table("| document of | schema |"):
-        for view in re.findall(r"`([\w -]+)`", views):
-            assert (TOP / "tui/locklens" / schema.strip("`").replace("COMMAND", view)).is_file(), view
+def test_the_page_prints_the_schema_of_every_json_document(capsys: pytest.CaptureFixture[str]) -> None:
+    section = PAGES["tui/docs/reference.md"].partition("\n## JSON\n")[2].partition("\n## ")[0]
+    command = re.search(r"python -c '(.*)'", section)
+    assert command is not None
+    exec(command[1], {})
+    assert json.loads(capsys.readouterr().out)["title"] == "locklens review, schema 1"
+    named = re.findall(r"`([a-z]+)`", section.partition("There is one each for")[2])
+    assert named == [view for view, form in REPORTS if form == "json"]

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from locklens.review.model import HashFact
 from locklens.text import (
     Painted,
     counted,
@@ -113,6 +114,10 @@ def test_json_is_the_same_document_in_printable_ascii(document: object) -> None:
     assert text.isascii()
     assert is_plain(text.replace("\n", ""))
     assert not any(map(has_log_command, text.split("\n")))
+
+
+def test_half_a_character_in_an_object_is_escaped() -> None:
+    assert json_text(HashFact("h1:\ud800")) == json_text({"hash": "h1:\ud800", "platform": None, "proof": "unknown"})
 
 
 def test_json_that_is_not_ascii_is_refused() -> None:

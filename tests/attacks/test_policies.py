@@ -19,7 +19,6 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.demo.signing import publisher
 from locklens.policy import POLICY_FILE
-from locklens.review.reports import json as json_report
 
 HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
@@ -69,7 +68,7 @@ class Repository:
         told = self._capsys.readouterr()
         assert told.out, told.err
         document: dict[str, Any] = json.loads(told.out)
-        validate(document, json_report.review_schema)
+        validate(document, "review")
         return status, document
 
 

@@ -23,7 +23,6 @@ from locklens.cli.main import main
 from locklens.operations.backfill import measuring
 from locklens.operations.backfill.model import Shard
 from locklens.operations.backfill.openfile import SAVE_PACKAGES
-from locklens.operations.backfill.report import backfill_schema
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -51,7 +50,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 def report(out: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(out)
-    validate(found, backfill_schema)
+    validate(found, "backfill")
     return found
 
 

@@ -26,7 +26,6 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.doctor.model import CauseId
 from locklens.doctor.package_causes import HASH_ON_RUNNER
-from locklens.doctor.report_json import doctor_schema
 
 Run = Callable[..., tuple[int, str, str]]
 INCIDENTS = {f"{number:02}-{one.cause}": one for number, one in enumerate(sample_incidents())}
@@ -74,7 +73,7 @@ def test_the_right_cause_comes_first(name: str, made: Any, run: Run) -> None:
     folder = made(incident)
     status, out, err = run("-C", str(folder), "doctor", *incident.options, "--format", "json", "ci.log")
     document = json.loads(out)
-    validate(document, doctor_schema)
+    validate(document, "doctor")
     assert status == 0, out
     assert all(line.startswith(("to prove", "to download", "demo ")) for line in err.splitlines()), err
     causes = {cause["id"]: cause for cause in document["causes"]}
@@ -180,7 +179,7 @@ def test_without_a_log_the_root_is_examined(made: Any, run: Run) -> None:
     assert "No cause for an error was found. [OK]" in out
     status, out, _ = run("-C", root, "doctor", "--platform", "windows_amd64", "--prove", "changed", "--format", "json")
     document = json.loads(out)
-    validate(document, doctor_schema)
+    validate(document, "doctor")
     assert (status, document["errors"], document["causes"][0]["id"]) == (1, [], "platform-missing")
 
 
@@ -227,7 +226,7 @@ def test_nothing_recognised(made: Any, run: Run, monkeypatch: pytest.MonkeyPatch
     assert (status, out) == (1, "nothing recognised\n")
     status, out, err = run("-C", str(folder), "doctor", "--format", "json", "other.log")
     document = json.loads(out)
-    validate(document, doctor_schema)
+    validate(document, "doctor")
     assert (status, document["errors"], document["causes"]) == (1, [], [])
     assert "nothing recognised" in err
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\x00\xff\xfe" * 1000)))

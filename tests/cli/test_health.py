@@ -19,7 +19,6 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.review.health import CHECKS
-from locklens.review.reports.health_json import health_schema
 
 LOCK = ".terraform.lock.hcl"
 Run = Callable[..., tuple[int, str, str]]
@@ -55,7 +54,7 @@ def document(run: Run, *words: str, status: int = 1) -> dict[str, Any]:
     found, out, _ = run("--format", "json", *words)
     assert found == status
     value: dict[str, Any] = json.loads(out)
-    validate(value, health_schema)
+    validate(value, "health")
     return value
 
 

@@ -16,8 +16,6 @@ from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.lockfile.parse import parse
-from locklens.operations.upgrades.report import candidates_schema
-from locklens.review.reports import why_json
 
 if TYPE_CHECKING:
     from cli.conftest import Run
@@ -114,7 +112,7 @@ def test_the_recorded_constraints_bound_an_upgrade(run: Run, top: Path) -> None:
 def test_the_list_recommends_within_the_recorded_constraints(run: Run, top: Path) -> None:
     _, out, _ = run("upgrade", "--list", "--format", "json", "--root", "live", "--no-cache")
     document: Any = json.loads(out)
-    validate(document, candidates_schema)
+    validate(document, "upgrade")
     candidate = document["candidates"][0]
     assert (candidate["in_range"], candidate["recommended"], candidate["safe"]) == ("1.1.0", "1.1.0", True)
     assert reason(top) in candidate["recorded"]
@@ -127,7 +125,7 @@ def test_the_list_recommends_within_the_recorded_constraints(run: Run, top: Path
 def test_why_names_the_reason(run: Run, top: Path) -> None:
     status, out, _ = run("why", "demo", "--format", "json", "--no-cache")
     document: Any = json.loads(out)
-    validate(document, why_json.why_schema)
+    validate(document, "why")
     root = document["roots"][0]
     assert (status, root["required_by"], root["registry"]["upgrade"]["version"]) == (0, [], "1.1.0")
     assert root["configuration"]["complete"] is False

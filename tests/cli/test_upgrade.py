@@ -16,8 +16,6 @@ from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.lockfile.parse import parse
-from locklens.operations.upgrades.report import candidates_schema
-from locklens.review.reports.why_json import why_schema
 
 if TYPE_CHECKING:
     from cli.conftest import Run
@@ -75,7 +73,7 @@ def document(upgrade: Run, *words: str) -> dict[str, Any]:
     is_ignored = "--ignore-cooldown" in words
     assert err == ("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n" if is_ignored else "")
     found: dict[str, Any] = json.loads(out)
-    validate(found, candidates_schema)
+    validate(found, "upgrade")
     return found
 
 
@@ -146,7 +144,7 @@ def test_the_cooldown_counts_in_why(run: Run, top: Path) -> None:
     status, out, _ = run("why", "other", "--no-cache", "--format", "json", "--", "a")
     assert status == 0
     found = json.loads(out)
-    validate(found, why_schema)
+    validate(found, "why")
     registry = found["roots"][0]["registry"]
     assert (registry["upgrade"]["version"], registry["recommended"]) == ("1.1.0", "1.0.0")
     assert registry["newer"][0]["held_by"][0]["reason"] == "cooldown"

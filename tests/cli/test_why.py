@@ -10,7 +10,6 @@ import pytest
 from kit.schemas import validate
 
 from locklens.cli.main import main
-from locklens.review.reports.why_json import why_schema
 
 CONFIGURATION = """\
 terraform {
@@ -80,7 +79,7 @@ def test_as_text(run: Run, root: Path) -> None:
 def test_as_json(run: Run, root: Path) -> None:
     status, out, err = run("why", "-format=json", "aws", "--", "root/")
     document = json.loads(out)
-    validate(document, why_schema)
+    validate(document, "why")
     assert (status, err) == (0, "")
     assert (document["roots"][0]["path"], document["roots"][0]["registry"]) == ("root", None)
 

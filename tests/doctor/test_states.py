@@ -25,7 +25,6 @@ from locklens.demo.incidents import (
 )
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.doctor.report_json import doctor_schema
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -120,7 +119,7 @@ def test_what_is_fixed_is_said_with_the_next_step(
     assert doctor(folder, *options, "ci.log")["state"] == "open"
     (folder / LOCK).write_bytes(fix((folder / LOCK).read_bytes()))
     document = doctor(folder, *options, "ci.log")
-    validate(document, doctor_schema)
+    validate(document, "doctor")
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init")
     assert words in document["fixed"]
     out = doctor(folder, *options, "--format", "text", "ci.log")

@@ -12,11 +12,12 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import jsonschema
 import pytest
+from kit.schemas import json_report, validate
 from kit.waiting import meanwhile
 from msgspec.structs import replace
 
@@ -38,8 +39,7 @@ from locklens.operations.review.run import review
 from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import signers
 from locklens.review.model import Change, Finding, HashCount, Proof, Review, Severity
-from locklens.review.reports import hashes_json, hashes_text, keys_json, keys_text, text
-from locklens.review.reports import json as json_report
+from locklens.review.reports import hashes_text, keys_text, text
 from locklens.storage.cache import Cache
 from locklens.trust import Tier
 
@@ -50,11 +50,6 @@ FOREIGN = "registry.acme.test/acme/demo"
 
 PATIENT = {"TF_REGISTRY_CLIENT_TIMEOUT": "3600"}
 """Whoever waited for a time-out would not come back."""
-
-
-@cache
-def validator() -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(json_report.review_schema())
 
 
 class Bench:
@@ -84,7 +79,7 @@ class Bench:
         if is_survey:
             request = replace(request, is_survey=True, include_unchanged=True)
         found = review(request, on_event=self.events.append)
-        validator().validate(json_report.document(found))
+        json_report("review", found)
         text.render(found)
         return found
 
@@ -407,13 +402,13 @@ def test_offline_is_not_green_and_counts_once(bench: Bench) -> None:
     found = bench.review(*TWO, is_offline=True)
     assert [rules(change)["LK003"].severity for change in found.changes] == [Severity.WARN, Severity.WARN]
     assert found.fails("warn")
-    summary = json_report.document(found)["summary"]
+    summary = json_report("review", found)["summary"]
     assert (summary["verdict"], summary["unverified"], summary["findings"]["warn"]) == ("warn", "offline", 2)
     assert summary["hashes"] == {"added": 12, "explained": 0, "unverified": 12}
     assert text.render(found).splitlines()[-1] == "verdict: warn, 12 of 12 added hashes not verified, offline"
     bench.review(*TWO)
     cached = bench.review(*TWO, is_offline=True)
-    summary = json_report.document(cached)["summary"]
+    summary = json_report("review", cached)["summary"]
     assert (summary["verdict"], summary["unverified"]) == ("ok", None), "cached answers verify"
     assert text.render(cached).splitlines()[-1] == "verdict: ok, 2 of 12 added hashes not verified"
 
@@ -421,7 +416,7 @@ def test_offline_is_not_green_and_counts_once(bench: Bench) -> None:
 def test_a_registry_that_fails_and_one_that_is_not_asked_are_two_reasons(bench: Bench) -> None:
     bench.registry.faults.add(Fault.SERVER_ERROR, AWS, step=Step.DOWNLOAD)
     found = bench.review(lock_file(OLD), lock_file(NEW, SampleLock(FOREIGN, "1.0.0")))
-    summary = json_report.document(found)["summary"]
+    summary = json_report("review", found)["summary"]
     assert (summary["unverified"], summary["findings"]["warn"]) == ("failed", 2)
     last = text.render(found).splitlines()[-1]
     assert last == "verdict: warn, 13 of 13 added hashes not verified, lookup failed, registry not asked"
@@ -429,7 +424,7 @@ def test_a_registry_that_fails_and_one_that_is_not_asked_are_two_reasons(bench: 
 
 def test_a_refused_release_blocks_and_is_not_called_unverified(bench: Bench) -> None:
     bench.registry.faults.add(Fault.BAD_SIGNATURE, AWS, "5.86.1")
-    summary = json_report.document(bench.review(lock_file(OLD), lock_file(NEW)))["summary"]
+    summary = json_report("review", bench.review(lock_file(OLD), lock_file(NEW)))["summary"]
     assert (summary["verdict"], summary["unverified"]) == ("block", None)
 
 
@@ -448,7 +443,7 @@ def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(ben
     (aws,) = bench.review(same, same, is_survey=True, is_offline=True).roots[0].changes
     assert "5 zh locked, and they are unverified" in rules(aws)["LK003"].message
     found = bench.review(same, same, is_survey=True, is_offline=True)
-    summary = hashes_json.document(found)["summary"]
+    summary = json_report("hashes", found)["summary"]
     assert (found.fails("warn"), summary["verdict"], summary["unverified"]) == (True, "warn", "offline")
     assert hashes_text.render(found).splitlines()[-1] == "verdict: warn, 7 of 7 locked hashes not verified, offline"
     plain = bench.review(same, same, is_offline=True, prove="all")
@@ -579,25 +574,21 @@ def test_the_sample_tells_its_stories(sample: Review) -> None:
         "registry.opentofu.org": True,
         "registry.terraform.io": False,
     }
-    json.loads(json_report.render(sample))
+    json_report("review", sample)
 
 
 def test_documents_of_all_that_is_locked_satisfy_their_schemas(sample: Review, sample_request: ReviewRequest) -> None:
     locklens = LockLens(sample_request)
     past = {one.key.fingerprint: locklens.history(one) for one in signers(sample) if one.key is not None}
     assert any(past.values())
-    for document, schema in (
-        (hashes_json.document(sample), hashes_json.hashes_schema()),
-        (keys_json.document(sample), keys_json.keys_schema()),
-        (keys_json.document(sample, past), keys_json.keys_schema()),
-    ):
-        checked = jsonschema.Draft202012Validator(schema)
-        assert [f"{one.json_path}: {one.message}" for one in checked.iter_errors(document)] == []
-        assert not checked.is_valid({**document, "more": 1})
+    for view, facts in (("hashes", {}), ("keys", {}), ("keys", {"past": past})):
+        document = json_report(view, sample, **facts)
+        with pytest.raises(jsonschema.ValidationError, match="more"):
+            validate({**document, "more": 1}, view)
 
 
 def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
-    keys = keys_json.document(sample)
+    keys = json_report("keys", sample)
     named = {one["key"]["user_ids"][0].split()[0]: one for one in keys["signers"] if one["key"]}
     assert {use["version"] for use in named["acme-new-owner"]["uses"]} == {"1.4.2"}
     doubts = {(use["provider"], *use["doubts"]) for one in keys["signers"] for use in one["uses"] if use["doubts"]}
@@ -606,7 +597,7 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     told = keys_text.render(sample)
     assert re.search(r"acme/demo 1.4.2 .*\n    LK001: some locked hashes are not in the signed release\n", told)
     assert all(one["key"]["fingerprint"] in told for one in named.values())
-    hashes = hashes_json.document(sample)
+    hashes = json_report("hashes", sample)
     counts = hashes["summary"]["proofs"]
     assert hashes["summary"]["explained"] == counts["signed"] + counts["reported"] > 200
     assert hashes["summary"]["unverified_hashes"] == hashes["summary"]["hashes"] - counts["signed"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from kit.git import git
-from kit.schemas import validate
+from kit.schemas import json_report
 from msgspec.structs import replace
 from selection.making import offers
 
@@ -24,7 +24,7 @@ from locklens.operations.review.explain_provider import OfferedVersions, WhyRequ
 from locklens.operations.review.request import ReviewRequest
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import FileSystem
-from locklens.review.reports import why_json, why_text
+from locklens.review.reports import why_text
 from locklens.review.why import Why
 from locklens.selection import explain_selection
 from locklens.versions import Constraints, Version
@@ -77,9 +77,7 @@ def asked(folder: Path, provider: str, *roots: str, offered: Any = None, tool: D
 
 
 def document(result: Why) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(why_json.render(result))
-    validate(found, why_json.why_schema)
-    return found
+    return json_report("why", result)
 
 
 def said(result: Why) -> str:

@@ -15,8 +15,6 @@ from kit.schemas import validate
 from msgspec.structs import replace
 from operations.benches import CASE, bench, run
 
-from locklens.review.reports.json import review_schema
-
 ROOT: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
 PINNED = replace(CASE, files=ROOT, cli="# @MIRROR@\n")
 
@@ -27,7 +25,7 @@ def reviewed(capfd: Capture, *words: str) -> dict[str, Any]:
     capfd.readouterr()
     run("review", "--no-cache", "--format", "json", *words)
     document = json.loads(capfd.readouterr().out)
-    validate(document, review_schema)
+    validate(document, "review")
     change: dict[str, Any] = document["roots"][0]["changes"][0]
     return change
 

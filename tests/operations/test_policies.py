@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kit.schemas import validate
+from kit.schemas import json_report
 
 from locklens.cli.main import main
 from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
@@ -25,8 +25,7 @@ from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, Policy
 from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Change, PolicySide, Review, Severity
-from locklens.review.reports import hashes_json, hashes_text
-from locklens.review.reports import json as json_report
+from locklens.review.reports import hashes_text
 from locklens.storage.cache import Cache
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -57,7 +56,7 @@ def commit(git: Git, folder: Path, **files: bytes) -> None:
 
 def judged(folder: Path, given: Path | None = None, **options: str) -> Review:
     found = review(ReviewRequest(partial(open_git, folder, **options), policy=given))  # type: ignore[arg-type]
-    validate(json_report.document(found), json_report.review_schema)
+    json_report("review", found)
     return found
 
 
@@ -70,7 +69,7 @@ def test_the_base_counts_not_the_change(git: Git, tmp_path: Path) -> None:
     assert found.notes == (
         "change of locklens.toml in the worktree does not count yet: the policy of the base (HEAD) applies",
     )
-    assert json_report.document(found)["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
+    assert json_report("review", found)["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
 
 
 def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_path: Path) -> None:
@@ -79,7 +78,7 @@ def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_pa
     found = judged(tmp_path)
     assert (found.policy, found.policy_side) == (Policy.none(), PolicySide.NONE)
     assert found.notes == ("locklens.toml in the worktree does not count yet: the base (HEAD) has no policy",)
-    assert json_report.document(found)["run"]["policy"] == {"file": None, "side": "none"}
+    assert json_report("review", found)["run"]["policy"] == {"file": None, "side": "none"}
 
 
 def test_a_policy_that_is_gone_still_counts(git: Git, tmp_path: Path) -> None:
@@ -249,8 +248,7 @@ def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:
     first, second = "linux_amd64", "darwin_arm64"
     cached = f'install_paths = ["direct", "plugin-cache"]\n[platforms]\n{first} = "CI"\n{second} = ""\n'
     found = desk.review(cached, OLD, OLD, prove="all")
-    document = hashes_json.document(found)
-    validate(document, hashes_json.hashes_schema)
+    document = json_report("hashes", found)
     assert document["policy"] == {
         "platforms": [{"platform": str(first), "why": "CI"}, {"platform": str(second), "why": ""}],
         "install_paths": ["direct", "plugin-cache"],

@@ -14,7 +14,7 @@ from kit.effort import effort
 from kit.git import git
 from kit.real_material import real_cases
 from kit.repositories import put, repository
-from kit.schemas import validate
+from kit.schemas import json_report
 from msgspec.structs import replace
 from operations.test_prune_restore_format import entry, lock
 
@@ -30,7 +30,6 @@ from locklens.operations.write.apply import apply
 from locklens.operations.write.stage import marked_blocks, plan_stage
 from locklens.operations.write.undo import undo
 from locklens.review.model import ChangeKind, Review, Severity
-from locklens.review.reports import json as json_report
 from locklens.review.reports import text
 from locklens.storage.journal import Journal
 from locklens.ui.review.diff import raw_diff_lines
@@ -451,7 +450,7 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     shown = str(text.render(found))
     assert "has merge conflicts in the index: stage 2 (ours) and stage 3 (theirs)" in shown
     assert "stage 2 (ours): 5.0.0 with 1 hash (line 4); stage 3 (theirs): 2.0.0 with 1 hash" in shown
-    validate(json_report.document(found), json_report.review_schema)
+    json_report("review", found)
     diff = [line.text for line in raw_diff_lines(outline(found, Grouping.ROOT)[0])]
     assert diff[0] == f"--- ours/{LOCK}"
     assert '+  version = "2.0.0"' in diff

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from conformance.case import HERE, TERRAFORM, Files, Unpacked, requires
 from conformance.laying import lay
@@ -17,7 +18,10 @@ from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
 
 from locklens.demo.faults import Fault, FaultRule, Faults
-from locklens.operations.verification.report import verify_schema
+from locklens.operations.reports import report_schema
+from locklens.operations.verification.model import FileState, PackageVerdict, Where
+from locklens.operations.verification.report import NOT_COMPARED
+from locklens.review.model import PolicySide
 
 ROOT: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
 PINNED = replace(CASE, files=ROOT)
@@ -31,8 +35,29 @@ def verified(capfd: Capture, *words: str) -> tuple[int, dict[str, Any]]:
     capfd.readouterr()
     status = run("verify", "--format", "json", *words)
     found = json.loads(capfd.readouterr().out)
-    validate(found, verify_schema)
+    validate(found, "verify")
     return status, found
+
+
+def test_the_schema_names_every_value() -> None:
+    objects: Any = report_schema("verify")["$defs"]
+    package, file = objects["PackageJson"]["properties"], objects["PackageFileJson"]["properties"]
+    assert package["where"]["enum"] == list(Where)
+    assert package["verdict"]["enum"] == [*PackageVerdict, NOT_COMPARED]
+    assert file["state"]["enum"] == list(FileState)
+    assert objects["PolicyOriginJson"]["properties"]["side"]["enum"] == list(PolicySide)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"files": []}, {"reason": None}, {"verdict": "matches"}, {"provider": "acme/demo"}]
+)
+def test_a_place_that_was_not_looked_at_has_no_more_keys_than_it_says(changed: dict[str, Any]) -> None:
+    place = {"where": "mirror", "path": "https://mirror.test/", "verdict": NOT_COMPARED, "reason": "a network mirror"}
+    objects: Any = report_schema("hashes")["$defs"]
+    packages = {"$defs": objects, **objects["LockedProviderJson"]["properties"]["packages"]}
+    schema = jsonschema.Draft202012Validator(packages)
+    assert schema.is_valid([place])
+    assert not schema.is_valid([{**place, **changed}])
 
 
 def verdicts(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
-import jsonschema
 import pytest
+from kit.schemas import json_report
 from msgspec.structs import replace
 from operations.sample_candidates import ALICE, MALLORY, known, offer
 from selection.making import requirement
@@ -425,8 +423,7 @@ def test_reports(samples: Samples) -> None:
     assert "acme/ready 1.0.0 -> 1.1.0  selected" in said
     assert "ALL VERSIONS" in said
     assert f"b\n=\n\nupgrades are not possible here\n  {error}\n" in said
-    document = json.loads(report.as_json(of, samples.review(), is_offline=False))
-    jsonschema.validate(document, report.candidates_schema(), cls=jsonschema.Draft202012Validator)
+    document = json_report("upgrade", of, review=samples.review(), is_offline=False)
     assert {(one["provider"], one["recommended"], one["safe"]) for one in document["candidates"]} >= {
         ("registry.terraform.io/acme/current", None, False),
         ("registry.terraform.io/acme/held", None, False),

@@ -135,7 +135,12 @@ def one_line(text: str) -> Printable:
 
 
 def json_text(document: Any, *, indent: int | None = 2) -> Printable:
-    """Return a JSON document of ASCII alone, with a line feed at its end; `indent` None puts it on one line."""
+    """Return a JSON document of ASCII alone, with a line feed at its end.
+
+    Args:
+        document: Of anything that msgspec encodes.
+        indent: None puts it on one line.
+    """
     import msgspec
 
     try:
@@ -144,7 +149,7 @@ def json_text(document: Any, *, indent: int | None = 2) -> Printable:
     except UnicodeEncodeError:
         import json
 
-        return plain_json(json.dumps(document, indent=indent, ensure_ascii=True))
+        return plain_json(json.dumps(msgspec.to_builtins(document), indent=indent, ensure_ascii=True))
     text = msgspec.json.format(encoded, indent=0 if indent is None else indent).decode()
     if not text.isascii() or "\x7f" in text:
         import re

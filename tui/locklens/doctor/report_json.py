@@ -1,88 +1,128 @@
-"""A diagnosis as the JSON document of schema 1, whose JSON Schema ships beside this module."""
+"""A diagnosis as the JSON document of schema 1, of what can be shared."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Meta
+
+from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, TrustCost  # noqa: TC001  # by msgspec
 from locklens.doctor.report_words import missing_words, onset_words
 from locklens.doctor.sharing import shareable
-from locklens.review.reports.envelope import run_facts
-from locklens.text import json_text
+from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, ToolName, one_of
 
 if TYPE_CHECKING:
-    from locklens.doctor.model import Diagnosis
-    from locklens.text import Printable
-
-DoctorJson = dict[str, Any]
-DOCTOR_SCHEMA = 1
+    from locklens.doctor.model import Cause, Diagnosis, Incident, RecognisedError, Remedy
 
 
-def render(diagnosis: Diagnosis, *, home: str = "") -> Printable:
-    """Return the document as indented text, of what can be shared."""
-    return json_text(document(shareable(diagnosis, home=home)))
+class ErrorJson(JsonStruct, frozen=True):
+    """A recognised error of the log."""
+
+    kind: Annotated[str, Meta(pattern="^[a-z0-9-]+$")]
+    provider: str | None
+    version: str | None
+    text: str
+
+    @classmethod
+    def of(cls, error: RecognisedError) -> ErrorJson:
+        """Describe a recognised error."""
+        return cls(kind=error.kind, provider=error.provider or None, version=error.version or None, text=error.text)
 
 
-def doctor_schema() -> DoctorJson:
-    """Return the JSON Schema that every document satisfies."""
-    from pathlib import Path
+class IncidentJson(JsonStruct, frozen=True):
+    """The circumstances of the error; null if unknown."""
 
-    loaded: DoctorJson = json.loads(Path(__file__).with_name("doctor.schema.json").read_text("utf-8"))
-    return loaded
+    tool: ToolName | None
+    tool_version: str | None
+    platform: str | None
+    path: PackagePath | None
+    root: str | None
 
-
-def document(diagnosis: Diagnosis) -> DoctorJson:
-    """Return the document as plain values."""
-    notes = list(diagnosis.notes)
-    if diagnosis.onset is not None:
-        notes.append(f"the entry is locked {onset_words(diagnosis.onset)}")
-    facts = diagnosis.facts
-    return {
-        "schema": DOCTOR_SCHEMA,
-        "state": "fixed" if diagnosis.fixed else "open",
-        "fixed": diagnosis.fixed or None,
-        "next": diagnosis.next_step or None,
-        "run": run_facts(at=diagnosis.at, offline=diagnosis.offline, hosts=_hosts(diagnosis), notes=notes),
-        "errors": [
-            {
-                "kind": error.kind,
-                "provider": error.provider or None,
-                "version": error.version or None,
-                "text": error.text,
-            }
-            for error in diagnosis.errors
-        ],
-        "facts": {
-            "tool": facts.tool,
-            "tool_version": facts.tool_version,
-            "platform": facts.platform,
-            "path": facts.path.value if facts.path is not None else None,
-            "root": facts.root,
-        },
-        "causes": [
-            {
-                "id": cause.id.value,
-                "verdict": cause.verdict.value,
-                "evidence": cause.evidence,
-                "missing": missing_words(cause) or None,
-                "as_of": cause.as_of,
-                "basis": cause.basis.value,
-            }
-            for cause in diagnosis.causes
-        ],
-        "remedies": [
-            {
-                "id": remedy.id,
-                "roots": remedy.roots,
-                "trust": remedy.trust.value,
-                "bytes": remedy.size,
-                "command": remedy.command or None,
-            }
-            for remedy in diagnosis.remedies
-        ],
-        "not_offered": [{"what": one.what, "why": one.why} for one in diagnosis.not_offered],
-    }
+    @classmethod
+    def of(cls, facts: Incident) -> IncidentJson:
+        """Describe the circumstances."""
+        return cls(facts.tool, facts.tool_version, facts.platform, facts.path, facts.root)
 
 
-def _hosts(diagnosis: Diagnosis) -> list[DoctorJson]:
-    return [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in diagnosis.hosts]
+class CauseJson(JsonStruct, frozen=True):
+    """A tested cause; missing is the fact that would tell."""
+
+    id: CauseId
+    verdict: CauseVerdict
+    evidence: Annotated[str, Meta(min_length=1)]
+    missing: str | None
+    as_of: str | None
+    basis: Annotated[Basis, Meta(description="What the verdict rests on, the strongest first.")]
+
+    @classmethod
+    def of(cls, cause: Cause) -> CauseJson:
+        """Describe a cause."""
+        return cls(
+            id=cause.id,
+            verdict=cause.verdict,
+            evidence=cause.evidence,
+            missing=missing_words(cause) or None,
+            as_of=cause.as_of,
+            basis=cause.basis,
+        )
+
+
+class RemedyJson(JsonStruct, frozen=True):
+    """A way out, with the number of roots that it unblocks, its cost in trust, and the bytes to download."""
+
+    id: str
+    roots: FromOne
+    trust: TrustCost
+    bytes: Count | None
+    command: Annotated[str, Meta(min_length=1)] | None
+
+    @classmethod
+    def of(cls, remedy: Remedy) -> RemedyJson:
+        """Describe a remedy."""
+        return cls(
+            id=remedy.id,
+            roots=remedy.roots,
+            trust=remedy.trust,
+            bytes=remedy.size,
+            command=remedy.command or None,
+        )
+
+
+class NotOfferedJson(JsonStruct, frozen=True):
+    """A popular fix that is not offered, and the reason."""
+
+    what: str
+    why: str
+
+
+class DoctorDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """A diagnosis."""
+
+    state: Annotated[str, one_of("open", "fixed"), Meta(description="Fixed: what the log is about has changed since.")]
+    fixed: Annotated[str | None, Meta(description="What has changed.")]
+    next: Annotated[str | None, Meta(description="The command line to run next where it is fixed.")]
+    run: RunJson
+    errors: list[ErrorJson]
+    facts: IncidentJson
+    causes: list[CauseJson]
+    remedies: list[RemedyJson]
+    not_offered: list[NotOfferedJson]
+
+    @classmethod
+    def of(cls, diagnosis: Diagnosis, *, home: str = "") -> DoctorDocument:
+        """Return the document of what can be shared; `home` is the user's home folder, "" for none."""
+        shared = shareable(diagnosis, home=home)
+        notes = list(shared.notes)
+        if shared.onset is not None:
+            notes.append(f"the entry is locked {onset_words(shared.onset)}")
+        return cls(
+            state="fixed" if shared.fixed else "open",
+            fixed=shared.fixed or None,
+            next=shared.next_step or None,
+            run=RunJson.without_policy(at=shared.at, offline=shared.offline, notes=notes, hosts=shared.hosts),
+            errors=[ErrorJson.of(error) for error in shared.errors],
+            facts=IncidentJson.of(shared.facts),
+            causes=[CauseJson.of(cause) for cause in shared.causes],
+            remedies=[RemedyJson.of(remedy) for remedy in shared.remedies],
+            not_offered=[NotOfferedJson(one.what, one.why) for one in shared.not_offered],
+        )

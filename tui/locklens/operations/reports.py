@@ -1,4 +1,4 @@
-"""The table of reports: for each view and format, the function that renders it, loaded when it is used.
+"""The table of reports: for each view and format, what renders it, loaded when it is used; and the JSON Schemas.
 
 The command line's choices of --format, the palette's exports and the screens read this table.
 """
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.text import json_text
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from locklens.errors import LockLensError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _REPORTS = "locklens.review.reports"
 _VERIFY = "locklens.operations.verification.report"
 _BACKFILL = "locklens.operations.backfill.report"
+_UPGRADES = "locklens.operations.upgrades.report"
 
 
 class Report(Struct, frozen=True):
@@ -29,57 +31,42 @@ class Report(Struct, frozen=True):
         title: The format's name in the palette.
         suffix: The suffix of an exported file.
         renderer: The module and function that render it, as "package.module:function"; its argument is the subject.
-        heeds: The facts of `render_report` that the function takes as keyword arguments.
-        schema: The function that returns the document's JSON Schema, named the same way; "" for none.
+            Of a JSON document instead its type, named the same way.
+        heeds: The facts of `render_report` that it takes as keyword arguments.
     """
 
     title: str
     suffix: str
     renderer: str
     heeds: tuple[str, ...] = ()
-    schema: str = ""
 
 
 REPORTS: dict[tuple[str, str], Report] = {
     ("review", "text"): Report("text", "txt", f"{_REPORTS}.text:render", ("colour", "lists_roots")),
-    ("review", "json"): Report("JSON", "json", f"{_REPORTS}.json:render", (), f"{_REPORTS}.json:review_schema"),
+    ("review", "json"): Report("JSON", "json", f"{_REPORTS}.review_document:ReviewDocument"),
     ("review", "markdown"): Report("Markdown", "md", f"{_REPORTS}.markdown:render"),
     ("review", "sarif"): Report("SARIF", "sarif", f"{_REPORTS}.sarif:render"),
     ("review", "junit"): Report("JUnit", "xml", f"{_REPORTS}.junit:render", ("fail_on",)),
     ("review", "codequality"): Report("Code Quality", "codequality.json", f"{_REPORTS}.codequality:render"),
     ("hashes", "text"): Report("text", "txt", f"{_REPORTS}.hashes_text:render", ("colour", "packages")),
-    ("hashes", "json"): Report(
-        "JSON", "json", f"{_REPORTS}.hashes_json:render", ("packages",), f"{_REPORTS}.hashes_json:hashes_schema"
-    ),
+    ("hashes", "json"): Report("JSON", "json", f"{_REPORTS}.lock_documents:HashesDocument", ("packages",)),
     ("keys", "text"): Report("text", "txt", f"{_REPORTS}.keys_text:render", ("past",)),
-    ("keys", "json"): Report(
-        "JSON", "json", f"{_REPORTS}.keys_json:render", ("past",), f"{_REPORTS}.keys_json:keys_schema"
-    ),
+    ("keys", "json"): Report("JSON", "json", f"{_REPORTS}.lock_documents:KeysDocument", ("past",)),
     ("health", "text"): Report("text", "txt", f"{_REPORTS}.health_text:render", ("colour", "lists_roots")),
-    ("health", "json"): Report(
-        "JSON", "json", f"{_REPORTS}.health_json:render", (), f"{_REPORTS}.health_json:health_schema"
-    ),
+    ("health", "json"): Report("JSON", "json", f"{_REPORTS}.health_document:HealthDocument"),
     ("health", "markdown"): Report("Markdown", "md", f"{_REPORTS}.health_markdown:render"),
     ("health", "sarif"): Report("SARIF", "sarif", f"{_REPORTS}.health_sarif:render"),
     ("why", "text"): Report("text", "txt", f"{_REPORTS}.why_text:render", ("lists_roots",)),
-    ("why", "json"): Report("JSON", "json", f"{_REPORTS}.why_json:render", (), f"{_REPORTS}.why_json:why_schema"),
+    ("why", "json"): Report("JSON", "json", f"{_REPORTS}.why_document:WhyDocument"),
     ("doctor", "text"): Report("text", "txt", "locklens.doctor.report_text:render", ("colour", "home")),
-    ("doctor", "json"): Report(
-        "JSON", "json", "locklens.doctor.report_json:render", ("home",), "locklens.doctor.report_json:doctor_schema"
-    ),
+    ("doctor", "json"): Report("JSON", "json", "locklens.doctor.report_json:DoctorDocument", ("home",)),
     ("doctor", "markdown"): Report("Markdown", "md", "locklens.doctor.report_markdown:render", ("home",)),
     ("verify", "text"): Report("text", "txt", f"{_VERIFY}:verification_text", ("lists_all",)),
-    ("verify", "json"): Report("JSON", "json", f"{_VERIFY}:verification_json", (), f"{_VERIFY}:verify_schema"),
+    ("verify", "json"): Report("JSON", "json", f"{_VERIFY}:VerifyDocument"),
     ("backfill", "text"): Report("text", "txt", f"{_BACKFILL}:backfill_text"),
-    ("backfill", "json"): Report("JSON", "json", f"{_BACKFILL}:backfill_json", (), f"{_BACKFILL}:backfill_schema"),
-    ("upgrade", "text"): Report("text", "txt", "locklens.operations.upgrades.report:as_text"),
-    ("upgrade", "json"): Report(
-        "JSON",
-        "json",
-        "locklens.operations.upgrades.report:as_json",
-        ("review", "is_offline"),
-        "locklens.operations.upgrades.report:candidates_schema",
-    ),
+    ("backfill", "json"): Report("JSON", "json", f"{_BACKFILL}:BackfillDocument"),
+    ("upgrade", "text"): Report("text", "txt", f"{_UPGRADES}:as_text"),
+    ("upgrade", "json"): Report("JSON", "json", f"{_UPGRADES}:CandidatesDocument", ("review", "is_offline")),
 }
 """By view, as the command that prints it is named, and format, as --format names it."""
 
@@ -99,8 +86,21 @@ def render_report(view: str, form: str, subject: object, **facts: object) -> Pri
         **facts: What callers know beside it; a report gets those that it heeds.
     """
     report = REPORTS[view, form]
-    text: Printable = load(report.renderer)(subject, **{name: facts[name] for name in report.heeds if name in facts})
+    renderer, heeded = load(report.renderer), {name: facts[name] for name in report.heeds if name in facts}
+    text: Printable = json_text(renderer.of(subject, **heeded)) if form == "json" else renderer(subject, **heeded)
     return text
+
+
+def report_schema(view: str) -> dict[str, object]:
+    """Return the JSON Schema that every JSON document of a view satisfies."""
+    from msgspec.json import schema
+
+    document = load(REPORTS[view, "json"].renderer)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"locklens {view}, schema {document.__struct_config__.tag}",
+        **schema(document),
+    }
 
 
 def render_failure(form: str, error: LockLensError) -> Printable:
@@ -109,8 +109,7 @@ def render_failure(form: str, error: LockLensError) -> Printable:
     return text
 
 
-def load(path: str) -> Callable[..., Any]:
-    """Return the function at "package.module:function"."""
+def load(path: str) -> Any:
+    """Return the function or the type at "package.module:name"."""
     module, _, name = path.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
+    return getattr(import_module(module), name)

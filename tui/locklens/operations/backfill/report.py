@@ -1,95 +1,134 @@
-"""A backfill as lines of text, and as a JSON document whose JSON Schema ships beside this module."""
+"""A backfill as lines of text, and as the JSON document of schema 1."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from locklens.operations.backfill.run import likely_bytes
-from locklens.review.reports.envelope import run_facts
-from locklens.text import counted, json_text, page, size_words
+from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, one_of
+from locklens.text import counted, page, size_words
 
 if TYPE_CHECKING:
-    from locklens.operations.backfill.model import BackfillResult, Failure, FileCount, FileResult
+    from locklens.operations.backfill.model import BackfillResult, Failure
     from locklens.text import Printable
 
-BackfillJson = dict[str, Any]
-BACKFILL_SCHEMA = 1
+
+class MissingJson(JsonStruct, frozen=True):
+    """What a metadata file lacks: packages of its targets, with the bytes that are known of them."""
+
+    path: str
+    provider: str
+    versions: Count
+    packages: Count
+    of: Count
+    known_bytes: Count
+    unsized: Count
 
 
-def backfill_schema() -> BackfillJson:
-    """Return the JSON Schema of the document."""
-    from pathlib import Path
+class WrittenFileJson(JsonStruct, frozen=True):
+    """What became of a metadata file."""
 
-    loaded: BackfillJson = json.loads(Path(__file__).with_name("backfill.schema.json").read_text("utf-8"))
-    return loaded
-
-
-def backfill_json(found: BackfillResult) -> Printable:
-    """Return the document as indented text."""
-    return json_text(document(found))
+    path: str
+    provider: str
+    filled: Count
+    failed: Count
+    left: Count
+    size_key: Annotated[str, one_of("size", "package_size")]
 
 
-def document(found: BackfillResult) -> BackfillJson:
-    """Return the document as plain values."""
-    return {
-        "schema": BACKFILL_SCHEMA,
-        "run": run_facts(at=found.at, offline=False, notes=found.notes),
-        "dry_run": found.is_dry_run,
-        "interrupted": found.is_interrupted,
-        "shard": str(found.request.shard) if found.request.shard else None,
-        "missing": [_missing(count) for count in found.counts],
-        "files": [_file(result) for result in found.files],
-        "failures": [_failure(failure) for failure in found.failures],
-        "summary": {
-            "files": len(found.counts) + found.complete + _unreadable(found),
-            "complete": found.complete,
-            "versions": sum(count.versions for count in found.counts),
-            "packages": sum(count.missing for count in found.counts),
-            "filled": sum(result.filled for result in found.files),
-            "failed": sum(bool(failure.platform) for failure in found.failures),
-            "likely_bytes": likely_bytes(found.counts),
-            "likely_seconds": likely_seconds(found),
-            "bytes": found.size,
-            "seconds": round(found.seconds, 3),
-        },
-    }
+class FailureJson(JsonStruct, frozen=True):
+    """A file or a package that failed."""
+
+    path: str | None
+    line: FromOne | None
+    provider: str | None
+    version: str | None
+    platform: str | None
+    url: str | None
+    reason: str
+    hint: str | None
 
 
-def _missing(count: FileCount) -> BackfillJson:
-    return {
-        "path": count.path,
-        "provider": count.provider,
-        "versions": count.versions,
-        "packages": count.missing,
-        "of": count.targets,
-        "known_bytes": count.known_bytes,
-        "unsized": count.unsized,
-    }
+class BackfillSummaryJson(JsonStruct, frozen=True):
+    """The whole run in numbers."""
+
+    files: Count
+    complete: Count
+    versions: Count
+    packages: Count
+    filled: Count
+    failed: Count
+    likely_bytes: Count
+    likely_seconds: Count | None
+    bytes: Count
+    seconds: Annotated[float, Meta(ge=0)]
 
 
-def _file(result: FileResult) -> BackfillJson:
-    return {
-        "path": result.path,
-        "provider": result.provider,
-        "filled": result.filled,
-        "failed": result.failed,
-        "left": result.left,
-        "size_key": result.size_name,
-    }
+class BackfillDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """A backfill: what was missing, the files that were written, and what failed."""
+
+    run: RunJson
+    dry_run: bool
+    interrupted: bool
+    shard: Annotated[str, Meta(pattern="^[0-9]+/[0-9]+$")] | None
+    missing: list[MissingJson]
+    files: list[WrittenFileJson]
+    failures: list[FailureJson]
+    summary: BackfillSummaryJson
+
+    @classmethod
+    def of(cls, found: BackfillResult) -> BackfillDocument:
+        """Return the document of a backfill."""
+        return cls(
+            run=RunJson.without_policy(at=found.at, offline=False, notes=found.notes),
+            dry_run=found.is_dry_run,
+            interrupted=found.is_interrupted,
+            shard=str(found.request.shard) if found.request.shard else None,
+            missing=[
+                MissingJson(
+                    path=count.path,
+                    provider=count.provider,
+                    versions=count.versions,
+                    packages=count.missing,
+                    of=count.targets,
+                    known_bytes=count.known_bytes,
+                    unsized=count.unsized,
+                )
+                for count in found.counts
+            ],
+            files=[
+                WrittenFileJson(one.path, one.provider, one.filled, one.failed, one.left, one.size_name)
+                for one in found.files
+            ],
+            failures=[_failure(failure) for failure in found.failures],
+            summary=BackfillSummaryJson(
+                files=len(found.counts) + found.complete + _unreadable(found),
+                complete=found.complete,
+                versions=sum(count.versions for count in found.counts),
+                packages=sum(count.missing for count in found.counts),
+                filled=sum(result.filled for result in found.files),
+                failed=sum(bool(failure.platform) for failure in found.failures),
+                likely_bytes=likely_bytes(found.counts),
+                likely_seconds=likely_seconds(found),
+                bytes=found.size,
+                seconds=round(found.seconds, 3),
+            ),
+        )
 
 
-def _failure(failure: Failure) -> BackfillJson:
-    return {
-        "path": failure.path or None,
-        "line": failure.line,
-        "provider": failure.provider or None,
-        "version": failure.version or None,
-        "platform": failure.platform or None,
-        "url": failure.url or None,
-        "reason": failure.reason,
-        "hint": failure.hint or None,
-    }
+def _failure(failure: Failure) -> FailureJson:
+    return FailureJson(
+        path=failure.path or None,
+        line=failure.line,
+        provider=failure.provider or None,
+        version=failure.version or None,
+        platform=failure.platform or None,
+        url=failure.url or None,
+        reason=failure.reason,
+        hint=failure.hint or None,
+    )
 
 
 def _unreadable(found: BackfillResult) -> int:

@@ -1,12 +1,14 @@
-"""Upgrade candidates as lines of text, and as a JSON document whose JSON Schema ships beside this module."""
+"""Upgrade candidates as lines of text, and as the JSON document of schema 1."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+from msgspec.structs import replace
 
 from locklens.addresses import display_host
-from locklens.operations.upgrades.blockers import blockers
+from locklens.operations.upgrades.blockers import BlockerKind, blockers
 from locklens.operations.upgrades.candidate_lines import (
     constraint_lines,
     held_version_lines,
@@ -16,10 +18,10 @@ from locklens.operations.upgrades.candidate_lines import (
     version_lines,
     warning_lines,
 )
-from locklens.review.reports.json import run_document
+from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
 from locklens.review.reports.lines import plain_lines
 from locklens.review.rules.signing import signer_change
-from locklens.text import json_text, page
+from locklens.text import page
 from locklens.trust.continuity import SignerChange
 
 if TYPE_CHECKING:
@@ -31,80 +33,114 @@ if TYPE_CHECKING:
     from locklens.review.reports.lines import Line
     from locklens.text import Printable
 
-CandidateJson = dict[str, Any]
-CANDIDATES_SCHEMA = 1
 _RULE = 78
 
 
-def candidates_schema() -> CandidateJson:
-    """Return the JSON Schema of the document."""
-    from pathlib import Path
+class BlockerJson(JsonStruct, frozen=True):
+    """A reason against a version; file and line are those of a constraint or a pin."""
 
-    loaded: CandidateJson = json.loads(Path(__file__).with_name("candidates.schema.json").read_text("utf-8"))
-    return loaded
-
-
-def as_json(selection: UpgradeSelection, review: Review, *, is_offline: bool) -> Printable:
-    """Return the document as indented text; arguments as of `document`."""
-    return json_text(document(selection, review, is_offline=is_offline))
+    kind: BlockerKind
+    file: str | None
+    line: FromOne | None
+    text: str
 
 
-def document(selection: UpgradeSelection, review: Review, *, is_offline: bool) -> CandidateJson:
-    """Return the candidates of every root as plain values.
+class CandidateJson(JsonStruct, frozen=True):
+    """A provider of a root, with the versions that it could be upgraded to."""
 
-    Args:
-        selection: The candidates, and the cooldown.
-        review: The review that the candidates were looked up for.
-        is_offline: True if registries were not to be asked.
-    """
-    table = selection.offers
-    run = {"offline": is_offline, "hosts": _hosts(selection), "notes": [*review.notes, *table.notes]}
-    return {
-        "schema": CANDIDATES_SCHEMA,
-        "run": {**run_document(review), **run},
-        "candidates": [_candidate(selection, offer) for offer in table.providers],
-        "refused": [{"root": refused.root or ".", "reason": str(refused.error)} for refused in table.refused],
-    }
+    provider: str
+    root: str
+    locked: str | None
+    recommended: Annotated[str | None, Meta(description="The version that --safe selects if safe is true.")]
+    in_range: Annotated[str | None, Meta(description="The version that init -upgrade selects.")]
+    newest: str | None
+    safe: Annotated[bool, Meta(description="True if no known fact speaks against the recommended version.")]
+    blocked_by: Annotated[list[BlockerJson], Meta(description="The reasons against the newest version.")]
+    released: Annotated[
+        Instant | None, Meta(description="Release date of the recommended version, or else of the newest one.")
+    ]
+    signer_changed: bool
+    recorded: Annotated[
+        str | None,
+        Meta(
+            description="The reason why the lock file's recorded constraint counts; "
+            "null where the configuration is known."
+        ),
+    ]
+    problem: Annotated[str | None, Meta(description="The reason why the versions are unknown.")]
+
+    @classmethod
+    def of(cls, selection: UpgradeSelection, offer: UpgradeCandidates) -> CandidateJson:
+        """Describe a provider's candidates."""
+        recommended = selection.recommendation(offer).suggested
+        judged = recommended or offer.choice(offer.newest)
+        new = selection.facts(offer, judged.version) if judged is not None else None
+        changed = signer_change(selection.facts(offer, offer.locked), new)
+        released = judged.released if judged is not None else None
+        return cls(
+            provider=str(offer.address),
+            root=offer.root or ".",
+            locked=_text(offer.locked),
+            recommended=_text(recommended.version if recommended is not None else None),
+            in_range=_text(offer.in_range.version if offer.in_range is not None else None),
+            newest=_text(offer.newest),
+            safe=selection.is_safe(offer),
+            blocked_by=[
+                BlockerJson(blocker.kind, blocker.file or None, blocker.line, blocker.text)
+                for blocker in blockers(selection, offer)
+            ],
+            released=f"{released:%Y-%m-%dT%H:%M:%SZ}" if released is not None else None,
+            signer_changed=changed in {SignerChange.OTHER, SignerChange.LOST},
+            recorded=offer.recorded or None,
+            problem=offer.problem or None,
+        )
 
 
-def _hosts(selection: UpgradeSelection) -> list[CandidateJson]:
+class RefusedRootJson(JsonStruct, frozen=True):
+    """A root in which upgrades are not possible, and why."""
+
+    root: str
+    reason: str
+
+
+class CandidatesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """The upgrade candidates of every root."""
+
+    run: RunJson
+    candidates: list[CandidateJson]
+    refused: Annotated[list[RefusedRootJson], Meta(description="Roots in which upgrades are not possible.")]
+
+    @classmethod
+    def of(cls, selection: UpgradeSelection, review: Review, *, is_offline: bool) -> CandidatesDocument:
+        """Return the document.
+
+        Args:
+            selection: The candidates, and the cooldown.
+            review: The review that the candidates were looked up for.
+            is_offline: True if registries were not to be asked.
+        """
+        table = selection.offers
+        run = RunJson.of(review)
+        return cls(
+            run=replace(run, offline=is_offline, hosts=_hosts(selection), notes=[*run.notes, *table.notes]),
+            candidates=[CandidateJson.of(selection, offer) for offer in table.providers],
+            refused=[RefusedRootJson(refused.root or ".", str(refused.error)) for refused in table.refused],
+        )
+
+
+def _hosts(selection: UpgradeSelection) -> list[HostJson]:
     by_host: dict[str, list[UpgradeCandidates]] = {}
     for offer in selection.offers.providers:
         by_host.setdefault(offer.address.host, []).append(offer)
     return [
-        {
-            "host": display_host(host),
-            "asked": any(offer.was_contacted for offer in offers),
-            "as_of": min((offer.as_of for offer in offers if offer.as_of), default=None),
-            "error": next((offer.problem for offer in offers if offer.problem and offer.was_contacted), None),
-        }
+        HostJson(
+            host=display_host(host),
+            asked=any(offer.was_contacted for offer in offers),
+            as_of=min((offer.as_of for offer in offers if offer.as_of), default=None),
+            error=next((offer.problem for offer in offers if offer.problem and offer.was_contacted), None),
+        )
         for host, offers in sorted(by_host.items())
     ]
-
-
-def _candidate(selection: UpgradeSelection, offer: UpgradeCandidates) -> CandidateJson:
-    recommended = selection.recommendation(offer).suggested
-    judged = recommended or offer.choice(offer.newest)
-    new = selection.facts(offer, judged.version) if judged is not None else None
-    changed = signer_change(selection.facts(offer, offer.locked), new)
-    released = judged.released if judged is not None else None
-    return {
-        "provider": str(offer.address),
-        "root": offer.root or ".",
-        "locked": _text(offer.locked),
-        "recommended": _text(recommended.version if recommended is not None else None),
-        "in_range": _text(offer.in_range.version if offer.in_range is not None else None),
-        "newest": _text(offer.newest),
-        "safe": selection.is_safe(offer),
-        "blocked_by": [
-            {"kind": blocker.kind.value, "file": blocker.file or None, "line": blocker.line, "text": blocker.text}
-            for blocker in blockers(selection, offer)
-        ],
-        "released": f"{released:%Y-%m-%dT%H:%M:%SZ}" if released is not None else None,
-        "signer_changed": changed in {SignerChange.OTHER, SignerChange.LOST},
-        "recorded": offer.recorded or None,
-        "problem": offer.problem or None,
-    }
 
 
 def _text(value: object) -> str | None:

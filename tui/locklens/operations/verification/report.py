@@ -1,15 +1,14 @@
-"""A verification as lines of text, and as a JSON document whose JSON Schema ships beside this module."""
+"""A verification as lines of text, and as the JSON document of schema 1."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from locklens.hashes import h1_in
 from locklens.operations.verification.model import FAILING, PackageVerdict
-from locklens.review.reports.envelope import run_facts
-from locklens.text import counted, json_text, page, visible
+from locklens.review.reports.documents import ComparedPackage, Count, JsonStruct, PackageFileJson, PackageJson, RunJson
+from locklens.text import counted, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,61 +18,63 @@ if TYPE_CHECKING:
     from locklens.operations.verification.model import PackageVerification, VerifiedPackage
     from locklens.text import Printable
 
-VerifyJson = dict[str, Any]
-VERIFY_SCHEMA = 1
-
 NOT_COMPARED = "not-compared"
 """The verdict on a place whose packages were not looked at."""
 
 
-def verify_schema() -> VerifyJson:
-    """Return the JSON Schema of the document."""
-    from pathlib import Path
+class VerifySummaryJson(JsonStruct, frozen=True):
+    """The number of packages of each verdict."""
 
-    loaded: VerifyJson = json.loads(Path(__file__).with_name("verify.schema.json").read_text("utf-8"))
-    return loaded
-
-
-def verification_json(found: PackageVerification) -> Printable:
-    """Return the document as indented text."""
-    return json_text(document(found))
+    matches: Count
+    differs: Count
+    unlocked: Count
+    missing: Count
+    unreadable: Count
 
 
-def document(found: PackageVerification) -> VerifyJson:
-    """Return the document as plain values."""
-    return {
-        "schema": VERIFY_SCHEMA,
-        "run": run_facts(at=found.at, offline=found.is_offline, notes=(*found.tracked, *found.notes)),
-        "packages": [_package(package) for package in found.packages],
-        "failures": [failure.sentence for failure in found.failures],
-        "summary": {str(verdict): count for verdict, count in _counts(found).items()},
-    }
+class VerifyDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """The packages of this machine, compared with lock files; failures are roots that could not be read."""
+
+    run: RunJson
+    packages: list[ComparedPackage]
+    failures: list[str]
+    summary: VerifySummaryJson
+
+    @classmethod
+    def of(cls, found: PackageVerification) -> VerifyDocument:
+        """Return the document of a verification."""
+        return cls(
+            run=RunJson.without_policy(at=found.at, offline=found.is_offline, notes=(*found.tracked, *found.notes)),
+            packages=[_package(package) for package in found.packages],
+            failures=[failure.sentence for failure in found.failures],
+            summary=VerifySummaryJson(**{verdict.value: count for verdict, count in _counts(found).items()}),
+        )
 
 
-def _package(package: VerifiedPackage) -> VerifyJson:
+def _package(package: VerifiedPackage) -> PackageJson:
     place = package.place
-    return {
-        "provider": str(place.address),
-        "version": str(place.version),
-        "platform": str(place.platform),
-        "where": str(place.where),
-        "path": place.shown,
-        "h1": h1_in(package.shown.split()),
-        "verdict": str(package.verdict),
-        "reason": package.reason or None,
-        "files": [{"name": one.name, "state": str(one.state)} for one in package.files],
-    }
+    return PackageJson(
+        provider=str(place.address),
+        version=str(place.version),
+        platform=str(place.platform),
+        where=place.where.value,
+        path=place.shown,
+        h1=h1_in(package.shown.split()),
+        verdict=package.verdict.value,
+        reason=package.reason or None,
+        files=[PackageFileJson(one.name, one.state.value) for one in package.files],
+    )
 
 
 def package_documents(
     known: Mapping[tuple[str, ProviderAddress], EntryPackages],
-) -> dict[tuple[str, ProviderAddress], list[VerifyJson]]:
-    """Return the packages of each entry as plain values, and the places that were not looked at."""
+) -> dict[tuple[str, ProviderAddress], list[PackageJson]]:
+    """Return the packages of each entry, and the places that were not looked at, for the reports of `hashes`."""
     return {
         named: [
             *map(_package, found.packages),
             *(
-                {"where": str(place.where), "path": place.shown, "verdict": NOT_COMPARED, "reason": place.problem}
+                PackageJson(where=place.where.value, path=place.shown, verdict=NOT_COMPARED, reason=place.problem)
                 for place in found.searched
                 if place.problem
             ),

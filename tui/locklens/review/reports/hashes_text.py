@@ -24,14 +24,14 @@ from locklens.text import Painted, counted, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
-    from typing import Any
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Change, Review, RootReview
+    from locklens.review.reports.documents import PackageJson
     from locklens.review.reports.lines import Line as ReportLine
     from locklens.text import Line, Printable
 
-    Packages = Mapping[tuple[str, ProviderAddress], Sequence[Mapping[str, Any]]]
+    Packages = Mapping[tuple[str, ProviderAddress], Sequence[PackageJson]]
 
 _COLOURS = {Proof.STALE: "31;1", Proof.UNKNOWN: "33"}
 
@@ -105,11 +105,10 @@ def _provider(change: Change, root: RootReview, review: Review, shared: Collecti
         yield text, Painted(proof.text, _COLOURS[fact.proof]) if fact.proof in _COLOURS else proof.text
 
 
-def _package(package: Mapping[str, Any]) -> Iterator[Line]:
+def _package(package: PackageJson) -> Iterator[Line]:
     """A package on this machine; one that is not as locked with its path and the files that differ."""
-    platform, verdict = package.get("platform", ""), package["verdict"]
-    yield f"      package {package['where']:12}  {platform:13}  {verdict}".rstrip()
-    if verdict != "matches":
-        yield from (f"          {visible(words)}" for words in (package["path"], package["reason"]) if words)
-    for one in package.get("files", ()):
-        yield f"          {one['state']:8}  {visible(one['name'])}"
+    yield f"      package {package.where:12}  {package.platform or '':13}  {package.verdict}".rstrip()
+    if package.verdict != "matches":
+        yield from (f"          {visible(words)}" for words in (package.path, package.reason) if words)
+    for one in package.files or ():
+        yield f"          {one.state:8}  {visible(one.name)}"

@@ -1,0 +1,160 @@
+"""The health of roots as the JSON document of schema 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+from msgspec.structs import asdict
+
+from locklens.review.health import command_words
+from locklens.review.reports.documents import (
+    Count,
+    FromOne,
+    JsonStruct,
+    RootPath,
+    RunJson,
+    ToolName,
+    one_of,
+)
+from locklens.review.reports.review_document import SeverityCountsJson
+from locklens.review.reports.review_objects import (
+    FindingJson,
+    RuleId,
+    ShownSeverity,
+)
+from locklens.text import shell_words
+
+if TYPE_CHECKING:
+    from locklens.review.health import CheckResult, Health, Spread
+    from locklens.review.model import Finding, RootReview
+
+
+class ProviderFindingJson(FindingJson, frozen=True):
+    """A finding, with the provider that it is about."""
+
+    provider: Annotated[
+        str | None,
+        Meta(description="The provider that it is about; null for a finding about the file or the root."),
+    ]
+
+    @classmethod
+    def of(cls, finding: Finding) -> ProviderFindingJson:
+        """Describe a finding."""
+        provider = str(finding.provider) if finding.provider is not None else None
+        return cls(**asdict(FindingJson.of(finding)), provider=provider)
+
+
+class HealthRootJson(JsonStruct, frozen=True):
+    """A root with its findings."""
+
+    path: RootPath
+    lock_file: Annotated[str | None, Meta(description="Null without a lock file.")]
+    tool: ToolName
+    findings: list[ProviderFindingJson]
+
+    @classmethod
+    def of(cls, root: RootReview) -> HealthRootJson:
+        """Describe a root."""
+        return cls(
+            path=root.path,
+            lock_file=root.lock_file if root.new.exists else None,
+            tool=root.tool.name,
+            findings=[ProviderFindingJson.of(finding) for finding in root.findings],
+        )
+
+
+class CheckJson(JsonStruct, frozen=True):
+    """The roots that a check concerns."""
+
+    id: Annotated[str, Meta(pattern="^[a-z-]+$")]
+    title: str
+    rules: Annotated[list[RuleId], Meta(min_length=1)]
+    severity: Annotated[ShownSeverity | None, Meta(description="The worst of its findings.")]
+    locks: Annotated[Count, Meta(description="The number of roots with a finding.")]
+    providers: Annotated[
+        Count, Meta(description="The number of providers in the findings; 0 where they are about files.")
+    ]
+    unknown: Annotated[Count, Meta(description="The number of roots of which it cannot say.")]
+    reason: Annotated[str | None, Meta(description="Why it cannot say, or why it was not checked.")]
+    command: Annotated[
+        str | None, Meta(description="The command that acts on all its roots at once, as a shell reads it.")
+    ]
+
+    @classmethod
+    def of(cls, result: CheckResult, health: Health) -> CheckJson:
+        """Describe a check's result."""
+        return cls(
+            id=result.check.id,
+            title=result.check.title,
+            rules=list(result.check.rules),
+            severity=result.severity,
+            locks=len(result.roots),
+            providers=len(result.providers),
+            unknown=result.unknown,
+            reason=result.reason or None,
+            command=shell_words(command_words(result, health)) or None,
+        )
+
+
+class VersionSpreadJson(JsonStruct, frozen=True):
+    """A version, and the number of roots that lock it."""
+
+    version: str
+    roots: FromOne
+
+
+class SpreadJson(JsonStruct, frozen=True):
+    """The locked versions of a provider, the newest first."""
+
+    provider: str
+    versions: Annotated[list[VersionSpreadJson], Meta(min_length=1)]
+
+    @classmethod
+    def of(cls, spread: Spread) -> SpreadJson:
+        """Describe a spread."""
+        return cls(str(spread.provider), [VersionSpreadJson(str(version), roots) for version, roots in spread.versions])
+
+
+class HealthSummaryJson(JsonStruct, frozen=True):
+    """All roots in numbers."""
+
+    roots: Count
+    ok: Annotated[Count, Meta(description="Roots without a warning or worse, of which every check could be made.")]
+    unknown: Annotated[Count, Meta(description="Roots without a warning or worse, of which some check cannot say.")]
+    locks: Annotated[Count, Meta(description="Lock files on disk.")]
+    providers: Count
+    versions: Annotated[Count, Meta(description="Distinct pairs of provider and version.")]
+    findings: SeverityCountsJson
+    verdict: Annotated[str, one_of("block", "warn", "unknown", "ok")]
+
+
+class HealthDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """The health of roots."""
+
+    run: RunJson
+    roots: list[HealthRootJson]
+    checks: Annotated[list[CheckJson], Meta(description="One item for every check, in the order of the text report.")]
+    spread: list[SpreadJson]
+    summary: HealthSummaryJson
+
+    @classmethod
+    def of(cls, health: Health) -> HealthDocument:
+        """Return the document of a scan."""
+        review = health.review
+        return cls(
+            run=RunJson.of(review),
+            roots=[HealthRootJson.of(root) for root in review.roots],
+            checks=[CheckJson.of(result, health) for result in health.checks],
+            spread=[SpreadJson.of(one) for one in health.spread],
+            summary=HealthSummaryJson(
+                roots=len(review.roots),
+                ok=health.ok,
+                unknown=health.unknown,
+                locks=review.lock_files,
+                providers=len(health.spread),
+                versions=sum(len(one.versions) for one in health.spread),
+                findings=SeverityCountsJson.of(review),
+                verdict=health.verdict,
+            ),
+        )

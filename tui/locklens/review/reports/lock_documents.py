@@ -1,0 +1,346 @@
+"""All that is locked as JSON documents of schema 1: hashes with their proof, and signers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from locklens.policy.model import InstallPath  # noqa: TC001  # evaluated by msgspec
+from locklens.review.model import HashCount, Proof, Unverified
+from locklens.review.reports.documents import (
+    Count,
+    FromOne,
+    JsonStruct,
+    PackageOrPlace,
+    RootPath,
+    RunJson,
+    ToolName,
+    keyed_by,
+)
+from locklens.review.reports.review_objects import (
+    EvidenceJson,
+    FindingJson,
+    HashJson,
+    KeyJson,
+    ReviewVerdict,
+    RuleId,
+    SignerJson,
+    explained,
+)
+from locklens.trust import Tier  # noqa: TC001  # evaluated by msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.policy import Policy
+    from locklens.review.coverage import PathCover, ProviderCoverage
+    from locklens.review.keys import PastUse, SignerUses, Use
+    from locklens.review.model import Change, Review, RootReview
+    from locklens.review.reports.documents import PackageJson
+
+    Packages = Mapping[tuple[str, ProviderAddress], Sequence[PackageJson]]
+    Past = Mapping[str, Sequence[PastUse]]
+
+
+class PathCoverJson(JsonStruct, frozen=True):
+    """The platforms that can be installed on one install path."""
+
+    path: InstallPath
+    covered: Annotated[list[str], Meta(description="Platforms that can be installed on this path.")]
+    missing: Annotated[list[str], Meta(description="Platforms that cannot.")]
+    unknown: Annotated[
+        list[str], Meta(description="Platforms of which a locked hash of unknown platform may or may not be.")
+    ]
+
+    @classmethod
+    def of(cls, one: PathCover) -> PathCoverJson:
+        """Describe the coverage of a path."""
+        return cls(path=one.path, covered=list(one.covered), missing=list(one.missing), unknown=list(one.doubtful))
+
+
+class CoverageJson(JsonStruct, frozen=True):
+    """The platforms that a provider's locked hashes can install."""
+
+    platforms: Annotated[
+        list[str],
+        Meta(description="The required platforms; without any, those that are known of the locked hashes."),
+    ]
+    wanted: Annotated[bool, Meta(description="True if the policy requires the platforms.")]
+    covered: Annotated[list[str], Meta(description="Platforms that can be installed on every path.")]
+    paths: list[PathCoverJson]
+
+    @classmethod
+    def of(cls, provider: ProviderCoverage) -> CoverageJson:
+        """Describe a provider's coverage."""
+        return cls(
+            platforms=list(provider.platforms),
+            wanted=provider.is_wanted,
+            covered=list(provider.covered),
+            paths=[PathCoverJson.of(one) for one in provider.paths],
+        )
+
+
+class LockedProviderJson(JsonStruct, frozen=True):
+    """A locked provider with the proof of each of its hashes."""
+
+    provider: str
+    version: str
+    line: FromOne
+    explained: Annotated[
+        Count, Meta(description="Locked hashes that are signed, computed or reported by the registry.")
+    ]
+    unverified: Annotated[
+        Count, Meta(description="Locked hashes that are neither signed nor computed from a signed package.")
+    ]
+    coverage: CoverageJson
+    hashes: list[HashJson]
+    packages: Annotated[
+        list[PackageOrPlace] | None,
+        Meta(
+            description="With --verify: the packages of this machine, each compared with the locked hashes, "
+            "and the places that were not looked at; otherwise null."
+        ),
+    ]
+    signer: SignerJson | None
+    evidence: EvidenceJson | None
+    findings: list[FindingJson]
+
+    @classmethod
+    def of(cls, change: Change, policy: Policy, packages: Sequence[PackageJson] | None) -> LockedProviderJson:
+        """Describe a change with a new side."""
+        from locklens.review.coverage import coverage
+
+        assert change.new is not None
+        counts = HashCount.of(change.locked)
+        return cls(
+            provider=str(change.address),
+            version=str(change.new.version),
+            line=change.new.line,
+            explained=explained(counts),
+            unverified=counts.unverified,
+            coverage=CoverageJson.of(coverage(change, policy)),
+            hashes=[HashJson.of(fact) for fact in change.locked],
+            packages=None if packages is None else list(packages),
+            signer=SignerJson.of(change.new_signer),
+            evidence=EvidenceJson.of(change.evidence),
+            findings=[FindingJson.of(finding) for finding in change.findings],
+        )
+
+
+class LockedRootJson(JsonStruct, frozen=True):
+    """A lock file with all of its providers."""
+
+    path: RootPath
+    lock_file: str
+    tool: ToolName
+    providers: list[LockedProviderJson]
+    findings: list[FindingJson]
+
+    @classmethod
+    def of(cls, root: RootReview, policy: Policy, packages: Packages | None) -> LockedRootJson:
+        """Describe a root."""
+        return cls(
+            path=root.path,
+            lock_file=root.lock_file,
+            tool=root.tool.name,
+            providers=[
+                LockedProviderJson.of(
+                    change, policy, packages.get((root.lock_file, change.address), []) if packages else None
+                )
+                for change in root.changes
+                if change.new is not None
+            ],
+            findings=[FindingJson.of(finding) for finding in root.findings],
+        )
+
+
+class RequiredPlatformJson(JsonStruct, frozen=True):
+    """A platform that the policy requires, and why."""
+
+    platform: str
+    why: str
+
+
+class LocalPathsJson(JsonStruct, frozen=True):
+    """Install paths of the CLI configuration, which count for this machine's platform where the policy names none."""
+
+    platform: str | None
+    install_paths: list[InstallPath]
+
+
+class CoveragePolicyJson(JsonStruct, frozen=True):
+    """What the policy requires of locked hashes."""
+
+    platforms: list[RequiredPlatformJson]
+    install_paths: list[InstallPath]
+    local: LocalPathsJson
+
+    @classmethod
+    def of(cls, policy: Policy) -> CoveragePolicyJson:
+        """Describe a policy."""
+        return cls(
+            platforms=[RequiredPlatformJson(str(one.platform), one.why) for one in policy.platforms],
+            install_paths=list(policy.paths_in_order),
+            local=LocalPathsJson(
+                platform=str(policy.local_platform) if policy.local_platform else None,
+                install_paths=sorted(policy.local_paths),
+            ),
+        )
+
+
+class HashesSummaryJson(JsonStruct, frozen=True):
+    """All locked hashes in numbers."""
+
+    hashes: Annotated[Count, Meta(description="Locked hashes of all roots.")]
+    explained: Annotated[Count, Meta(description="Those that are signed, computed or reported by the registry.")]
+    unverified_hashes: Annotated[
+        Count, Meta(description="Those that are neither signed nor computed from a signed package.")
+    ]
+    proofs: Annotated[
+        dict[str, FromOne],
+        keyed_by(Proof),
+        Meta(description="Locked hashes by proof; a proof that no hash has is left out."),
+    ]
+    unverified: Unverified | None
+    verdict: ReviewVerdict
+
+
+class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """The proof of each locked hash."""
+
+    run: RunJson
+    policy: CoveragePolicyJson
+    roots: list[LockedRootJson]
+    summary: HashesSummaryJson
+
+    @classmethod
+    def of(cls, review: Review, *, packages: Packages | None = None) -> HashesDocument:
+        """Return the document.
+
+        Args:
+            review: One with unchanged providers.
+            packages: The packages on this machine, by lock file and provider; None if not compared.
+        """
+        facts = [fact for root in review.roots for change in root.changes for fact in change.locked]
+        counts = HashCount.of(facts)
+        return cls(
+            run=RunJson.of(review),
+            policy=CoveragePolicyJson.of(review.policy),
+            roots=[LockedRootJson.of(root, review.policy, packages) for root in review.roots],
+            summary=HashesSummaryJson(
+                hashes=len(facts),
+                explained=explained(counts),
+                unverified_hashes=counts.unverified,
+                proofs=dict(Counter(fact.proof.value for fact in facts)),
+                unverified=review.unverified,
+                verdict=review.verdict,
+            ),
+        )
+
+
+class UseJson(JsonStruct, frozen=True):
+    """A locked release of a signer."""
+
+    provider: str
+    version: str
+    lock_files: list[str]
+    as_of: str | None
+    problem: Annotated[str | None, Meta(description="Why the signer is unknown; null if it is known.")]
+    doubts: Annotated[
+        list[RuleId],
+        Meta(description="Rules of findings about locked hashes that are not in the signed release."),
+    ]
+
+    @classmethod
+    def of(cls, use: Use) -> UseJson:
+        """Describe a use."""
+        return cls(
+            provider=str(use.address),
+            version=use.version,
+            lock_files=list(use.lock_files),
+            as_of=use.as_of,
+            problem=use.problem or None,
+            doubts=list(use.doubts),
+        )
+
+
+class PastUseJson(JsonStruct, frozen=True):
+    """A release that was locked before, with the last commit that has it."""
+
+    provider: str
+    version: str
+    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}([0-9a-f]{24})?$")]
+    date: str
+    tier: Tier
+    key: KeyJson | None
+    problem: str | None
+
+    @classmethod
+    def of(cls, use: PastUse) -> PastUseJson:
+        """Describe an earlier use."""
+        return cls(
+            provider=str(use.address),
+            version=use.version,
+            commit=use.commit,
+            date=use.date,
+            tier=use.tier,
+            key=KeyJson.of(use.key) if use.key is not None else None,
+            problem=use.problem or None,
+        )
+
+
+class SignerUsesJson(JsonStruct, frozen=True):
+    """A signer with all locked releases that it signed."""
+
+    tier: Tier
+    key: Annotated[KeyJson | None, Meta(description="Null for unsigned releases and unknown signers.")]
+    uses: Annotated[list[UseJson], Meta(min_length=1)]
+    history: Annotated[
+        list[PastUseJson] | None,
+        Meta(description="Versions that were locked before; null without --history, and without a key."),
+    ]
+
+    @classmethod
+    def of(cls, signer: SignerUses, past: Past | None) -> SignerUsesJson:
+        """Describe a signer; `past` as in `KeysDocument.of`."""
+        before = past.get(signer.key.fingerprint, ()) if past is not None and signer.key is not None else None
+        return cls(
+            tier=signer.tier,
+            key=KeyJson.of(signer.key) if signer.key is not None else None,
+            uses=[UseJson.of(use) for use in signer.uses],
+            history=None if before is None else [PastUseJson.of(use) for use in before],
+        )
+
+
+class KeysSummaryJson(JsonStruct, frozen=True):
+    """The verdict of the review."""
+
+    unverified: Unverified | None
+    verdict: ReviewVerdict
+
+
+class KeysDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """The signers of the locked releases."""
+
+    run: RunJson
+    signers: list[SignerUsesJson]
+    summary: KeysSummaryJson
+
+    @classmethod
+    def of(cls, review: Review, past: Past | None = None) -> KeysDocument:
+        """Return the document.
+
+        Args:
+            review: One with unchanged providers.
+            past: Earlier locked releases of each signer's providers, by the key's fingerprint; None if not looked up.
+        """
+        from locklens.review.keys import signers
+
+        return cls(
+            run=RunJson.of(review),
+            signers=[SignerUsesJson.of(one, past) for one in signers(review)],
+            summary=KeysSummaryJson(unverified=review.unverified, verdict=review.verdict),
+        )

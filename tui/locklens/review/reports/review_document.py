@@ -1,0 +1,280 @@
+"""A review as the JSON document of schema 1."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from locklens.review.model import Bump, ChangeKind, LockStatus, Unverified
+from locklens.review.reports.documents import (
+    Count,
+    FromOne,
+    JsonStruct,
+    RunJson,
+    ToolName,
+    keyed_by,
+    one_of,
+)
+from locklens.review.reports.review_objects import (
+    ConfigurationJson,
+    EvidenceJson,
+    FindingJson,
+    HashJson,
+    RequirementJson,
+    ReviewVerdict,
+    SignerJson,
+    explained,
+)
+from locklens.review.reports.words import severity_counts
+
+if TYPE_CHECKING:
+    from locklens.lockfile.model import Conflict, LockEntry
+    from locklens.review.model import Change, Review, RootReview, SideName
+
+_LISTED = [kind for kind in ChangeKind if kind is not ChangeKind.UNCHANGED]
+_FIRST = "Hashes that are locked for this release for the first time, also kept ones of another version, and are"
+Explained = Annotated[Count, Meta(description=f"{_FIRST} signed, computed or reported by the registry.")]
+NotVerified = Annotated[Count, Meta(description=f"{_FIRST} neither signed nor computed from a signed package.")]
+
+
+class SideJson(JsonStruct, frozen=True):
+    """A side of the comparison; revision is a full commit id."""
+
+    kind: Annotated[str, one_of("git", "worktree", "index", "file", "empty")]
+    name: str
+    revision: str | None
+
+    @classmethod
+    def of(cls, side: SideName) -> SideJson:
+        """Describe a side."""
+        return cls(kind=side.kind, name=side.name, revision=side.revision)
+
+
+class EntryJson(JsonStruct, frozen=True):
+    """One provider's block of a lock file."""
+
+    version: str
+    constraints: str
+    hashes: list[str]
+    line: FromOne
+
+    @classmethod
+    def of(cls, entry: LockEntry | None) -> EntryJson | None:
+        """Describe an entry; None for none."""
+        if entry is None:
+            return None
+        return cls(str(entry.version), entry.constraints, list(entry.hashes), entry.line)
+
+
+class LocatedEntryJson(JsonStruct, frozen=True):
+    """An entry with its provider."""
+
+    provider: str
+    version: str
+    constraints: str
+    hashes: list[str]
+    line: FromOne
+
+    @classmethod
+    def of(cls, entry: LockEntry) -> LocatedEntryJson:
+        """Describe an entry."""
+        return cls(str(entry.address), str(entry.version), entry.constraints, list(entry.hashes), entry.line)
+
+
+class MarkerJson(JsonStruct, frozen=True):
+    """One conflict that git left in a lock file: its lines from 1, and what the markers call the sides."""
+
+    line: Count
+    separator_line: Count
+    end_line: Count
+    ours: str
+    theirs: str
+
+
+class ConflictJson(JsonStruct, frozen=True):
+    """A lock file that is not merged, with the entries of either side; no markers if the index has the conflict."""
+
+    markers: list[MarkerJson]
+    ours: list[LocatedEntryJson]
+    theirs: list[LocatedEntryJson]
+
+    @classmethod
+    def of(cls, conflict: Conflict | None) -> ConflictJson | None:
+        """Describe a conflict; None for none."""
+        if conflict is None:
+            return None
+        return cls(
+            markers=[
+                MarkerJson(one.line, one.separator_line, one.end_line, one.ours, one.theirs) for one in conflict.markers
+            ],
+            ours=[LocatedEntryJson.of(entry) for entry in conflict.ours.entries],
+            theirs=[LocatedEntryJson.of(entry) for entry in conflict.theirs.entries],
+        )
+
+
+class ChangedHashesJson(JsonStruct, frozen=True):
+    """The hashes of a change; kept ones are counted."""
+
+    added: list[HashJson]
+    removed: list[HashJson]
+    kept: Count
+    explained: Explained
+    unverified: NotVerified
+
+    @classmethod
+    def of(cls, change: Change) -> ChangedHashesJson:
+        """Describe a change."""
+        return cls(
+            added=[HashJson.of(fact) for fact in change.added],
+            removed=[HashJson.of(fact) for fact in change.removed],
+            kept=len(change.kept),
+            explained=explained(change.hashes),
+            unverified=change.hashes.unverified,
+        )
+
+
+class SignersJson(JsonStruct, frozen=True):
+    """The signers of both versions; null if unknown."""
+
+    old: SignerJson | None
+    new: SignerJson | None
+
+
+class ChangeJson(JsonStruct, frozen=True):
+    """The change of one provider; changes of several roots with one group are one decision."""
+
+    id: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    group: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    provider: str
+    kind: ChangeKind
+    moved_from: str | None
+    bump: Bump | None
+    old: EntryJson | None
+    new: EntryJson | None
+    hashes: ChangedHashesJson
+    signer: SignersJson
+    evidence: EvidenceJson | None
+    required_by: list[RequirementJson]
+    findings: list[FindingJson]
+
+    @classmethod
+    def of(cls, change: Change) -> ChangeJson:
+        """Describe a change."""
+        return cls(
+            id=change.id,
+            group=change.group,
+            provider=str(change.address),
+            kind=change.kind,
+            moved_from=str(change.moved_from) if change.moved_from else None,
+            bump=change.bump if change.kind is not ChangeKind.UNCHANGED else None,
+            old=EntryJson.of(change.old),
+            new=EntryJson.of(change.new),
+            hashes=ChangedHashesJson.of(change),
+            signer=SignersJson(old=SignerJson.of(change.old_signer), new=SignerJson.of(change.new_signer)),
+            evidence=EvidenceJson.of(change.evidence),
+            required_by=[RequirementJson.of(requirement) for requirement in change.required_by],
+            findings=[FindingJson.of(finding) for finding in change.findings],
+        )
+
+
+class RootJson(JsonStruct, frozen=True):
+    """One root module's lock file, compared; findings are those that concern no single change."""
+
+    path: str
+    lock_file: str
+    renamed_from: str | None
+    tool: ToolName
+    status: LockStatus
+    format_only: bool
+    configuration: ConfigurationJson
+    conflict: ConflictJson | None
+    changes: list[ChangeJson]
+    findings: list[FindingJson]
+
+    @classmethod
+    def of(cls, root: RootReview) -> RootJson:
+        """Describe a root."""
+        return cls(
+            path=root.path,
+            lock_file=root.lock_file,
+            renamed_from=root.renamed_from,
+            tool=root.tool.name,
+            status=root.status,
+            format_only=root.format_only,
+            configuration=ConfigurationJson.of(root.configuration),
+            conflict=ConflictJson.of(root.new.conflict),
+            changes=[ChangeJson.of(change) for change in root.changes],
+            findings=[FindingJson.of(finding) for finding in root.findings],
+        )
+
+
+class AddedHashesJson(JsonStruct, frozen=True):
+    """The number of added hashes of all changes."""
+
+    added: Count
+    explained: Explained
+    unverified: NotVerified
+
+
+class SeverityCountsJson(JsonStruct, frozen=True):
+    """The number of findings of each severity, without accepted ones; one about the same change counts once."""
+
+    block: Count
+    warn: Count
+    info: Count
+
+    @classmethod
+    def of(cls, review: Review) -> SeverityCountsJson:
+        """Count the findings of a review."""
+        return cls(**{severity.value: count for severity, count in severity_counts(review).items()})
+
+
+class ReviewSummaryJson(JsonStruct, frozen=True):
+    """The whole review in numbers; changes are counted by kind, and a kind of none is left out."""
+
+    changes: Annotated[dict[str, FromOne], keyed_by(_LISTED)]
+    distinct_changes: Count
+    hashes: AddedHashesJson
+    findings: SeverityCountsJson
+    accepted: Count
+    unverified: Unverified | None
+    verdict: ReviewVerdict
+
+    @classmethod
+    def of(cls, review: Review) -> ReviewSummaryJson:
+        """Count a review."""
+        changes, hashes = review.changes, review.hashes
+        return cls(
+            changes=dict(Counter(change.kind.value for change in changes)),
+            distinct_changes=len({change.group for change in changes}),
+            hashes=AddedHashesJson(hashes.total, explained(hashes), hashes.unverified),
+            findings=SeverityCountsJson.of(review),
+            accepted=review.accepted,
+            unverified=review.unverified,
+            verdict=review.verdict,
+        )
+
+
+class ReviewDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """A review: the changes of the lock files, judged. Findings are those that concern no root."""
+
+    run: RunJson
+    base: SideJson
+    head: SideJson
+    findings: list[FindingJson]
+    roots: list[RootJson]
+    summary: ReviewSummaryJson
+
+    @classmethod
+    def of(cls, review: Review) -> ReviewDocument:
+        """Return the document of a review."""
+        return cls(
+            run=RunJson.of(review),
+            base=SideJson.of(review.base),
+            head=SideJson.of(review.head),
+            findings=[FindingJson.of(finding) for finding in review.own_findings],
+            roots=[RootJson.of(root) for root in review.roots],
+            summary=ReviewSummaryJson.of(review),
+        )
