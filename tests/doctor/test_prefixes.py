@@ -145,7 +145,7 @@ def test_a_unit_is_named_by_the_prefix() -> None:
         for unit, line in zip(("core/terraform", "templates/certs/terraform"), pair, strict=True)
     ]
     errors = read_log("\n".join(mixed).encode()).errors
-    assert [(error.provider.rpartition("/")[2], error.units) for error in errors] == [
+    assert [(error.provider.rpartition("/")[2], error.folders) for error in errors] == [
         ("demo", ("core/terraform",)), ("netbox", ("templates/certs/terraform",)),
     ]  # fmt: skip
 

@@ -123,6 +123,8 @@ class Examined(Struct, frozen=True, dict=True):
         replaced: A folder of the package that was moved aside here, as reports show it; "" for none.
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
+        fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
+        asks_registry: True if this machine's settings let the tool ask a registry for the provider.
     """
 
     error: RecognisedError | None
@@ -149,6 +151,8 @@ class Examined(Struct, frozen=True, dict=True):
     hashes_of: str = ""
     is_offline: bool = False
     replaced: str = ""
+    fitting: tuple[str, ...] = ()
+    asks_registry: bool = True
 
     @property
     def is_path_of_run(self) -> bool:

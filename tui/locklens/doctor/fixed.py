@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.model import Basis, CauseVerdict
+from locklens.doctor.model import Basis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,12 @@ _OF_ENTRIES = frozenset(
 )  # fmt: skip
 """Errors of the version that is locked; others may name one that was about to be."""
 
+_OF_RELEASES = frozenset(
+    {"archive-checksum", "mirror-checksum", "sums-without-package", "sums-differ", "unknown-issuer", "bad-signature",
+     "broken-key", "not-signed", "registry-hashes", "package-damaged"}
+)  # fmt: skip
+"""Errors of a release, which was locked if an earlier commit locks it."""
+
 _OF_HASHES = frozenset({"local-package", "current-package", "shared-cache", "cached-package"})
 
 
@@ -28,8 +34,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         x: What is known.
         causes: The causes as they are judged now.
     """
-    if x.error is None or x.lock.conflict is not None or x.lock.problems:
-        return ""
+    if x.error is None or x.lock.conflict is not None or x.lock.problems or x.fitting:
+        return ""  # of a root that nobody names, nothing is known to be fixed
     kind, entry = x.error.kind, x.entry
     if kind == "lock-invalid":
         return "each lock file here can be read now" if x.lock.exists else ""
@@ -38,13 +44,20 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.error.version
         return f"{x.lock.path} no longer has {x.name} {x.error.version}" if is_gone else ""
     place = f"{x.lock.path}:{entry.line}"
-    if kind in _OF_ENTRIES and is_of_other_version(x):
+    if is_of_other_version(x) and (kind in _OF_ENTRIES or (kind in _OF_RELEASES and _was_locked(x))):
         return f"the lock file no longer has {x.name} {x.error.version}: {entry.version} is locked ({place})"
     if kind in {"not-locked", "provider-not-available"}:
         return f"{x.release} is locked now ({place})"
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
     return _changed(x, causes) if kind in _OF_HASHES else ""
+
+
+def _was_locked(x: Examined) -> bool:
+    """True if a commit has the version that the error names."""
+    return x.error is not None and any(
+        one.entry is not None and str(one.entry.version) == x.error.version for one in x.past
+    )
 
 
 def is_of_other_version(x: Examined) -> bool:
@@ -64,17 +77,35 @@ def _satisfied(x: Examined) -> str:
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     """Return how hashes or folders have changed, where nothing speaks for a cause any more."""
     assert x.entry is not None
-    holding = {CauseVerdict.YES, CauseVerdict.LIKELY}
-    if any(cause.verdict in holding and cause.basis is not Basis.GUESS for cause in causes):
+    before = x.past[0].entry if x.past else None
+    committed = frozenset(before.hashes) if before is not None and before.version == x.entry.version else None
+    now = frozenset(x.entry.hashes)
+    is_more = committed is not None and committed < now
+    if is_more and _accepts_release(x):
+        return f"the lock file has the hashes of today's {x.release} beside those of commit {x.past[0].commit[:12]}"
+    if any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes):
         return ""
     if x.replaced:
-        return f"{x.replaced} was moved aside"
-    before = x.past[0].entry if x.past else None
-    if before is None or before.version != x.entry.version:
-        return ""
-    committed, now = frozenset(before.hashes), frozenset(x.entry.hashes)
+        return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
     is_restored = any(one.entry is not None and frozenset(one.entry.hashes) == now for one in x.past[1:])
     # Hashes that were taken away or replaced by hand may be what the failing run met.
-    if committed == now or not (committed < now or is_restored):
+    if committed is None or committed == now or not (is_more or is_restored):
         return ""
     return f"the hashes of {x.release} differ from those of commit {x.past[0].commit[:12]}"
+
+
+def _accepts_release(x: Examined) -> bool:
+    """True if the package that a registry has today is locked, as far as a `zh` counts where it came from."""
+    path = x.incident.path
+    if path is not None and path.is_unpacked:
+        return False
+    wanted = {zh for platform, zh in x.platforms.items() if x.platform in {"", platform}}
+    return bool(wanted) and wanted <= x.packed
+
+
+def _can_come_again(x: Examined) -> bool:
+    """True if init can fetch what was moved aside: from a registry, or a place here that has a locked copy."""
+    assert x.entry is not None
+    locked = frozenset(x.entry.hashes)
+    sources = (one for one in x.packages if one.origin.kind in {"mirror", "plugin-cache"})
+    return x.asks_registry or any(one.hashes & locked for one in sources)

@@ -97,16 +97,22 @@ class NetworkReason(StrEnum):
     """The reason of a failed request, as the tool's message tells it."""
 
     CERTIFICATE = "the TLS certificate was not accepted"
+    PROXY_NAME = "the name of the proxy could not be resolved"
+    PROXY_DOWN = "the proxy could not be reached"
     PROXY = "the proxy refused"
     NAME = "the host name could not be resolved"
     REFUSED = "the connection was refused"
     BROKEN = "the connection broke"
     TIMEOUT = "no answer in time"
     DENIED = "access was denied"
-    LIMITED = "too many requests"
-    SERVER = "the server failed"
-    ABSENT = "the file does not exist on the server"
+    LIMITED = "too many requests (429)"
+    SERVER = "the server failed (5xx)"
+    ABSENT = "the file does not exist there (404)"
     FOREIGN_PAGE = "the answer was not the registry's"
+
+
+WARNINGS = frozenset({"entries-migrated", "lock-incomplete"})
+"""Kinds of messages that stop nothing; they stand behind those that do."""
 
 
 class RecognisedError(Struct, frozen=True):
@@ -123,7 +129,10 @@ class RecognisedError(Struct, frozen=True):
         reason: Of a failed request; None for none.
         hashes: `zh` and `h1` hashes in the message, in its order.
         line: Of its beginning in the log, from 1.
-        units: Names in brackets before its lines, such as Terragrunt's units, which are folders of roots.
+        folders: Where the tool ran, as the log tells: prefixes such as Terragrunt's units, `cd`, `-chdir=`, and the like.
+        reused: Providers that this run took from the lock file before it failed, as the log names them.
+        searched: Providers that this run chose a version for, since the lock file had none.
+        constraint: The version constraint in the message; "" for none.
     """
 
     kind: str
@@ -136,7 +145,10 @@ class RecognisedError(Struct, frozen=True):
     reason: NetworkReason | None = None
     hashes: tuple[str, ...] = ()
     line: int = 1
-    units: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    reused: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    constraint: str = ""
 
 
 class LogFacts(Struct, frozen=True):
@@ -197,6 +209,7 @@ class Cause(Struct, frozen=True):
         evidence: One sentence or several, without the last full stop.
         missing: The fact that would tell, and the way to it; "" for none.
         command: A command line that prints it on the failing machine; "" for none.
+        title: The cause in words, where its own title is too general; "" for that.
         as_of: Time of the oldest answer of a registry that was used, ISO 8601 in UTC; None without any.
         provider: The provider that it is about; "" for the lock file as a whole.
         basis: What the verdict rests on.
@@ -210,6 +223,12 @@ class Cause(Struct, frozen=True):
     provider: str = ""
     command: str = ""
     basis: Basis = Basis.FILES
+    title: str = ""
+
+    @property
+    def is_probable(self) -> bool:
+        """True if it is certain or likely."""
+        return self.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}
 
 
 class TrustCost(StrEnum):
@@ -301,6 +320,20 @@ class Onset(Struct, frozen=True):
     is_oldest: bool = False
 
 
+class ErrorPlace(Struct, frozen=True):
+    """The place of an error: its provider and roots as reports show them, `is_known` if the log or the user tells.
+
+    Attributes:
+        has_cause: True if a cause of it is certain or probable.
+    """
+
+    error: RecognisedError
+    examined: str
+    roots: tuple[str, ...]
+    is_known: bool
+    has_cause: bool
+
+
 class Diagnosis(Struct, frozen=True):
     """The result.
 
@@ -319,6 +352,7 @@ class Diagnosis(Struct, frozen=True):
         started_from: The finding or the failed plan that led here, in a sentence; "" for none.
         fixed: Why the error of the log is not to be expected any more, in a clause; "" where it still is.
         next_step: The command line to run next where it is fixed; "" for none.
+        places: The place of each error, in the order of the errors.
     """
 
     at: str
@@ -339,6 +373,7 @@ class Diagnosis(Struct, frozen=True):
     started_from: str = ""
     fixed: str = ""
     next_step: str = ""
+    places: tuple[ErrorPlace, ...] = ()
 
     def with_verdict(self, *verdicts: CauseVerdict) -> tuple[Cause, ...]:
         """Return the causes with one of some verdicts."""

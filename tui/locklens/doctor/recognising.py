@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from msgspec import DecodeError, Struct, ValidationError
@@ -11,9 +12,9 @@ from msgspec.structs import replace
 
 from locklens.doctor.catalogue import CATALOGUE, TITLES, squeezed
 from locklens.doctor.cleaning import clean_lines, decoded_log
-from locklens.doctor.model import LogFacts, NetworkReason, ReadLog, RecognisedError
+from locklens.doctor.model import WARNINGS, LogFacts, NetworkReason, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
-from locklens.hashes import pattern_of_hashes
+from locklens.hashes import pattern_of_hashes, zh_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,16 +78,55 @@ _INSTALLING = re.compile(
 )
 """The beginning of the tools' own messages about packages, without white space."""
 _GONE = re.compile(r"previously-\s?selected version (?P<version>\d[\w.+-]{0,80}) is")
+_MIGRATED = re.compile(r"\S{1,400} => (?=\S)")
+"""The old address of an entry that OpenTofu moves."""
 _OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
 _PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:{_OS})_(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])")
 _PLACE = re.compile(
     r"(?:existing cached package at|cached in|provider cache at|\(in|cannot search|on) "
     r"(?P<place>(?:[A-Za-z]:)?[\w./\\~ -]{1,300}?)(?=\)| does not| has a copy|[:,;]| line \d|$)"
 )
-_HOST = re.compile(
-    r"(?:could not connect to|[Tt]he host \"?|host |provider registry |registry )"
-    r"(?P<host>[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}(?::\d{1,5})?)"
+_HOST_NAME = r"(?P<host>(?:localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})(?::\d{1,5})?)"
+_ANSWERING = tuple(
+    map(
+        re.compile,
+        (
+            rf"returned from (?:https?://)?{_HOST_NAME}",
+            rf"{_HOST_NAME}: (?:bad response code|unsuccessful request)",
+            rf"(?:Get|Head|GET|HEAD|unsuccessful request to) \"?https?://{_HOST_NAME}",
+            rf"https?://{_HOST_NAME}(?=\S{{0,300}}: (?:bad response|4\d\d|5\d\d))",
+        ),
+    )
 )
+"""The host that a request went to, which may be a mirror or a host of packages."""
+_HOST = re.compile(rf"(?:could not connect to|[Tt]he host \"?|host |provider registry |registry ){_HOST_NAME}")
+_ABOUT_RUN = re.compile(
+    rf"^- (?:Reusing previous version of (?P<reused>{_ADDRESS.replace('?P<provider>', '?:')}) from"
+    rf"|Finding (?:latest version of )?(?P<searched>{_ADDRESS.replace('?P<provider>', '?:')})(?: versions matching|\.\.\.))"
+)
+"""A line of `init` about one provider that the root requires."""
+_BEGINS_RUN = re.compile(r"^Initializing (?:the backend|provider plugins|modules)")
+_STEP = re.compile(r"^##\[group\]Run ")
+_FOLDERS = tuple(
+    map(
+        re.compile,
+        (
+            r"\b(?:terraform|tofu|locklens)\b.{0,200}?\s--?chdir[= ][\"']?(?P<folder>[^\s\"';&|]{1,500})",
+            r"^(?:[$+#>%]{1,3} ?)?cd [\"']?(?P<folder>[^\s\"';&|]{1,500})[\"']?(?:$| ?(?:&&|;))",
+            r"^running \"[^\"]{1,500}\" in \"(?P<folder>[^\"]{1,500})\"",
+            r"\bdir: [`\"]?(?P<folder>[^`\"\s]{1,500})",
+            r"^working-directory: [\"']?(?P<folder>[^\"'\s]{1,500})",
+            r"--(?:terragrunt-)?working-dir[= ][\"']?(?P<folder>[^\s\"';&|]{1,500})",
+        ),
+    )
+)
+"""What names the folder of the run that follows: the tool's option, a shell, Atlantis, GitHub, Terragrunt."""
+_NAMING_FOLDERS = ("chdir", "cd ", "running ", "dir: ", "working-dir")
+_CONSTRAINT = re.compile(
+    r"(?:configured version constraint|given constraints|updated version constraints) \"?"
+    r"(?P<constraint>[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}(?:, ?[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}){0,20})"
+)
+_DIGESTS = re.compile(r"(?:unexpected SHA-256 hash|\(expected) (?P<digest>[0-9a-f]{64})")
 _HASH = re.compile(pattern_of_hashes())
 _TOOL = re.compile(r"\b(?P<tool>Terraform|OpenTofu) v(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[a-z0-9]{1,20})?)\b")
 _IMAGE = re.compile(
@@ -96,12 +136,12 @@ _IMAGE = re.compile(
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 _WORDS_OF_REASONS = {
     NetworkReason.CERTIFICATE: ("x509:", "certificate signed by unknown authority", "tls: failed to verify"),
-    NetworkReason.PROXY: ("proxyconnect", "proxy authentication required"),
+    NetworkReason.PROXY: ("proxy authentication required",),
     NetworkReason.NAME: ("no such host", "server misbehaving", "name resolution"),
     NetworkReason.REFUSED: ("connection refused", "actively refused"),
     NetworkReason.BROKEN: ("connection reset", "unexpected eof", "broken pipe"),
     NetworkReason.TIMEOUT: ("timeout", "deadline exceeded", "timed out"),
-    NetworkReason.DENIED: ("403 forbidden", "unauthorized", "response code: 401", "response code: 403"),
+    NetworkReason.DENIED: ("403 forbidden", "unauthorized", "authentication credentials", "response code: 401", "response code: 403"),
     NetworkReason.LIMITED: ("429 too many", "too many requests", "response code: 429"),
     NetworkReason.ABSENT: ("404 not found", "response code: 404"),
     NetworkReason.FOREIGN_PAGE: ("content-type", "failed to decode discovery", "invalid character '<'"),
@@ -124,13 +164,28 @@ class _Event(Struct):
 _EVENTS = Decoder(_Event)
 
 
+class _Run(Struct, frozen=True):
+    """A run of the tool, as far as the lines before an error tell: its folder, and the providers that it listed."""
+
+    first: int
+    folder: str = ""
+    reused: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+
+
 class _Block(Struct, frozen=True):
-    """Lines of one message; `is_error` if it begins as the tools' errors do, `unit` as of a line."""
+    """Lines of one message; `is_error` if it begins as the tools' errors do, `unit` the name before its lines."""
 
     lines: tuple[str, ...]
     number: int
     is_error: bool
     unit: str = ""
+    run: _Run = _Run(0)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folder that the lines name: the unit before each, or that of the run."""
+        return tuple(filter(None, (self.unit or self.run.folder,)))
 
     @property
     def text(self) -> str:
@@ -150,7 +205,7 @@ def read_log(data: bytes) -> ReadLog:
 
 def _errors_in(lines: Sequence[LogLine]) -> tuple[RecognisedError, ...]:
     """Return the known errors in lines, the reasons of others before their wrappers."""
-    found: dict[tuple[str, str, str], RecognisedError] = {}
+    found: dict[tuple[str, ...], RecognisedError] = {}
     known_blocks: dict[tuple[str, ...], tuple[RecognisedError, ...]] = {}
     for block in _blocks(lines):
         if block.lines not in known_blocks:
@@ -158,20 +213,18 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[RecognisedError, ...]:
                 known_blocks.clear()
             known_blocks[block.lines] = tuple(_recognised(block))
         for error in known_blocks[block.lines]:
-            key = (error.kind, error.provider, error.version)
-            known = found.setdefault(key, error)
-            if block.unit and block.unit not in known.units and len(known.units) < MOST_ERRORS:
-                found[key] = replace(known, units=(*known.units, block.unit))
+            key = (error.kind, error.provider, error.version, error.constraint)
+            run = block.run
+            known = found.setdefault(key, replace(error, reused=run.reused, searched=run.searched))
+            more = tuple(one for one in block.folders if one not in known.folders)
+            if more and len(known.folders) < MOST_ERRORS:
+                found[key] = replace(known, folders=(*known.folders, *more))
         if len(found) >= MOST_ERRORS:
             break
     return _without_wrappers(tuple(found.values()))
 
 
 _WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "mirroring-failed", "query-failed", "install-failed"})
-
-
-WARNINGS = frozenset({"entries-migrated", "lock-incomplete"})
-"""Kinds that stop nothing, behind those that do."""
 
 
 def _without_wrappers(errors: tuple[RecognisedError, ...]) -> tuple[RecognisedError, ...]:
@@ -188,7 +241,32 @@ def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
     if len(lines) < _LINES_OF_UNIT * len(units):
         units = {"": list(lines)}  # what is in brackets counts, and names nothing
     for unit, own in units.items():
-        yield from (replace(block, unit=unit) for block in _blocks_of(own))
+        runs = _runs(own)
+        for block in _blocks_of(own):
+            at = bisect_right(runs, block.number, key=lambda run: run.first)
+            yield replace(block, unit=unit, run=runs[at - 1] if at else _Run(0))
+
+
+def _runs(lines: Sequence[LogLine]) -> list[_Run]:
+    """Return the runs of the tool in lines, each from the line on that tells more about it."""
+    runs = [_Run(0)]
+    for line in lines:
+        text, last = line.text, runs[-1]
+        if not text.startswith(("- ", "Initializing ", "##[")) and not any(word in text for word in _NAMING_FOLDERS):
+            continue
+        folder = next((match["folder"] for one in _FOLDERS if (match := one.search(text))), "")
+        if folder or _STEP.match(text):
+            runs.append(_Run(line.number, folder))
+        elif _BEGINS_RUN.match(text) and (last.reused or last.searched):
+            if not text.startswith("Initializing provider plugins"):
+                runs.append(_Run(line.number, last.folder))
+        elif match := _ABOUT_RUN.match(text):
+            reused, searched = (tuple(filter(None, (match[name],))) for name in ("reused", "searched"))
+            if len(last.reused) + len(last.searched) < MOST_ERRORS:
+                runs.append(
+                    _Run(line.number, last.folder, (*last.reused, *reused), (*last.searched, *searched))
+                )
+    return runs
 
 
 def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
@@ -263,11 +341,11 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
     names = _names(text, tight)
     shown = redacted(text.partition("; for more information")[0].removeprefix("- "))
     shown = shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3].rstrip()}..."
-    reason = next(
-        (one for one, words in _WORDS_OF_REASONS.items() if any(word in text.lower() for word in words)), None
-    )
-    platform, place, host = _PLATFORM.search(text), _PLACE.search(text), _HOST.search(text)
+    platform, place, constraint = _PLATFORM.search(text), _PLACE.search(text), _CONSTRAINT.search(text)
+    host = next((match for one in _ANSWERING if (match := one.search(text))), None) or _HOST.search(text)
     hashes = tuple(dict.fromkeys(_HASH.findall("".join(text.split()) if not _HASH.search(text) else text)))
+    if row.kind == "sums-differ":
+        hashes = tuple(zh_of(match["digest"]) for match in _DIGESTS.finditer(text)) or hashes
     for provider, version in names:
         yield RecognisedError(
             row.kind,
@@ -277,10 +355,19 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
             platform[0] if platform else "",
             redacted(place["place"].strip()) if place else "",
             host["host"] if host else "",
-            reason,
+            _reason(text.lower()),
             hashes,
             number,
+            constraint=" ".join(constraint["constraint"].split()) if constraint else "",
         )
+
+
+def _reason(text: str) -> NetworkReason | None:
+    """Return the reason of a failed request; that of the proxy's own connection names the proxy."""
+    found = next((one for one, words in _WORDS_OF_REASONS.items() if any(word in text for word in words)), None)
+    if "proxyconnect" not in text or found in {NetworkReason.CERTIFICATE, NetworkReason.PROXY}:
+        return found
+    return NetworkReason.PROXY_NAME if found is NetworkReason.NAME else NetworkReason.PROXY_DOWN
 
 
 def _has_phrase(tight: str, row: CatalogueRow) -> bool:
@@ -299,6 +386,7 @@ def _has_phrase(tight: str, row: CatalogueRow) -> bool:
 def _names(text: str, tight: str) -> list[tuple[str, str]]:
     """Return the providers of a message with their versions; one pair of empty texts where it has none."""
     found: dict[str, str] = {}
+    text = _MIGRATED.sub(" ", text)
     for pattern in _PROVIDERS:
         for match in pattern.finditer(text):
             provider = match["provider"].rstrip(":.")

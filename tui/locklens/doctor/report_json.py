@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, TrustCost  # noqa: TC001  # by msgspec
-from locklens.doctor.report_words import missing_words, onset_words
-from locklens.doctor.sharing import shareable
+from locklens.doctor.redacting import shareable
+from locklens.doctor.report_text import missing_words, onset_words
 from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, ToolName, one_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from locklens.doctor.model import Cause, Diagnosis, Incident, RecognisedError, Remedy
 
 
@@ -22,11 +24,18 @@ class ErrorJson(JsonStruct, frozen=True):
     provider: str | None
     version: str | None
     text: str
+    roots: Annotated[list[str], Meta(description="The roots of the error; several where the log does not tell which.")]
 
     @classmethod
-    def of(cls, error: RecognisedError) -> ErrorJson:
+    def of(cls, error: RecognisedError, roots: Iterable[str]) -> ErrorJson:
         """Describe a recognised error."""
-        return cls(kind=error.kind, provider=error.provider or None, version=error.version or None, text=error.text)
+        return cls(
+            kind=error.kind,
+            provider=error.provider or None,
+            version=error.version or None,
+            text=error.text,
+            roots=list(roots),
+        )
 
 
 class IncidentJson(JsonStruct, frozen=True):
@@ -112,7 +121,7 @@ class DoctorDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
     def of(cls, diagnosis: Diagnosis, *, home: str = "") -> DoctorDocument:
         """Return the document of what can be shared; `home` is the user's home folder, "" for none."""
         shared = shareable(diagnosis, home=home)
-        notes = list(shared.notes)
+        notes, places = list(shared.notes), {one.error: one.roots for one in shared.places}
         if shared.onset is not None:
             notes.append(f"the entry is locked {onset_words(shared.onset)}")
         return cls(
@@ -120,7 +129,7 @@ class DoctorDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             fixed=shared.fixed or None,
             next=shared.next_step or None,
             run=RunJson.without_policy(at=shared.at, offline=shared.offline, notes=notes, hosts=shared.hosts),
-            errors=[ErrorJson.of(error) for error in shared.errors],
+            errors=[ErrorJson.of(error, places.get(error, ())) for error in shared.errors],
             facts=IncidentJson.of(shared.facts),
             causes=[CauseJson.of(cause) for cause in shared.causes],
             remedies=[RemedyJson.of(remedy) for remedy in shared.remedies],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.model import CauseVerdict
+from locklens.doctor.model import WARNINGS, CauseVerdict
 from locklens.doctor.report_words import (
     DO_NOT,
     NARROWED,
@@ -14,6 +14,7 @@ from locklens.doctor.report_words import (
     missing_words,
     narrowing,
     onset_words,
+    place_words,
     remedy_costs,
     tally,
     verdict_sentence,
@@ -48,12 +49,18 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     certainty = "OK" if is_clean(diagnosis) else diagnosis.certainty
     yield f"**{certainty}**: {prose(_code_free(verdict_sentence(diagnosis)))}"
     yield ""
+    places = {one.error: one for one in diagnosis.places}
     for error in diagnosis.errors:
-        yield f"- error `{error.kind}`: {code(error.text, _LONGEST)}"
+        place = places.get(error)
+        where = f" ({code(place_words(place), _LONGEST)})" if place is not None and len(places) > 1 else ""
+        label = "warning" if error.kind in WARNINGS else "error"
+        yield f"- {label} `{error.kind}`: {code(error.text, _LONGEST)}{where}"
     facts = diagnosis.facts
     ran = (facts.platform, " ".join(filter(None, (facts.tool, facts.tool_version))), facts.path and facts.path.value)
     yield f"- ran on: {', '.join(code(one) if one else 'unknown' for one in ran)}"
-    if facts.root is not None:
+    if facts.root is None and len(places) == 1:
+        yield f"- {code(place_words(diagnosis.places[0]), _LONGEST)}"
+    if facts.root is not None and len(places) < 2:
         others = f", and {len(diagnosis.same_entry)} more with the same entry" if diagnosis.same_entry else ""
         yield f"- root: {code(facts.root)} {code(diagnosis.examined)}{others}"
     if diagnosis.onset is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from locklens.doctor.model import CauseVerdict
+from locklens.doctor.model import WARNINGS, CauseVerdict
 from locklens.doctor.report_words import (
     DO_NOT,
     NARROWED,
@@ -14,12 +14,14 @@ from locklens.doctor.report_words import (
     is_clean,
     narrowing,
     onset_words,
+    place_words,
     remedy_costs,
+    same_entry_words,
     tally,
     verdict_sentence,
 )
 from locklens.doctor.sharing import LEFT_OUT, shareable
-from locklens.text import Painted, counted, listing, page
+from locklens.text import Painted, counted, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,13 +59,17 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
         return
     if diagnosis.started_from:
         yield from _labelled("FROM", diagnosis.started_from)
-    for error in diagnosis.errors[:_ERRORS_SHOWN]:
-        yield from _labelled("ERROR", f"[{error.kind}] {error.text}")
+    places = {one.error: one for one in diagnosis.places} if len(diagnosis.places) > 1 else {}
+    for number, error in enumerate(diagnosis.errors[:_ERRORS_SHOWN]):
+        label = "WARNING" if error.kind in WARNINGS else "ERROR"
+        yield from _labelled(label, f"[{error.kind}] {error.text}")
+        if not number and diagnosis.advice:
+            yield from _labelled("", diagnosis.advice)
+        if (place := places.get(error)) is not None:
+            yield from _labelled("", place_words(place))
     if len(diagnosis.errors) > _ERRORS_SHOWN:
         yield from _labelled("", f"and {counted(len(diagnosis.errors) - _ERRORS_SHOWN, 'more error')}")
-    if diagnosis.advice:
-        yield from _labelled("", diagnosis.advice)
-    yield from _facts(diagnosis)
+    yield from _facts(diagnosis, has_places=bool(places))
     yield ""
     certainty = f"[{'OK' if is_clean(diagnosis) else diagnosis.certainty}]"
     words = wrap(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL) or [""]
@@ -87,7 +93,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
     yield from _rest(diagnosis)
 
 
-def _facts(diagnosis: Diagnosis) -> Iterator[Line]:
+def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line]:
     facts, told = diagnosis.facts, dict(diagnosis.facts.sources)
 
     def fact(name: str, value: str | None, option: str) -> str:
@@ -100,12 +106,13 @@ def _facts(diagnosis: Diagnosis) -> Iterator[Line]:
         f"path {fact('path', facts.path.value if facts.path else None, '--install-path')}",
     ]
     yield from _labelled("RAN ON", ", ".join(ran))
+    if has_places:
+        return
     if facts.root is not None:
-        count = 1 + len(diagnosis.same_entry)
-        entry = f"; the same entry in {count} of {counted(diagnosis.roots, 'root')}" if diagnosis.roots else ""
-        others = f", also {listing(list(diagnosis.same_entry))}" if diagnosis.same_entry else ""
         subject = f"  {diagnosis.examined}" if diagnosis.examined else ""
-        yield from _labelled("ROOT", f"{facts.root}{subject}{entry}{others}")
+        yield from _labelled("ROOT", f"{facts.root}{subject}{same_entry_words(diagnosis)}")
+    elif diagnosis.places:
+        yield from _labelled("ROOT", place_words(diagnosis.places[0]).removeprefix("root "))
 
 
 def _cause(cause: Cause) -> Iterator[Line]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.doctor.model import CauseId, CauseVerdict, Certainty, TrustCost
-from locklens.text import counted, size_words
+from locklens.text import counted, listing, size_words
 
 if TYPE_CHECKING:
-    from locklens.doctor.model import Cause, Diagnosis, Onset, Remedy
+    from locklens.doctor.model import Cause, Diagnosis, ErrorPlace, Onset, Remedy
 
 TITLES_OF_CAUSES = {
     CauseId.LOCK_SYNTAX: "the lock file cannot be read",
@@ -45,7 +45,24 @@ DO_NOT = "Do not do this"
 
 def cause_title(cause: Cause) -> str:
     """Return a cause in words."""
-    return TITLES_OF_CAUSES[cause.id]
+    return cause.title or TITLES_OF_CAUSES[cause.id]
+
+
+def place_words(place: ErrorPlace) -> str:
+    """Return the root of an error, or those that the log fits."""
+    if place.is_known:
+        return f"root {listing(list(place.roots))}  {place.examined}".rstrip()
+    return f"root ?  {place.examined}; the log does not tell which, and fits {listing(list(place.roots), 8)}"
+
+
+def same_entry_words(diagnosis: Diagnosis) -> str:
+    """Return which other roots have the entry."""
+    if not diagnosis.roots:
+        return ""
+    if not diagnosis.same_entry:
+        return "; only this root has the entry" if diagnosis.roots > 1 else ""
+    count = 1 + len(diagnosis.same_entry)
+    return f"; the same entry in {count} of {diagnosis.roots} roots, also {listing(list(diagnosis.same_entry))}"
 
 
 def missing_words(cause: Cause) -> str:
@@ -54,31 +71,46 @@ def missing_words(cause: Cause) -> str:
 
 
 def verdict_sentence(diagnosis: Diagnosis) -> str:
-    """Return the verdict in one sentence, without its certainty."""
+    """Return the verdict in one sentence or several, without its certainty."""
     if diagnosis.fixed:
-        return f"{diagnosis.fixed[0].upper()}{diagnosis.fixed[1:]}: run init again."
-    chief = diagnosis.with_verdict(CauseVerdict.YES) or diagnosis.with_verdict(CauseVerdict.LIKELY)
-    if not diagnosis.errors and not chief:
-        unchecked = len(diagnosis.with_verdict(CauseVerdict.UNKNOWN))
-        rest = f"; {unchecked} of {counted(len(diagnosis.causes), 'cause')} could not be checked" if unchecked else ""
-        return f"No cause for an error was found{rest}."
+        return f"{_capital(diagnosis.fixed)}: run init again."
+    certain = diagnosis.with_verdict(CauseVerdict.YES)
+    chief = certain or diagnosis.with_verdict(CauseVerdict.LIKELY)
     if not chief:
-        unknown = diagnosis.with_verdict(CauseVerdict.UNKNOWN)
-        if not unknown:
-            return f"None of the tested causes holds; {diagnosis.advice}." if diagnosis.advice else _NO_CAUSE
-        return (
-            f"Could be one of {len(unknown)} causes." if len(unknown) > 1 else f"Could be: {cause_title(unknown[0])}."
-        )
-    titles = [cause_title(cause) for cause in chief[:2]]
-    link = "and" if chief[0].verdict is CauseVerdict.YES else "or"
-    joined = titles[0] if len(titles) == 1 else f"{titles[0]}, {link} {titles[1]}"
-    more = f" (and {len(chief) - 2} more)" if len(chief) > 2 else ""
+        return _without_cause(diagnosis)
+    titles = list(dict.fromkeys(cause_title(cause) for cause in (chief if certain else chief[:2])))
+    link = ", and " if certain else ", or "
+    joined = link.join(titles)
+    more = f" (and {len(chief) - 2} more)" if len(chief) > 2 and not certain else ""
     genuine = diagnosis.with_verdict(CauseVerdict.NO)
     is_genuine = any(cause.id is CauseId.REPUBLISHED for cause in genuine) and chief[0].id in {
         CauseId.H1_MISSING, CauseId.PLATFORM_MISSING,
     }  # fmt: skip
     ending = ". The locked packages are still those of the release." if is_genuine else "."
-    return f"{joined[0].upper()}{joined[1:]}{more}{ending}"
+    return f"{_capital(joined)}{more}{ending}{_unexplained(diagnosis)}"
+
+
+def _without_cause(diagnosis: Diagnosis) -> str:
+    unknown = diagnosis.with_verdict(CauseVerdict.UNKNOWN)
+    if not diagnosis.errors:
+        causes = counted(len(diagnosis.causes), "cause")
+        rest = f"; {len(unknown)} of {causes} could not be checked" if unknown else ""
+        return f"No cause for an error was found{rest}."
+    if not unknown:
+        return "No known cause fits."
+    return f"Could be one of {len(unknown)} causes." if len(unknown) > 1 else f"Could be: {cause_title(unknown[0])}."
+
+
+def _unexplained(diagnosis: Diagnosis) -> str:
+    """Return which errors no cause was found for, where others have one."""
+    left = [one.examined or one.error.kind for one in diagnosis.places if not one.has_cause]
+    return f" No cause was found for the error of {listing(list(dict.fromkeys(left)))}." if left else ""
+
+
+def _capital(text: str) -> str:
+    """Return a sentence with a capital, but for one that begins with an address or a path."""
+    first = text.partition(" ")[0]
+    return text if "/" in first else f"{text[0].upper()}{text[1:]}"
 
 
 def narrowing(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -86,9 +118,6 @@ def narrowing(diagnosis: Diagnosis) -> tuple[str, ...]:
     if diagnosis.fixed or diagnosis.has_cause:
         return ()
     return tuple(dict.fromkeys(filter(None, map(missing_words, diagnosis.with_verdict(CauseVerdict.UNKNOWN)))))
-
-
-_NO_CAUSE = "None of the tested causes holds."
 
 
 def is_clean(diagnosis: Diagnosis) -> bool:
@@ -121,7 +150,7 @@ def asked_words(diagnosis: Diagnosis) -> str:
         return "offline"
     asked = [one for one in diagnosis.hosts if one.asked]
     if asked and all(one.error for one in asked):
-        return "the registry did not answer"
+        return f"asked {asked[0].host}, without success: {asked[0].error}"
     return "checked against the registry" if asked else "no registry asked"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.fixed import fixed_words, is_of_other_version
 from locklens.doctor.judging import joined_causes, judge_causes, of_one_root
-from locklens.doctor.model import Diagnosis, Incident, ReadLog
+from locklens.doctor.model import Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
 from locklens.operations.doctor.downloads import is_of_download
 from locklens.operations.doctor.examining import Examiner
@@ -19,13 +20,14 @@ from locklens.operations.doctor.releases import look_up_entries
 from locklens.operations.doctor.remedies import Affected, not_offered_for, remedies_for, run_again
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
 from locklens.operations.own_packages import packages_words
+from locklens.text import listing
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
 
     from locklens.doctor.examined import Examined
-    from locklens.doctor.model import Cause
+    from locklens.doctor.model import Cause, RecognisedError, Remedy
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
 
@@ -123,15 +125,17 @@ def _diagnosed(
     affected = [
         Affected(examined, causes, finder.with_same_entry(one))
         for one, examined, causes in zip(
-            subjects, known, _judged(known, rules, is_named=bool(request.roots)), strict=True
+            subjects, known, _judged(known, rules), strict=True
         )
     ]
     past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
-    notes += dict.fromkeys(_of_other_version(one) for one in known if not fixed and is_of_other_version(one))
-    # What is locked now is not what the log is about.
-    affected = [replace(one, causes=()) if is_of_other_version(one.examined) and fixed else one for one in affected]
+    if not fixed:
+        notes += dict.fromkeys(_of_other_version(one) for one in known if is_of_other_version(one) and not one.fitting)
+        notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
+    # What is fixed has no cause any more: what is locked now is not what the log is about.
+    affected = [replace(one, causes=()) if fixed or words else one for one, words in zip_longest(affected, past)]
     causes = joined_causes((one.causes for one in affected), rules)
     named = [one for one in affected if one.causes and one.causes[0].id is causes[0].id] if causes else []
     chief = next(iter((*named, *affected)), None)
@@ -143,7 +147,7 @@ def _diagnosed(
         errors=read.errors,
         facts=found[0].incident if found else Incident(),
         causes=causes,
-        remedies=remedies_for(affected) if not fixed else tuple(map(run_again, affected[:1])),
+        remedies=remedies_for(affected) if not fixed else _run_again(affected),
         not_offered=not_offered_for(causes) if not fixed else (),
         onset=examiner.onset(chief.examined) if chief is not None else None,
         same_entry=chief.roots[1:] if chief is not None else (),
@@ -151,10 +155,36 @@ def _diagnosed(
         notes=(*notes, *answers.notes),
         examined=_headline(chief.examined) if chief is not None else "",
         fixed=fixed,
-        next_step=chief.next_step if fixed and chief is not None else "",
+        next_step=" && ".join(dict.fromkeys(one.next_step for one in affected)) if fixed else "",
+        places=_places(read.errors, affected),
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )
+
+
+def _run_again(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
+    """Return the step after a fix, for each root."""
+    by_root = {one.next_step: run_again(one) for one in affected}
+    return tuple(by_root.values())
+
+
+def _places(errors: Sequence[RecognisedError], affected: Sequence[Affected]) -> tuple[ErrorPlace, ...]:
+    """Return where each error is, and whether a cause of it was found."""
+    found = []
+    for error in errors:
+        own = [one for one in affected if one.examined.error == error]
+        if own:
+            roots = [root for one in own for root in one.examined.fitting or one.roots[:1]]
+            is_known = not any(one.examined.fitting for one in own)
+            has_cause = any(cause.is_probable for one in own for cause in one.causes)
+            headline = _headline(own[0].examined)
+            found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause))
+    return tuple(found)
+
+
+def _of_which_root(x: Examined) -> str:
+    """Return a note on a log that does not tell its root, where it fits several."""
+    return f"the log does not tell which root failed; it fits {listing(list(x.fitting), 8)}: name it with -- ROOT"
 
 
 def _of_other_version(x: Examined) -> str:
@@ -167,17 +197,12 @@ def _of_other_version(x: Examined) -> str:
     )
 
 
-def _judged(known: Sequence[Examined], rules: Sequence[str], *, is_named: bool) -> list[tuple[Cause, ...]]:
+def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause, ...]]:
     """Return the causes of each subject; of an error in roots with different entries, certain only what all have."""
     judged = [judge_causes(one, rules) for one in known]
-    if is_named:
-        return judged
-    for error in dict.fromkeys(one.error for one in known if one.error is not None and not one.error.units):
+    for error in dict.fromkeys(one.error for one in known if one.fitting):
         own = [number for number, one in enumerate(known) if one.error == error]
-        entries = {
-            (one.address, one.entry.contents if one.entry is not None else None) for one in map(known.__getitem__, own)
-        }
-        if len(entries) > 1 and error.provider:
+        if len(own) > 1 and error is not None and error.provider:
             for number, causes in zip(own, of_one_root([judged[number] for number in own]), strict=True):
                 judged[number] = causes
     return judged

@@ -108,7 +108,7 @@ class Examiner:
         path = request.path or _path_of(error, sources, told)
         if request.path is not None:
             told["path"] = "given"
-        root = self._checkout.shown(subject.root.path) if subject is not None else None
+        root = self._checkout.shown(subject.root.path) if subject is not None and not subject.fitting else None
         return Incident(tool or None, version or None, platform or None, path, root, tuple(told.items()))
 
     def _replaced(self, one: DoctorSubject, sources: Sources) -> str:
@@ -180,6 +180,8 @@ class Examiner:
             twins=twins,
             replaced=self._replaced(one, sources),
             is_offline=self._request.asking is None or self._request.asking.is_offline,
+            fitting=tuple(map(self._checkout.shown, one.fitting)),
+            asks_registry=sources.has_direct,
         )
 
     def _data(self, root: str) -> Path:

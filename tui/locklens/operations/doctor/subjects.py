@@ -12,16 +12,17 @@ from msgspec.structs import replace
 from locklens.addresses import AddressError
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.recognising import WARNINGS
+from locklens.doctor.model import WARNINGS
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import within
 from locklens.operations.root_modules import RootReader, folders_with_locks, lock_path, no_root, read_lock
 from locklens.project.git import Repository
 from locklens.project.sparsetree import SparseWorkTree
-from locklens.project.tree import WorkTree
+from locklens.project.tree import WorkTree, folder_of
+from locklens.versions.constraints import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import ExitStack
 
     from locklens.addresses import ProviderAddress
@@ -34,6 +35,18 @@ if TYPE_CHECKING:
 _MOST_READ = 200
 """Roots whose configuration is read to find the one that requires a provider that none locks."""
 
+
+_OF_CONFIGURATION = frozenset({"locked-mismatch", "lock-constraint", "no-matching-release"})
+"""Errors about what a root requires: equal entries of roots with different constraints are different cases."""
+
+_OF_UNLOCKED = frozenset({"not-locked", "provider-unknown", "no-matching-release"})
+"""Errors about a provider that the lock file does not have, or need not have."""
+
+_MOST_FOLDERS = 5_000
+"""Folders that are searched for roots without a lock file."""
+
+_MOST_PARTS = 30
+"""Names of a path in a log that are compared with folders here, the last ones."""
 
 _MOST_ENTRIES = 5
 """Different entries of one version that are examined: more tell nothing new about a log without a root."""
@@ -82,12 +95,17 @@ class Checkout(Struct, frozen=True):
 
 
 class DoctorSubject(Struct, frozen=True):
-    """A provider in a root, and the error about it; None for what is not known or not there."""
+    """A provider in a root, and the error about it; None for what is not known or not there.
+
+    Attributes:
+        fitting: The roots that the error may be of, relative to the top, where the log does not tell; () if it is known.
+    """
 
     error: RecognisedError | None
     root: Root
     address: ProviderAddress | None
     entry: LockEntry | None
+    fitting: tuple[str, ...] = ()
 
 
 class SubjectFinder:
@@ -106,6 +124,7 @@ class SubjectFinder:
         self._reader = RootReader(request.tool, request.test_directory, environ=request.environ)
         self._roots: dict[str, Root] = {}
         self._locks: dict[str, LockFile] = {}
+        self._known: list[str] | None = None
 
     def subjects(self) -> list[DoctorSubject]:
         """Return the subjects, those of the first error first.
@@ -195,27 +214,96 @@ class SubjectFinder:
         return found
 
     def _of_error(self, error: RecognisedError, named: list[str]) -> list[DoctorSubject]:
-        """Return the root that an error is of: the named ones, the current one, or those that have the entry."""
+        """Return the root that an error is of: the named one, that of the log, the current one, or all that it fits."""
         here = self._checkout.here
-        named = named or self._of_units(error)
-        candidates = named or ([here] if self._has_root(here) else list(self._checkout.locks))
-        if not candidates:
-            candidates = [here]
-        broken = [path for path in candidates if self.lock(path).problems]
+        told = named or self._of_folders(error) or ([here] if self._has_root(here) else [])
         if not error.provider:
-            chosen = named or broken or candidates
-            return self._of_no_provider(error, chosen[: None if named else 1])
-        fitting = [path for path in candidates if self._fits(path, error)] if not named else candidates
-        if not fitting and not named and error.version:
-            unversioned = replace(error, version="")
-            fitting = [path for path in candidates if self._fits(path, unversioned)]
-        if not fitting and not named:
-            fitting = [path for path in candidates[:_MOST_READ] if self._requires(path, error)][:1]
+            fitting = told or self._without_provider(error)
+            return _unsure(self._of_no_provider(error, fitting[: len(named) or 1]), () if told else fitting)
+        fitting = told or self._fitting(error) or [here]
+        if not told:
+            fitting = self._of_the_run(fitting, error)
         found = []
-        for path in (fitting if named else self._of_each_entry(fitting, error)) or (broken or candidates)[:1]:
+        for path in fitting if named else self._of_each_entry(fitting, error):
             root = self._root(path)
             address = self._address(error, root)
             found.append(DoctorSubject(error, root, address, root.lock.by_address.get(address) if address else None))
+        return _unsure(found, () if told else fitting)
+
+    def _without_provider(self, error: RecognisedError) -> list[str]:
+        """Return the roots that an error without a provider may be of: of the lock file, or of all that is required."""
+        locks = list(self._checkout.locks)
+        if not error.reused and not error.searched:
+            return [path for path in locks if self.lock(path).problems] or locks or [self._checkout.here]
+        return self._of_the_run(self._candidates(), error)
+
+    def _fitting(self, error: RecognisedError) -> list[str]:
+        """Return the roots that have the entry that an error names, or that require the provider without it."""
+        locks = self._checkout.locks
+        if error.kind in _OF_UNLOCKED or error.provider in error.searched:
+            requiring = [path for path in self._candidates() if self._requires(path, error)]
+            return [path for path in requiring if not self._fits(path, error)] or requiring
+        fitting = [path for path in locks if self._fits(path, error)]
+        if not fitting and error.version:
+            fitting = [path for path in locks if self._fits(path, replace(error, version=""))]
+        if not fitting:
+            fitting = [path for path in self._candidates() if self._requires(path, error)]
+        return fitting or [path for path in locks if self.lock(path).problems]
+
+    def _of_the_run(self, paths: list[str], error: RecognisedError) -> list[str]:
+        """Return those of some roots that the lines before the error fit; all where these lines fit none."""
+        if error.constraint:
+            paths = [path for path in paths if self._has_constraint(path, error)] or paths
+        if len(paths) > 1 and (error.reused or error.searched):
+            paths = [path for path in paths[:_MOST_READ] if self._is_listed(path, error)] or paths
+        return paths
+
+    def _has_constraint(self, path: str, error: RecognisedError) -> bool:
+        """True if the root has the constraints that the message names."""
+        root = self._root(path)
+        address = self._address(error, root)
+        if address is None:
+            return False
+        try:
+            wanted = frozenset(map(str, Constraints.parse(error.constraint).terms))
+        except ValueError:
+            return False
+        return wanted == frozenset(map(str, root.configuration.constraints(address).terms))
+
+    def _is_listed(self, path: str, error: RecognisedError) -> bool:
+        """True if a root requires the providers that the run listed, and no others; those searched for are not locked."""
+        root = self._root(path)
+        reused, searched = (
+            {_parsed(name, root.tool.parse_source) for name in names} for names in (error.reused, error.searched)
+        )
+        locked = set(root.lock.by_address)
+        required = set(root.configuration.required()) if root.configuration.complete else locked | searched
+        is_whole = bool(error.reused or error.searched) and required == (reused | searched)
+        return is_whole and reused <= locked and not searched & locked
+
+    def _candidates(self) -> list[str]:
+        """Return the roots of the repository: folders with a lock file, and those with a configuration of their own."""
+        if self._known is None:
+            locks = list(self._checkout.locks)
+            folders = self._configured_folders() if len(locks) < _MOST_READ else []
+            called = {
+                folder_of(one.file)
+                for path in (*locks[:_MOST_READ], *folders)
+                for one in self._root(path).configuration.requirements
+                if one.module
+            }
+            self._known = [*locks, *(path for path in folders if path not in locks and path not in called)]
+        return self._known
+
+    def _configured_folders(self) -> list[str]:
+        """Return folders with a configuration, as far as they are looked for."""
+        top, found = os.fspath(self._checkout.top), []
+        for number, (folder, below, files) in enumerate(os.walk(top)):
+            below[:] = sorted(name for name in below if not name.startswith(".") and name != "modules")
+            if any(name.endswith((".tf", ".tofu", ".tf.json", ".tofu.json")) for name in files):
+                found.append("" if folder == top else os.path.relpath(folder, top).replace(os.sep, "/"))
+            if number > _MOST_FOLDERS or len(found) >= _MOST_READ:
+                break
         return found
 
     def _of_no_provider(self, error: RecognisedError, paths: Iterable[str]) -> list[DoctorSubject]:
@@ -229,15 +317,28 @@ class SubjectFinder:
         root = self._root(path)
         return root.lock.exists or root.configuration.has_files
 
-    def _of_units(self, error: RecognisedError) -> list[str]:
-        """Return the roots whose folders the log's prefixes name, such as Terragrunt's units."""
+    def _of_folders(self, error: RecognisedError) -> list[str]:
+        """Return the roots whose folders the log names: of a path on another machine, its end counts."""
         found = []
-        for unit in error.units:
-            name = f"/{os.path.normpath(unit.partition('/.terragrunt-cache/')[0])}"
-            ends = [path for path in self._checkout.locks if path and name.endswith(f"/{path}")]
-            begins = [path for path in self._checkout.locks if f"/{path}".endswith(name)]
-            found += [max(ends, key=len)] if ends else begins if len(begins) == 1 else []
+        for folder in error.folders:
+            name = os.path.normpath(folder.partition("/.terragrunt-cache/")[0]).replace(os.sep, "/")
+            begins = [path for path in self._checkout.locks if f"/{path}".endswith(f"/{name}")]
+            ends = self._at_end_of(name)
+            found += [ends] if ends is not None else begins if len(begins) == 1 else []
+        file = folder_of(error.place)
+        if not found and file and file in self._checkout.locks:
+            found = [file]
         return list(dict.fromkeys(found))
+
+    def _at_end_of(self, name: str) -> str | None:
+        """Return the longest end of a path that is a root here; None without one."""
+        parts = [part for part in name.split("/") if part not in {"", ".", ".."}]
+        for start in range(max(0, len(parts) - _MOST_PARTS), len(parts)):
+            end = "/".join(parts[start:])
+            for path in dict.fromkeys((end, f"{self._checkout.here}/{end}".removeprefix("/"))):
+                if path in self._checkout.locks or (self._checkout.tree.has_folder(path) and self._has_root(path)):
+                    return path
+        return None
 
     def _of_each_entry(self, paths: Iterable[str], error: RecognisedError) -> list[str]:
         """Return the first root of each different entry: the log does not say of which it is."""
@@ -246,7 +347,10 @@ class SubjectFinder:
             lock = self.lock(path)
             address = _parsed(error.provider, (self._request.tool or lock.writer or TERRAFORM).parse_source)
             entry = lock.by_address.get(address) if address is not None else None
-            first.setdefault((str(entry.version), frozenset(entry.hashes)) if entry is not None else None, path)
+            state: object = (str(entry.version), frozenset(entry.hashes)) if entry is not None else path
+            if error.kind in _OF_CONFIGURATION and address is not None:
+                state = state, str(self._root(path).configuration.constraints(address))
+            first.setdefault(state, path)
         return list(first.values())[:_MOST_ENTRIES]
 
     def _requires(self, path: str, error: RecognisedError) -> bool:
@@ -270,6 +374,11 @@ class SubjectFinder:
             if twin in root.lock.by_address and twin is not None:
                 return twin
         return address
+
+
+def _unsure(subjects: list[DoctorSubject], fitting: Sequence[str]) -> list[DoctorSubject]:
+    """Return subjects with the roots that the error may be of, where there are several."""
+    return [replace(one, fitting=tuple(fitting)) for one in subjects] if len(fitting) > 1 else subjects
 
 
 def _with_error(subject: DoctorSubject, error: RecognisedError) -> DoctorSubject:
