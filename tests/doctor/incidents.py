@@ -156,7 +156,7 @@ TOLD = (
     Told(OT, "mirror-differs", "mirror-differs", LIKELY, False, (*MIRROR, *LINUX)),
     Told(TF, "platform-missing", "platform-missing", EITHER, options=LINUX),
     Told(OT, "platform-missing", "platform-missing", LIKELY, False, LINUX, words="only 2 zh"),
-    Told(TF, "republished", "republished", YES, options=LINUX),
+    Told(TF, "republished", "republished", LIKELY, options=LINUX),
     Told(OT, "republished", "republished", LIKELY, False),
     Told(TF, "hand-edit", "hand-edit", YES, words="has the hashes of 3.9.1"),
     Told(OT, "hand-edit", "hand-edit", YES, False, words="has the hashes of 3.9.1"),

@@ -99,7 +99,7 @@ def scenes() -> dict[str, Scene]:
         _scene("yanked", "version-gone"),
         _scene("registry-down", "registry-failed"),
         _scene("credentials", "credentials-missing"),
-        replace(damaged, incident=replace(damaged.incident, rules=(rule,))),
+        replace(damaged, incident=replace(damaged.incident, cause="package-altered", rules=(rule,))),
     ]
     return {scene.name: scene for scene in (*found, *_recognised_scenes())}
 

@@ -125,8 +125,8 @@ def test_json_output_is_read() -> None:
     [
         ("x509: certificate signed by unknown authority", NetworkReason.CERTIFICATE),
         ("proxyconnect tcp: dial tcp 10.0.0.1:3128: connect: connection refused", NetworkReason.PROXY_DOWN),
-            ("proxyconnect tcp: dial tcp: lookup proxy.corp.invalid: no such host", NetworkReason.PROXY_NAME),
-            ("Proxy Authentication Required", NetworkReason.PROXY),
+        ("proxyconnect tcp: dial tcp: lookup proxy.corp.invalid: no such host", NetworkReason.PROXY_NAME),
+        ("Proxy Authentication Required", NetworkReason.PROXY),
         ("dial tcp: lookup registry.terraform.io: no such host", NetworkReason.NAME),
         ("dial tcp 10.0.0.1:443: connect: connection refused", NetworkReason.REFUSED),
         ("read: connection reset by peer", NetworkReason.BROKEN),

@@ -40,6 +40,19 @@ def test_what_a_report_is_for_stays(text: str) -> None:
     assert redacted(text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X-JFrog-Art-Api: kangaroo",
+        'the password is "kangaroo"',
+        "password was 'kangaroo'",
+        "asked jo.kangaroo@corp.example",
+    ],
+)
+def test_words_that_a_name_or_a_sign_betrays(text: str) -> None:
+    assert "kangaroo" not in redacted(text)
+
+
 ALPHABET = string.ascii_letters + string.digits
 CONTEXTS = (
     "{}",

@@ -34,7 +34,7 @@ def add_doctor_options(parser: Parser) -> None:
     """Add the options of `doctor`."""
     parser.begin(
         "Find out why init or lock failed: read the log of the failing run, test each known cause, and name fixes. "
-        "Without a log, examine the root in the current folder. Nothing is written.",
+        "Without a log, examine the root in the current folder, else each root of the repository. Nothing is written.",
         "[OPTION...] [FILE|-] [-- ROOT...]",
         run_doctor,
         _check_doctor,

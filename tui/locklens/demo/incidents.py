@@ -121,6 +121,8 @@ _VIOLATED = (
     "locked provider registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 2.0; must "
     "use terraform init -upgrade to allow selection of new versions"
 )
+_NOWHERE = "provider registry.terraform.io/acme/demo was not found in any of the search locations - mirror"
+_UNKNOWN = "provider registry registry.terraform.io does not have a provider named registry.terraform.io/acme/dmeo"
 _INVALID = (
     "Argument or block definition required",
     "on .terraform.lock.hcl line 5, in provider: An argument or block definition is required here",
@@ -152,8 +154,21 @@ def _of_packages() -> tuple[SampleIncident, ...]:
         SampleIncident("h1-missing", local, history, options=proving),
         SampleIncident("platform-missing", current, (mac,), options=proving),
         SampleIncident("mirror-differs", local, whole, copies=(altered,), options=(*mirror, *proving)),
-        SampleIncident("cache-differs", _SHARED, whole, copies=(cached,), options=proving, variables=cache),
-        SampleIncident("plugin-corrupted", _not_installed(_CACHED), whole, copies=(installed, genuine), options=mirror),
+        SampleIncident(
+            "cache-differs",
+            _SHARED,
+            whole,
+            copies=(cached,),
+            options=("--plugin-cache", "cache", *proving),
+            variables=cache,
+        ),
+        SampleIncident(
+            "plugin-corrupted",
+            _not_installed(_CACHED),
+            whole,
+            copies=(installed, genuine),
+            options=(*mirror, "--package", f"{installed.folder}/{_ACME_DEMO}/1.4.2/{_LINUX}"),
+        ),
         SampleIncident("plugin-missing", _not_installed(_ABSENT), whole),
     )
 
@@ -190,7 +205,11 @@ def _conflict(lock: bytes) -> bytes:
 def _of_the_registry() -> tuple[SampleIncident, ...]:
     whole = (lock_file(_DEMO),)
     signed, arrived = (zh(_ACME_DEMO, "1.4.2", _LINUX, edition) for edition in ("", "altered on the way"))
-    checksum = _failed(f"archive has incorrect checksum {arrived} (expected {signed})")
+    tampered = zh(_ACME_DEMO, "1.4.2", _LINUX, "tampered")
+    checksum, altered = (
+        _failed(f"archive has incorrect checksum {one} (expected {signed})") for one in (arrived, tampered)
+    )
+    proving = ("--prove", "changed")
     expired, revoked = (
         _failed(f"error checking signature: openpgp: {words}") for words in ("signature expired", "key revoked")
     )
@@ -205,8 +224,15 @@ def _of_the_registry() -> tuple[SampleIncident, ...]:
         return (FaultRule(fault, TERRAFORM_HOST),)
 
     return (
-        SampleIncident("republished", _failed(_mismatch("current")), whole, rules=release(Fault.REPUBLISHED)),
-        SampleIncident("download-damaged", checksum, whole),
+        SampleIncident(
+            "republished",
+            _failed(_mismatch("current")),
+            whole,
+            rules=release(Fault.REPUBLISHED),
+            copies=(SampleCopy(f"{_ROOT}/.terraform/providers", _ACME_DEMO, "1.4.2"),),
+            options=proving,
+        ),
+        SampleIncident("download-damaged", checksum, whole, options=proving),
         SampleIncident("key-expired", expired, whole, rules=release(Fault.EXPIRED_SIGNATURE)),
         SampleIncident("key-revoked", revoked, whole, rules=release(Fault.REVOKED_KEY)),
         SampleIncident("key-changed", issuer, whole, rules=release(Fault.UNKNOWN_ISSUER)),
@@ -214,6 +240,9 @@ def _of_the_registry() -> tuple[SampleIncident, ...]:
         SampleIncident("registry-down", _query(_SERVER), whole, rules=host(Fault.SERVER_ERROR)),
         SampleIncident("proxy-or-ca", _query(_CERTIFICATE), whole),
         SampleIncident("credentials", refused, whole, rules=host(Fault.UNAUTHORIZED)),
+        SampleIncident("package-altered", altered, whole, rules=release(Fault.TAMPERED_PACKAGE), options=proving),
+        SampleIncident("mirror-lacks", _query(_NOWHERE), whole, options=("--mirror", "mirror")),
+        SampleIncident("wrong-source", _query(_UNKNOWN, "acme/dmeo"), whole, (("acme/dmeo", "~> 1.4"),)),
     )
 
 

@@ -193,6 +193,7 @@ CATALOGUE = (
         "Invalid provider hash set",
         "Invalid provider hash string",
         "on .terraform.lock.hcl line",
+        "/.terraform.lock.hcl line",
         causes=(_C.LOCK_SYNTAX, _C.BAD_MERGE),
         advice="the lock file cannot be read",
     ),
@@ -200,7 +201,7 @@ CATALOGUE = (
     _row(
         "archive-checksum",
         "archive has incorrect checksum zh:",
-        causes=(_C.DOWNLOAD_DAMAGED, _C.REPUBLISHED, _C.MIRROR_DIFFERS, _C.PROXY_OR_CA),
+        causes=(_C.DOWNLOAD_DAMAGED, _C.PACKAGE_ALTERED, _C.REPUBLISHED, _C.MIRROR_DIFFERS, _C.PROXY_OR_CA),
         advice="the file is not the one that the registry or the mirror names",
     ),
     _row(
@@ -208,19 +209,19 @@ CATALOGUE = (
         "provider package doesn't match the expected checksum",
         "provider package doesn't match the any of the expected checksums",
         causes=(_C.MIRROR_DIFFERS, _C.DOWNLOAD_DAMAGED, _C.REPUBLISHED),
-        advice="the mirror's index and its package differ: make the index anew",
+        advice="the mirror's index and its package differ: compare the package with the signed release first",
         path=PackagePath.NETWORK_MIRROR,
     ),
     _row(
         "sums-without-package",
         "checksum list has no SHA-256 hash for",
-        causes=(_C.YANKED, _C.REPUBLISHED),
+        causes=(_C.PLATFORM_MISSING, _C.YANKED, _C.REPUBLISHED),
         advice="the publisher's SHA256SUMS does not list the package: the release is broken",
     ),
     _row(
         "sums-differ",
         "checksum list has unexpected SHA-256 hash",
-        causes=(_C.REPUBLISHED, _C.DOWNLOAD_DAMAGED),
+        causes=(_C.REPUBLISHED, _C.REGISTRY_DOWN),
         advice="SHA256SUMS and the registry's answer differ: a release that was published again, or a stale registry",
     ),
     _row(
@@ -276,7 +277,7 @@ CATALOGUE = (
         "package available for your current platform",
         "provider mirror … does not have a package of",
         "is not available for … Could not retrieve providers for locking",
-        causes=(_C.PLATFORM_MISSING, _C.YANKED),
+        causes=(_C.PLATFORM_MISSING, _C.MIRROR_LACKS, _C.YANKED),
         advice="the release, or the mirror, has no package for this platform",
     ),
     _row(
@@ -298,7 +299,7 @@ CATALOGUE = (
         "no-matching-release",
         "no available releases match the given constraints",
         causes=(_C.CONSTRAINT_CONFLICT, _C.YANKED),
-        advice="a constraint that no version satisfies, or a local mirror that hides the registry",
+        advice="no version satisfies the constraint, or a local mirror hides those of the registry",
     ),
     _row(
         "credentials-missing",
@@ -352,13 +353,13 @@ CATALOGUE = (
     _row(
         "provider-unknown",
         "does not have a provider named",
-        causes=(_C.CREDENTIALS, _C.YANKED),
+        causes=(_C.WRONG_SOURCE, _C.CREDENTIALS, _C.YANKED),
         advice="a typing mistake, or a module without required_providers, for which the tool assumes hashicorp/NAME",
     ),
     _row(
         "not-in-sources",
         "was not found in any of the search locations",
-        causes=(_C.YANKED,),
+        causes=(_C.MIRROR_LACKS, _C.YANKED),
         advice="no place of provider_installation has it: check include, exclude and the folders that are listed",
     ),
     _row(
@@ -385,7 +386,7 @@ CATALOGUE = (
         "registry-failed",
         "could not query provider registry for",
         "failed to query provider mirror",
-        causes=_ABOUT_NETWORK,
+        causes=(*_ABOUT_NETWORK, _C.MIRROR_LACKS),
         advice="try again; TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time",
     ),
     _row(
@@ -417,8 +418,8 @@ CATALOGUE = (
         "bad response code:",
         "unsuccessful request to",
         "giving up after",
-        causes=(*_ABOUT_NETWORK, _C.YANKED),
-        advice="open the URL; try again",
+        causes=(*_ABOUT_NETWORK, _C.YANKED, _C.MIRROR_LACKS),
+        advice="the host that the message names did not give the file",
         is_weak=True,
     ),
     _row("binary-missing", "provider binary not found", advice="the package holds no program of this provider"),

@@ -52,6 +52,7 @@ class FoundPackage(Struct, frozen=True):
         place: Of a folder on disk, absolute; "" for others. No part of a report.
         base: The repository, plugin cache or mirror that it is in, absolute.
         later: Files that were changed after the folder was made.
+        is_of_run: True if the user named it, or its folder, as that of the failing run.
     """
 
     origin: PackageOrigin
@@ -63,6 +64,7 @@ class FoundPackage(Struct, frozen=True):
     place: str = ""
     base: str = ""
     later: tuple[str, ...] = ()
+    is_of_run: bool = False
 
     @property
     def zh(self) -> str:
@@ -124,6 +126,7 @@ class Examined(Struct, frozen=True, dict=True):
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
+        mirrors: The folders of mirrors that the user or this machine's settings name.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
     """
 
@@ -153,6 +156,7 @@ class Examined(Struct, frozen=True, dict=True):
     replaced: str = ""
     fitting: tuple[str, ...] = ()
     asks_registry: bool = True
+    mirrors: tuple[str, ...] = ()
 
     @property
     def is_path_of_run(self) -> bool:

@@ -23,6 +23,10 @@ _TEXTS = {
         "The locked version does not satisfy the constraints as they are now, or no version satisfies all of them.",
         "locklens why PROVIDER lists each constraint with its place, and those that exclude one another.",
     ),
+    _C.WRONG_SOURCE: (
+        "The source address names a provider that its registry does not have, or does not show without a token.",
+        "locklens why PROVIDER names the file and line that require it; compare it with the provider's documentation.",
+    ),
     _C.HAND_EDIT: (
         "A version without its hashes, or a hash that no tool writes: the block says something that nobody locked.",
         "git log -p -- .terraform.lock.hcl shows a commit that changed the version and left the hashes.",
@@ -32,11 +36,11 @@ _TEXTS = {
         "The first line of the lock file names the tool that wrote it, each block the registry.",
     ),
     _C.REPUBLISHED: (
-        "The publisher, or someone with its access, replaced the packages of a version. The lock file did its work.",
+        "The publisher, or someone with its access, replaced a version's packages, or what is locked never was of it.",
         "Compare the zh lines with the SHA256SUMS of the release, and ask the publisher in another channel.",
     ),
     _C.YANKED: (
-        "The version was taken back, or the source that is asked now never had it.",
+        "The version or its package was taken back, or the source that is asked now never had it.",
         "curl https://registry.terraform.io/v1/providers/NAMESPACE/TYPE/versions lists what there is.",
     ),
     _C.H1_MISSING: (
@@ -50,6 +54,10 @@ _TEXTS = {
     _C.MIRROR_DIFFERS: (
         "A mirror holds another package under the version's name: rebuilt, damaged or altered.",
         "Hash its copy, and compare with the block: locklens verify, or doctor --package.",
+    ),
+    _C.MIRROR_LACKS: (
+        "The places that provider_installation allows do not have the package, and a registry was not asked.",
+        "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
     ),
     _C.CACHE_DIFFERS: (
         "The shared plugin cache holds another package, perhaps of another source or of a run that was cut.",
@@ -66,6 +74,10 @@ _TEXTS = {
     _C.DOWNLOAD_DAMAGED: (
         "The file that arrived is not the one that was named: cut, empty, or altered on the way.",
         "Download it once more without a proxy, and compare its SHA-256 with the release's SHA256SUMS.",
+    ),
+    _C.PACKAGE_ALTERED: (
+        "Each download gives the same bytes, and they are not those of the signed list: somebody changed the package.",
+        "Download it from another network, and compare its SHA-256 with SHA256SUMS; tell the publisher.",
     ),
     _C.KEY_REVOKED: (
         "The owner took the signing key back, perhaps because it was stolen: nothing that it signed counts.",

@@ -8,13 +8,23 @@ from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED
-from locklens.doctor.lock_causes import bad_merge, constraint_conflict, hand_edit, lock_syntax, not_locked, other_tool
+from locklens.doctor.lock_causes import (
+    bad_merge,
+    constraint_conflict,
+    hand_edit,
+    lock_syntax,
+    not_locked,
+    other_tool,
+    wrong_source,
+)
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, most_likely_first
 from locklens.doctor.network_causes import credentials, proxy_or_ca, registry_down
 from locklens.doctor.package_causes import (
+    ASK_PLATFORM,
     cache_differs,
     h1_missing,
     mirror_differs,
+    mirror_lacks,
     platform_missing,
     plugin_corrupted,
     plugin_missing,
@@ -24,6 +34,7 @@ from locklens.doctor.release_causes import (
     key_changed,
     key_expired,
     key_revoked,
+    package_altered,
     republished,
     yanked,
 )
@@ -54,6 +65,9 @@ TESTS: Mapping[CauseId, Callable[[Examined], Cause | None]] = {
     CauseId.KEY_EXPIRED: key_expired,
     CauseId.KEY_CHANGED: key_changed,
     CauseId.CREDENTIALS: credentials,
+    CauseId.WRONG_SOURCE: wrong_source,
+    CauseId.MIRROR_LACKS: mirror_lacks,
+    CauseId.PACKAGE_ALTERED: package_altered,
     CauseId.PROXY_OR_CA: proxy_or_ca,
     CauseId.REGISTRY_DOWN: registry_down,
 }
@@ -121,6 +135,9 @@ def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
     if cause.verdict is CauseVerdict.YES and cause.id in _OF_PLATFORMS and source.startswith(ASSUMED):
         words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
         return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
+    if cause.verdict is CauseVerdict.NO and cause.id in _OF_PLATFORMS and source.startswith(ASSUMED):
+        words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
+        return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=ASK_PLATFORM)
     return cause
 
 
@@ -128,10 +145,13 @@ _OF_PLATFORMS = frozenset({CauseId.H1_MISSING, CauseId.PLATFORM_MISSING})
 
 
 def as_of_the_run(cause: Cause) -> Cause:
-    """Return a cause of an error: what only this machine finds, or finds now, makes it likely at most."""
+    """Return a cause of an error: what only this machine finds makes it likely at most, and rules nothing out."""
     if cause.verdict is CauseVerdict.YES and cause.basis in {Basis.HERE, Basis.GUESS}:
         words = f"{cause.evidence}; that is found here and now, and says little about the failing run"
         return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
+    if cause.verdict is CauseVerdict.NO and cause.basis is Basis.HERE:
+        missing = cause.missing or "the package of the failing run: --package PATH|HASH"
+        return replace(cause, verdict=CauseVerdict.UNKNOWN, missing=missing)
     return cause
 
 

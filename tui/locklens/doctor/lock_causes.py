@@ -127,8 +127,13 @@ def constraint_conflict(x: Examined) -> Cause | None:
         if not fitting:
             words = f"none of {counted(len(x.case.listing.versions), 'listed version')} satisfies {constraints}"
             return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, f"{words} ({_places(x)})", as_of=x.case.listing.as_of)
-        words = f"{counted(len(fitting), 'listed version')} satisfy {constraints}: a mirror may hide them"
+        verb = "satisfies" if len(fitting) == 1 else "satisfy"
+        words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may hide what is listed"
         return Cause(CauseId.CONSTRAINT_CONFLICT, _UNKNOWN, words, "provider_installation of the runner")
+    if is_about_listing and version is None:
+        words = f"the message says so of the source that was asked: no version satisfies {constraints} ({_places(x)})"
+        title = "no available version satisfies the constraints"
+        return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, words, basis=Basis.RUN, title=title)
     if version is None:
         return None
     if constraints.admits(version):
@@ -138,6 +143,20 @@ def constraint_conflict(x: Examined) -> Cause | None:
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Cause(CauseId.CONSTRAINT_CONFLICT, _NO, f"{version} satisfies{text}")
     return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, f"{version} does not satisfy {constraints} ({_places(x)})")
+
+
+def wrong_source(x: Examined) -> Cause | None:
+    """Test if a registry has no provider of the name that the configuration gives."""
+    if x.error is None or x.error.kind != "provider-unknown":
+        return None
+    required = x.configuration.of(x.address) if x.configuration is not None and x.address is not None else ()
+    places = listing([f"{one.file}:{one.line}" for one in required], 3)
+    by = f", which is required at {places}" if places else ""
+    host = x.address.host if x.address is not None else "the registry"
+    words = f"the message says so: {host} has no {x.name}{by}"
+    if host in {tool.default_host for tool in DIALECTS.values()}:
+        return Cause(CauseId.WRONG_SOURCE, _YES, words, basis=Basis.RUN)
+    return Cause(CauseId.WRONG_SOURCE, _LIKELY, words, "the same request with a token", basis=Basis.RUN)
 
 
 def _clash(x: Examined) -> str:
@@ -197,6 +216,9 @@ def hand_edit(x: Examined) -> Cause | None:
     return Cause(CauseId.HAND_EDIT, _UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
 
 
+_MOVED = "OpenTofu moved entries to its own registry, whose packages have other hashes"
+
+
 def other_tool(x: Examined) -> Cause | None:
     """Test if the hashes are those of the other tool's registry."""
     if x.address is None:
@@ -211,7 +233,13 @@ def other_tool(x: Examined) -> Cause | None:
             return None
         words = f"{x.lock.path}:{twin.line} locks {twin.address}, and {x.address} is required"
         is_required = x.configuration is not None and x.configuration.requires(x.address)
+        if x.error is not None and x.error.kind == "entries-migrated":
+            words = f"the message says so: {x.lock.path}:{twin.line} locks {twin.address}"
+            return Cause(CauseId.OTHER_TOOL, _YES, words, basis=Basis.RUN, title=_MOVED)
         return Cause(CauseId.OTHER_TOOL, _YES if is_required else _LIKELY, words)
+    if x.error is not None and x.error.kind == "entries-migrated":
+        words = f"the message says so, and {x.lock.path}:{x.entry.line} locks {x.address}"
+        return Cause(CauseId.OTHER_TOOL, _YES, words, basis=Basis.RUN, title=_MOVED)
     if x.address.host not in hosts:
         return Cause(CauseId.OTHER_TOOL, _NO, f"{x.address.host} is the registry of both tools")
     theirs = x.case.packages.elsewhere if x.case is not None else {}

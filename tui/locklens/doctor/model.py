@@ -20,6 +20,7 @@ class CauseId(StrEnum):
     BAD_MERGE = "bad-merge"
     NOT_LOCKED = "not-locked"
     CONSTRAINT_CONFLICT = "constraint-conflict"
+    WRONG_SOURCE = "wrong-source"
     HAND_EDIT = "hand-edit"
     OTHER_TOOL = "other-tool"
     REPUBLISHED = "republished"
@@ -27,10 +28,12 @@ class CauseId(StrEnum):
     H1_MISSING = "h1-missing"
     PLATFORM_MISSING = "platform-missing"
     MIRROR_DIFFERS = "mirror-differs"
+    MIRROR_LACKS = "mirror-lacks"
     CACHE_DIFFERS = "cache-differs"
     PLUGIN_CORRUPTED = "plugin-corrupted"
     PLUGIN_MISSING = "plugin-missing"
     DOWNLOAD_DAMAGED = "download-damaged"
+    PACKAGE_ALTERED = "package-altered"
     KEY_REVOKED = "key-revoked"
     KEY_EXPIRED = "key-expired"
     KEY_CHANGED = "key-changed"
@@ -129,7 +132,7 @@ class RecognisedError(Struct, frozen=True):
         reason: Of a failed request; None for none.
         hashes: `zh` and `h1` hashes in the message, in its order.
         line: Of its beginning in the log, from 1.
-        folders: Where the tool ran, as the log tells: prefixes such as Terragrunt's units, `cd`, `-chdir=`, and the like.
+        folders: Where the tool ran, as the log tells: a prefix such as Terragrunt's unit, `cd`, `-chdir=` and so on.
         reused: Providers that this run took from the lock file before it failed, as the log names them.
         searched: Providers that this run chose a version for, since the lock file had none.
         constraint: The version constraint in the message; "" for none.

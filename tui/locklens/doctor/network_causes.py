@@ -18,7 +18,7 @@ _ON_THE_WAY = frozenset({_N.NAME, _N.REFUSED, _N.BROKEN, _N.TIMEOUT})
 _ABOUT_REQUESTS = frozenset(
     {"registry-unreachable", "registry-failed", "query-failed", "sums-unavailable", "download-failed"}
 )
-_SAME_REQUEST = "the same request on the runner"
+_SAME_REQUEST = "the result of the same request on the runner"
 _MORE_LINES = "the lines behind the message"
 
 
@@ -33,21 +33,49 @@ def _fails_here(x: Examined) -> str:
     return next((one.words for one in troubles if one is not None and one.was_asked and not one.is_no), "")
 
 
+_TITLES_OF_DENIALS = {
+    "credentials-missing": "{} requires credentials, and none were sent",
+    "credentials-rejected": "{} refused the credentials",
+    "credentials-helper": "the credentials helper failed",
+}
+
+
+def _host(x: Examined) -> str:
+    """Return the host that the request of the message went to, which need not be the registry."""
+    return (x.error.host if x.error is not None else "") or "a server"
+
+
+def _wrong_answer(x: Examined) -> Cause:
+    """Judge a registry whose answer has another hash than the signed list."""
+    assert x.error is not None
+    if x.packed.intersection(x.error.hashes[:1]):
+        words = "the signed list that arrived has the hash that is locked, and the registry's answer names another one"
+        title = "the registry's answer contradicts the signed list"
+        return Cause(CauseId.REGISTRY_DOWN, _YES, words, basis=Basis.HASHES, title=title)
+    words = "which of the list and the answer is right is not known"
+    return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+
+
 def registry_down(x: Examined) -> Cause | None:
     """Test if the registry answers."""
     if x.error is None:
         return None
     reason, here, as_of = x.error.reason, _fails_here(x), _answers(x)
+    if x.error.kind == "sums-differ":
+        return _wrong_answer(x)
     if reason in {_N.SERVER, _N.LIMITED}:
-        now = "; it answers here" if as_of else ""
-        return Cause(CauseId.REGISTRY_DOWN, _YES, f"the message says so: {reason}{now}", as_of=as_of, basis=Basis.RUN)
+        now = "; the registry answers here" if as_of else ""
+        title = f"{_host(x)} answered: {reason}"
+        words = f"the message says so: {reason}{now}"
+        return Cause(CauseId.REGISTRY_DOWN, _YES, words, as_of=as_of, basis=Basis.RUN, title=title)
     if reason in _ON_THE_WAY:
         if as_of:
             words = f"{reason}; it answers here, so it was down for a time, or the runner cannot reach it"
             return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
         also = f"; it does not answer here either: {here}" if here else ""
-        missing = "an own request: run without --offline" if x.is_offline else _SAME_REQUEST
-        return Cause(CauseId.REGISTRY_DOWN, _LIKELY, f"{reason}{also}", missing, basis=Basis.RUN)
+        missing = "a request from here: run again without --offline" if x.is_offline else _SAME_REQUEST
+        title = f"{_host(x)} could not be reached: {reason}"
+        return Cause(CauseId.REGISTRY_DOWN, _LIKELY, f"{reason}{also}", missing, basis=Basis.RUN, title=title)
     if reason is not None:
         return Cause(CauseId.REGISTRY_DOWN, _NO, f"the message names another reason: {reason}", as_of=as_of)
     if here and x.error.kind in _ABOUT_REQUESTS:
@@ -61,10 +89,11 @@ def proxy_or_ca(x: Examined) -> Cause | None:
     if x.error is None:
         return None
     reason, as_of = x.error.reason, _answers(x)
-    if reason in {_N.CERTIFICATE, _N.PROXY}:
+    if reason in {_N.CERTIFICATE, _N.PROXY, _N.PROXY_NAME, _N.PROXY_DOWN}:
         fix = "SSL_CERT_FILE" if reason is _N.CERTIFICATE else "HTTPS_PROXY and NO_PROXY"
+        title = f"the TLS certificate of {_host(x)} was not accepted" if reason is _N.CERTIFICATE else str(reason)
         words = f"the message says so: {reason}; see {fix} of the runner"
-        return Cause(CauseId.PROXY_OR_CA, _YES, words, as_of=as_of, basis=Basis.RUN)
+        return Cause(CauseId.PROXY_OR_CA, _YES, words, as_of=as_of, basis=Basis.RUN, title=title)
     if reason is _N.FOREIGN_PAGE:
         words = "the answer was not the registry's: a sign-in page or a proxy"
         return Cause(CauseId.PROXY_OR_CA, _LIKELY, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
@@ -77,7 +106,7 @@ def proxy_or_ca(x: Examined) -> Cause | None:
         verdict = _LIKELY if as_of or reason is _N.NAME else _UNKNOWN
         return Cause(CauseId.PROXY_OR_CA, verdict, words, missing, as_of, basis=Basis.RUN if as_of else Basis.GUESS)
     if reason is not None:
-        return Cause(CauseId.PROXY_OR_CA, _NO, f"the registry itself answered: {reason}")
+        return Cause(CauseId.PROXY_OR_CA, _NO, f"{_host(x)} answered: {reason}")
     return Cause(CauseId.PROXY_OR_CA, _UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
 
 
@@ -85,17 +114,19 @@ def credentials(x: Examined) -> Cause | None:
     """Test if the registry refused access."""
     if x.error is None:
         return None
-    host = x.error.host or (x.address.host if x.address is not None else "the host")
-    variable = f"TF_TOKEN_{host.replace('-', '__').replace('.', '_')}" if host != "the host" else "TF_TOKEN_"
+    host = x.error.host or (x.address.host if x.address is not None else "")
+    variable = f"TF_TOKEN_{host.replace('-', '__').replace('.', '_').partition(':')[0]}"
+    title = _TITLES_OF_DENIALS.get(x.error.kind, "")
     if x.error.kind.startswith("credentials"):
         words = f"the message says so: see the credentials block or {variable} of the runner"
-        return Cause(CauseId.CREDENTIALS, _YES, words, basis=Basis.RUN)
+        return Cause(CauseId.CREDENTIALS, _YES, words, basis=Basis.RUN, title=title.format(host or "the host"))
     if x.error.reason is _N.DENIED:
         words, missing = f"the message says so: {x.error.reason}", f"the token of the runner: {variable}"
-        return Cause(CauseId.CREDENTIALS, _LIKELY, words, missing, basis=Basis.RUN)
+        title = f"{_host(x)} denied access"
+        return Cause(CauseId.CREDENTIALS, _LIKELY, words, missing, basis=Basis.RUN, title=title)
     if x.error.kind == "provider-unknown":
         words = "a private registry hides what a token may not see"
         return Cause(CauseId.CREDENTIALS, _UNKNOWN, words, f"the token of the runner: {variable}", basis=Basis.GUESS)
     if x.error.reason is not None:
-        return Cause(CauseId.CREDENTIALS, _NO, f"the message is of something else: {x.error.reason}")
+        return Cause(CauseId.CREDENTIALS, _NO, f"the message names another reason: {x.error.reason}")
     return Cause(CauseId.CREDENTIALS, _UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)

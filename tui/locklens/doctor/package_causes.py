@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.examined import WHOLE_LIST
-from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, most_likely_first
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NetworkReason, PackagePath, most_likely_first
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing, shell_word
 
@@ -48,9 +48,8 @@ def h1_missing(x: Examined) -> Cause | None:
         return Cause(CauseId.H1_MISSING, _YES, accepted, as_of=x.as_of, basis=Basis.HASHES)
     if not platform:
         few = len(x.unpacked) < len(x.packed)
-        words = f"{counted(len(x.unpacked), 'h1', 'h1')} locked beside {zhs}" + (
-            ": one for each machine" if few else ""
-        )
+        h1s = counted(len(x.unpacked), "h1", "h1")
+        words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
         return Cause(CauseId.H1_MISSING, _LIKELY if few else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
     expected = x.expected.get(platform)
     if expected in x.unpacked or platform in x.attributed.values():
@@ -93,7 +92,7 @@ def _accepted_elsewhere(x: Examined) -> str | None:
 def platform_missing(x: Examined) -> Cause | None:
     """Test if the release has a package of the platform, and if a hash of it is locked."""
     path, platform = x.incident.path, x.platform
-    is_unavailable = x.error is not None and x.error.kind == "platform-unavailable"
+    is_unavailable = x.error is not None and x.error.kind in {"platform-unavailable", "sums-without-package"}
     if x.entry is None and not is_unavailable:
         return None
     if path is not None and path.is_unpacked and not is_unavailable:
@@ -109,10 +108,10 @@ def platform_missing(x: Examined) -> Cause | None:
         return Cause(CauseId.PLATFORM_MISSING, _YES, words, as_of=x.as_of, basis=basis)
     if is_unavailable:
         if platform in x.platforms:
-            words = f"the registry has a package of {platform}: the mirror lacks it"
-            missing = "the folder or index of the mirror"
-            return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, missing, x.as_of, basis=Basis.RUN)
-        return Cause(CauseId.PLATFORM_MISSING, _LIKELY, "the message says so", x.why_unknown, basis=Basis.RUN)
+            words = f"the registry has a package of {platform}"
+            return Cause(CauseId.PLATFORM_MISSING, _NO, words, as_of=x.as_of)
+        words, verdict = "the message says so, of the source that was asked", _LIKELY if x.asks_registry else _UNKNOWN
+        return Cause(CauseId.PLATFORM_MISSING, verdict, words, x.why_unknown, basis=Basis.RUN)
     return _locked_platform(x, platform)
 
 
@@ -153,6 +152,31 @@ def _usual(x: Examined) -> int:
     return max((WHOLE_LIST, *(len(packages_of(entry.hashes)) for entry in entries)))
 
 
+def mirror_lacks(x: Examined) -> Cause | None:
+    """Test if the places that the tool was allowed to search lack the package, which its registry may have."""
+    if x.error is None:
+        return None
+    version = x.entry.version if x.entry is not None else None
+    listing = x.case.listing if x.case is not None else None
+    is_listed = listing is not None and listing.is_known and version is not None and listing.has(version)
+    there = f"; {x.address.host} lists {version}" if is_listed and x.address is not None else ""
+    if x.error.kind == "not-in-sources":
+        words = f"the message says so, of each place that was searched{there}"
+        return Cause(CauseId.MIRROR_LACKS, _YES, words, as_of=x.as_of, basis=Basis.RUN)
+    if x.error.kind == "platform-unavailable" and (x.platform in x.platforms or not x.asks_registry):
+        has_it = x.platform in x.platforms
+        words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
+        words = f"{words} package of {x.platform}, and what the failing run asked has none"
+        missing = "provider_installation of the runner"
+        return Cause(CauseId.MIRROR_LACKS, _LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+    if x.error.reason is NetworkReason.ABSENT:
+        host = x.error.host or "the host"
+        words, missing = f"{host} answered 404{there}", f"if {host} is a mirror: provider_installation of the runner"
+        verdict = _LIKELY if not x.asks_registry or (x.incident.path and x.incident.path.is_mirror) else _UNKNOWN
+        return Cause(CauseId.MIRROR_LACKS, verdict, words, missing, x.as_of, basis=Basis.RUN)
+    return None
+
+
 def mirror_differs(x: Examined) -> Cause | None:
     """Test if a mirror's copy is the release's package."""
     path = x.incident.path
@@ -161,6 +185,9 @@ def mirror_differs(x: Examined) -> Cause | None:
     found = x.of_kind("given", "mirror")
     if found:
         return _copy(x, CauseId.MIRROR_DIFFERS, found)
+    if x.replaced and not x.asks_registry:
+        words = f"{x.replaced} was moved aside, and nothing here has the package: init fails until the mirror is filled"
+        return Cause(CauseId.MIRROR_DIFFERS, _LIKELY, words, basis=Basis.HERE)
     if path is None and x.error is not None and x.error.kind == "current-package" and not x.of_kind("mirror"):
         missing = "the origin of the package: --install-path, and its hash: --package FILE"
         words = "whether a mirror was used is not known"
@@ -187,13 +214,20 @@ def cache_differs(x: Examined) -> Cause | None:
 
 
 def _copy(x: Examined, cause: CauseId, found: tuple[FoundPackage, ...]) -> Cause:
-    """Judge copies of the package: the worst one counts."""
-    worst = most_likely_first(_judged_copy(x, cause, one) for one in found)[0]
-    is_named = x.error is None or x.is_path_of_run or any(one.origin.kind == "given" for one in found)
-    if worst.verdict is _YES and not is_named:
+    """Judge copies of the package: the worst one counts, and is of the failing run where the user named it as that."""
+    given = tuple(one for one in found if one.is_of_run)
+    worst = most_likely_first(_judged_copy(x, cause, one) for one in given or found)[0]
+    if x.error is None or (given and (x.is_path_of_run or worst.verdict is not _YES)):
+        return worst
+    if given and any(one.origin.kind == "given" for one in given):
+        return worst
+    if worst.verdict is _YES:
         words = f"{worst.evidence}; that the failing run installed it is not known"
-        return replace(worst, verdict=_LIKELY, evidence=words, missing="the origin of the package: --install-path")
-    return worst
+        return replace(worst, verdict=_LIKELY, evidence=words, missing=_ASK_PACKAGE)
+    return replace(worst, basis=Basis.HERE, missing=_ASK_PACKAGE) if worst.verdict is _NO else worst
+
+
+_ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its place: --mirror, --plugin-cache"
 
 
 def _judged_copy(x: Examined, cause: CauseId, one: FoundPackage) -> Cause:
@@ -237,13 +271,21 @@ def _short(text: str) -> str:
     return f"{text[:11]}..." if len(text) > 14 else text or "not known"
 
 
+def _is_said_of_folder(x: Examined) -> bool:
+    return x.error is not None and x.error.kind in {"cached-package", "cached-modified"} and bool(x.unpacked)
+
+
 def plugin_corrupted(x: Examined) -> Cause | None:
     """Test if the installed folder is the locked package."""
-    found = tuple(one for one in x.packages if one.is_of_root) or (
-        x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
-    )
+    given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
+    found = (*given, *(one for one in x.packages if one.is_of_root))
     if found and x.entry is not None:
         copy = _copy(x, CauseId.PLUGIN_CORRUPTED, found)
+        if copy.verdict is _NO and copy.basis is Basis.HERE and _is_said_of_folder(x):
+            words = (
+                f"the message says that its hash is not locked; {copy.evidence}, so it is not the folder of that run"
+            )
+            return replace(copy, verdict=_LIKELY, evidence=words, basis=Basis.RUN)
         if copy.verdict is _NO and x.error is not None and x.error.kind == "plugin-other-platform":
             return replace(copy, verdict=_UNKNOWN, missing="the folder of the failing run")
         return copy

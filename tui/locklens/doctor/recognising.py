@@ -100,9 +100,10 @@ _ANSWERING = tuple(
 )
 """The host that a request went to, which may be a mirror or a host of packages."""
 _HOST = re.compile(rf"(?:could not connect to|[Tt]he host \"?|host |provider registry |registry ){_HOST_NAME}")
+_LISTED = _ADDRESS.replace("?P<provider>", "?:")
 _ABOUT_RUN = re.compile(
-    rf"^- (?:Reusing previous version of (?P<reused>{_ADDRESS.replace('?P<provider>', '?:')}) from"
-    rf"|Finding (?:latest version of )?(?P<searched>{_ADDRESS.replace('?P<provider>', '?:')})(?: versions matching|\.\.\.))"
+    rf"^- (?:Reusing previous version of (?P<reused>{_LISTED}) from"
+    rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})(?: versions matching|\.\.\.))"
 )
 """A line of `init` about one provider that the root requires."""
 _BEGINS_RUN = re.compile(r"^Initializing (?:the backend|provider plugins|modules)")
@@ -141,7 +142,7 @@ _WORDS_OF_REASONS = {
     NetworkReason.REFUSED: ("connection refused", "actively refused"),
     NetworkReason.BROKEN: ("connection reset", "unexpected eof", "broken pipe"),
     NetworkReason.TIMEOUT: ("timeout", "deadline exceeded", "timed out"),
-    NetworkReason.DENIED: ("403 forbidden", "unauthorized", "authentication credentials", "response code: 401", "response code: 403"),
+    NetworkReason.DENIED: ("403 forbidden", "unauthorized", "authentication credentials", "code: 401", "code: 403"),
     NetworkReason.LIMITED: ("429 too many", "too many requests", "response code: 429"),
     NetworkReason.ABSENT: ("404 not found", "response code: 404"),
     NetworkReason.FOREIGN_PAGE: ("content-type", "failed to decode discovery", "invalid character '<'"),
@@ -263,9 +264,7 @@ def _runs(lines: Sequence[LogLine]) -> list[_Run]:
         elif match := _ABOUT_RUN.match(text):
             reused, searched = (tuple(filter(None, (match[name],))) for name in ("reused", "searched"))
             if len(last.reused) + len(last.searched) < MOST_ERRORS:
-                runs.append(
-                    _Run(line.number, last.folder, (*last.reused, *reused), (*last.searched, *searched))
-                )
+                runs.append(_Run(line.number, last.folder, (*last.reused, *reused), (*last.searched, *searched)))
     return runs
 
 

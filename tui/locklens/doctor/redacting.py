@@ -31,7 +31,7 @@ _ASSIGNED = r"[\"'`\]\\]{0,3}\s{0,3}(?:=>|:=|={1,2}|:)\s{0,3}(?:[\[(](?!removed\
 
 _KEY_BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{1,60}-----.*?(?:-----END [A-Z0-9 ]{1,60}-----|\Z)", re.DOTALL)
 _HEADER = re.compile(
-    r"(?P<kept>(?i:\b(?:proxy-)?authorization|\b(?:set-)?cookie2?|\bx-[a-z-]{0,40}(?:key|token|auth|secret|signature|session)"
+    r"(?P<kept>(?i:\b(?:proxy-)?authorization|\b(?:set-)?cookie2?|\bx-[a-z-]{0,40}(?:key|token|auth|secret|signature|session|api)"
     rf"[a-z-]{{0,40}}){_ASSIGNED})"
     rf"(?P<value>\\?\"[^\"]{{1,{_LONGEST}}}\"|'[^']{{1,{_LONGEST}}}'"
     rf"|(?:(?i:basic|bearer|digest|negotiate|ntlm|token|aws4?-?[\w-]{{0,20}}|[a-z][a-z0-9_-]{{0,20}})\s{{1,3}})?{_TOKEN}+"
@@ -72,6 +72,10 @@ _SPOKEN = re.compile(
     rf"{_TELLING}|credential)[\w-]{{0,80}}\s{{1,3}}(?:is\s{{1,3}})?(?=[^\s/.]{{0,200}}\d)(?=[^\s/.]{{0,200}}[a-z])(?=[^\s/]{{8}})))"
     rf"(?P<value>{_VALUE})"
 )
+_QUOTED = re.compile(
+    rf"(?P<kept>(?i:{_TELLING})\s{{1,3}}(?:is|was)\s{{1,3}})(?P<value>\\?\"[^\"]{{1,256}}\"|'[^']{{1,256}}'|`[^`]{{1,256}}`)"
+)
+_MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[A-Za-z]{2,24}(?![\w-])")
 _WITH_LOGIN = re.compile(
     rf"(?<![^\s\"'`(=<,\[])(?P<login>[^\s\"'`(<@:/\\]{{1,128}}:(?!//){_TOKEN}{{1,1024}}@)(?P<host>[\w\[]{_TOKEN}*)"
 )
@@ -123,9 +127,11 @@ def redacted(text: str, *, home: str = "") -> str:
     text = _OPTION.sub(_option, text)
     text = _NAMED.sub(_marked, text)
     text = _HINTED.sub(_hinted, text)
+    text = _QUOTED.sub(_marked, text)
     text = _SPOKEN.sub(_marked, text)
     text = _WITH_LOGIN.sub(_login, text)
     text = _ISSUED.sub(REMOVED, text)
+    text = _MAIL.sub(REMOVED, text)
     return _RUN.sub(_run, without_homes(text, home))
 
 

@@ -13,7 +13,7 @@ from locklens.text import counted
 from locklens.trust.authentication import Refusal
 
 if TYPE_CHECKING:
-    from locklens.doctor.examined import Examined
+    from locklens.doctor.examined import Examined, FoundPackage
     from locklens.trust.authentication import Authentication
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
@@ -28,11 +28,14 @@ def republished(x: Examined) -> Cause | None:
     if not x.packed:
         words = f"no zh of {x.release} is locked, so there is nothing signed to compare"
         return Cause(CauseId.REPUBLISHED, _UNKNOWN, words, "the earlier SHA256SUMS of the release, from its publisher")
+    if x.error is not None and x.error.kind == "sums-differ" and x.packed.intersection(x.error.hashes[:1]):
+        words = "the signed list that arrived in the failing run has the hash that is locked"
+        return Cause(CauseId.REPUBLISHED, _NO, words)
     if not x.is_known:
         return _of_a_release_unknown_today(x)
     total = counted(len(x.packed), "locked zh", "locked zh")
     if not x.stale and (before := _replaced(x)):
-        return _of_its_path(x, Cause(CauseId.REPUBLISHED, _YES, before, as_of=x.as_of, basis=Basis.HASHES))
+        return _of_signed_hashes(x, before, past=True)
     if not x.stale:
         by = f", signed by {_signer(x)}" if _signer(x) else ""
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
@@ -41,14 +44,40 @@ def republished(x: Examined) -> Cause | None:
     donors = frozenset(text for _, entry in x.donors() for text in entry.hashes)
     left = x.stale - theirs - donors
     if not left:
-        words = f"{len(x.stale)} of {total} are not of this release, and they are known from elsewhere"
+        words = f"{len(x.stale)} of {total} are not of this release: all of them are of another release or registry"
         return Cause(CauseId.REPUBLISHED, _NO, words, as_of=x.as_of)
     if x.hashes_of:
         words = f"the locked zh are of the signed release {x.hashes_of}, and never were of this one"
         return Cause(CauseId.REPUBLISHED, _NO, words, as_of=x.as_of)
-    words = f"{len(left)} of {total} are no longer in {x.sums}: it was published again with other packages"
-    verdict = _YES if left == x.packed else _LIKELY
-    return _of_its_path(x, Cause(CauseId.REPUBLISHED, verdict, words, as_of=x.as_of, basis=Basis.HASHES))
+    words = f"{len(left)} of {total} are not in {x.sums}"
+    if left != x.packed:
+        return Cause(CauseId.REPUBLISHED, _LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+    return _of_signed_hashes(x, words)
+
+
+_NEVER_WAS = "the version was published again, or what is locked never was of it"
+_EARLIER = "whether the locked hashes were signed once: an earlier package, or the publisher"
+
+
+def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Cause:
+    """Judge locked hashes that the release does not have: certain if a package shows that they were of it once.
+
+    Today's list cannot tell a release that was replaced from a hash that never was of it.
+    """
+    entries = [x.entry, *(one.entry for one in x.past if past)]
+    version = x.entry.version if x.entry is not None else None
+    locked = {text for one in entries if one is not None and one.version == version for text in one.hashes}
+    once = next((one for one in x.packages if one.hashes & locked and _is_of_earlier_release(x, one)), None)
+    if once is None:
+        return Cause(CauseId.REPUBLISHED, _LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+    words = f"{words}; {once.origin.path} is a package that they were locked from, and not today's"
+    return _of_its_path(x, Cause(CauseId.REPUBLISHED, _YES, words, as_of=x.as_of, basis=Basis.HASHES))
+
+
+def _is_of_earlier_release(x: Examined, one: FoundPackage) -> bool:
+    """True if a package that is locked is not today's of its platform."""
+    today = x.expected.get(one.platform)
+    return (one.zh != "" and one.zh in x.stale) or (today is not None and today not in one.of_files)
 
 
 def _of_a_release_unknown_today(x: Examined) -> Cause:
@@ -79,7 +108,7 @@ def _of_its_path(x: Examined, cause: Cause) -> Cause:
     has_it = any((one.zh and one.zh in x.listed) or x.expected.get(one.platform) in one.of_files for one in copies)
     if cause.verdict is not _YES or from_registry or has_it:
         return cause
-    words = f"{cause.evidence}; the failing package is of a {path}, whose copy is not at hand"
+    words = f"{cause.evidence}; the package came from a {path}, and that copy is not available here"
     return replace(cause, verdict=_LIKELY, evidence=words)
 
 
@@ -107,12 +136,24 @@ def _signer(x: Examined) -> str:
 
 
 def yanked(x: Examined) -> Cause | None:
-    """Test if the registry lists the version."""
+    """Test if the registry lists the version, and if its package is where the registry says."""
     version = x.entry.version if x.entry is not None else None
     if x.address is None or version is None:
         return None
     listing = x.case.listing if x.case is not None else None
-    is_said = x.error is not None and x.error.kind in {"version-gone", "not-in-sources"}
+    is_said = x.error is not None and x.error.kind == "version-gone"
+    if x.error is not None and x.error.reason is NetworkReason.ABSENT:
+        host = x.error.host or "the host"
+        words = f"the message says so: {host} answered 404"
+        if listing is not None and listing.is_known and listing.has(version):
+            words += f"; {x.address.host} lists {version}"
+        title = f"{host} does not have the file (404)"
+        missing = f"if {host} is a mirror or the host of the release"
+        return Cause(CauseId.YANKED, _LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
+    if x.error is not None and x.error.kind == "sums-without-package":
+        now = f"; today {len(x.listed)} are listed" if x.is_known else ""
+        title = "the release's SHA256SUMS does not list the package"
+        return Cause(CauseId.YANKED, _YES, f"the message says so{now}", as_of=x.as_of, basis=Basis.RUN, title=title)
     if listing is None or not listing.is_known:
         words = "the versions of today are unknown"
         if is_said:
@@ -123,8 +164,11 @@ def yanked(x: Examined) -> Cause | None:
         words = f"{x.address.host} lists {version}"
         if is_said:
             words += ": the failing run asked another source, such as a mirror, or the version is back"
-            missing = "provider_installation of the runner"
-            return Cause(CauseId.YANKED, _LIKELY, words, missing, as_of=listing.as_of, basis=Basis.RUN)
+            missing, title = (
+                "provider_installation of the runner",
+                "the source that was asked does not list the version",
+            )
+            return Cause(CauseId.YANKED, _LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
         return Cause(CauseId.YANKED, _NO, words, as_of=listing.as_of)
     words = f"{x.address.host} does not list {version}, among {counted(len(listing.versions), 'version')}"
     if x.hashes_of:
@@ -184,16 +228,24 @@ def key_expired(x: Examined) -> Cause | None:
     return _untold(x, CauseId.KEY_EXPIRED)
 
 
+_NO_LISTED_KEY = "no key that the registry lists made the signature"
+
+
 def key_changed(x: Examined) -> Cause | None:
     """Test if the release is signed by another key than its neighbour, or by one that the registry does not list."""
     judged = _judged(x)
     is_said = x.error is not None and (x.error.kind in {"unknown-issuer", "broken-key"} or "unknown issuer" in x.text)
     if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS, Refusal.BROKEN_KEY}:
-        words = f"the message says so: {judged.refusal}" if is_said else str(judged.refusal)
-        return Cause(CauseId.KEY_CHANGED, _YES, words, as_of=x.as_of, basis=Basis.RUN if is_said else Basis.HERE)
+        words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
+        title = _NO_LISTED_KEY if is_said or judged.refusal is Refusal.UNKNOWN_ISSUER else str(judged.refusal)
+        basis = Basis.RUN if is_said else Basis.HERE
+        return Cause(CauseId.KEY_CHANGED, _YES, words, as_of=x.as_of, basis=basis, title=title)
     if is_said and (judged is None or judged.signed_by is None):
         words = "the message says so: no key that the registry lists made the signature"
-        return Cause(CauseId.KEY_CHANGED, _LIKELY, words, x.why_unknown, x.as_of, basis=Basis.RUN)
+        return Cause(CauseId.KEY_CHANGED, _LIKELY, words, x.why_unknown, x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
+    if is_said:
+        words = f"the message says so; today a listed key signs it: {_signer(x)}"
+        return Cause(CauseId.KEY_CHANGED, _YES, words, as_of=x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if judged is None:
         words = "the signature of today is unknown"
         return Cause(CauseId.KEY_CHANGED, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
@@ -221,22 +273,56 @@ def download_damaged(x: Examined) -> Cause | None:
     total, sound = len(x.downloads), x.downloads[-1] in x.listed
     if sound and total == 1:
         words = "downloaded here, it is the signed package: it was damaged on the way, once or there alone"
-        return replace(cause, evidence=f"{cause.evidence}; {words}", missing="")
-    broken, kinds = x.downloads.count(""), len(set(x.downloads))
+        verdict = _YES if cause.basis is Basis.HASHES else cause.verdict
+        return replace(cause, verdict=verdict, evidence=f"{cause.evidence}; {words}", missing="", as_of=x.as_of)
+    broken = x.downloads.count("")
+    if same := _same_bytes(x):
+        words = f"{cause.evidence}; {total} of {total} downloads here gave the same other bytes ({same[:11]}...)"
+        if x.error is not None and x.error.kind == "archive-checksum":
+            return replace(cause, verdict=_NO, evidence=words, missing="", as_of=x.as_of)
+        title = "the server, or a proxy, has a damaged file"
+        words = f"{words}: trying again does not help"
+        return replace(cause, verdict=_YES, evidence=words, missing="", as_of=x.as_of, basis=Basis.HASHES, title=title)
     if sound:
         damaged = f"{total - 1} of {total} downloads here {'was' if total == 2 else 'were'} damaged too"
         words = f"{damaged}, and the last is the signed package: the way here is unreliable"
     elif broken == total:
         words = f"{total} of {total} downloads here broke off: the server or a proxy on the way cuts the file"
-    elif kinds == 1:
-        words = (
-            f"{total} of {total} downloads here gave the same other bytes ({x.downloads[0][:11]}...): the server or a "
-            "proxy has another file, and trying again does not help"
-        )
     else:
+        kinds = len(set(x.downloads))
         words = f"{total} downloads here gave {kinds} different files: it is damaged on the way, by a proxy or the line"
     found = f"{cause.evidence}; {words}"
     return replace(cause, verdict=_YES, evidence=found, missing="", as_of=x.as_of, basis=Basis.HASHES)
+
+
+def _same_bytes(x: Examined) -> str:
+    """Return the `zh` that each of several downloads here had, if it is not the signed one; "" for none."""
+    is_same = len(x.downloads) > 1 and len(set(x.downloads)) == 1 and x.downloads[0] not in x.listed
+    return x.downloads[0] if is_same else ""
+
+
+def package_altered(x: Examined) -> Cause | None:
+    """Test if the host of the package has another one than the signed list names: the same for everybody who asks."""
+    if x.error is None:
+        return None
+    arrived = x.error.hashes[:1]
+    if same := _same_bytes(x):
+        total = len(x.downloads)
+        words = (
+            f"{total} of {total} downloads here gave the same other bytes ({same[:11]}...); trying again does not help"
+        )
+        if same in arrived:
+            words = f"{words}, and they are those of the failing run"
+            return Cause(CauseId.PACKAGE_ALTERED, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Cause(CauseId.PACKAGE_ALTERED, _LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
+    if x.downloads and x.downloads[-1] in x.listed:
+        words = "downloaded here, it is the signed package"
+        return Cause(CauseId.PACKAGE_ALTERED, _NO, words, as_of=x.as_of)
+    if _EMPTY_FILE in arrived or (x.packed.intersection(arrived) or x.listed.intersection(arrived)):
+        return Cause(CauseId.PACKAGE_ALTERED, _NO, "the file that arrived is empty, or is the locked package")
+    words = "the message does not tell an altered package from a damaged download"
+    missing = "what arrives here: --prove changed downloads it up to three times"
+    return Cause(CauseId.PACKAGE_ALTERED, _UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
 
 
 def _of_message(x: Examined) -> Cause | None:
@@ -265,7 +351,7 @@ def _of_message(x: Examined) -> Cause | None:
         words = "the tool compares a registry's zip file with its signed SHA256SUMS before the lock file"
         return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words)
     if error.kind == "current-package" and path is None:
-        words = "a registry's package is compared with its signed list before; a mirror's is not"
+        words = "the tool checks a registry's package against the signed list first, and a mirror's it does not"
         missing = "the origin of the package: --install-path"
         return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, words, missing, basis=Basis.GUESS)
     missing, words = (
@@ -290,6 +376,8 @@ def _archive(x: Examined, actual: str, named: str) -> Cause:
         return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words, as_of=x.as_of)
     if named in x.listed:
         words = f"the named hash is the signed one, and the file that arrived ({actual[:11]}...) is in no signed list"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        missing = "what arrives here: --prove changed downloads it up to three times"
+        title = "the download was damaged, or the package was altered at its host"
+        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, missing, x.as_of, basis=Basis.HASHES, title=title)
     words = "neither hash is in the signed SHA256SUMS"
     return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)

@@ -28,10 +28,13 @@ TITLES_OF_CAUSES = {
     CauseId.DOWNLOAD_DAMAGED: "the download was damaged",
     CauseId.KEY_REVOKED: "the signing key was revoked",
     CauseId.KEY_EXPIRED: "the signing key or the signature has expired",
-    CauseId.KEY_CHANGED: "the release is signed by another key",
+    CauseId.KEY_CHANGED: "the release is not signed by the expected key",
     CauseId.CREDENTIALS: "the registry refused the credentials",
     CauseId.PROXY_OR_CA: "a proxy or a missing certificate authority is in the way",
-    CauseId.REGISTRY_DOWN: "the registry did not answer",
+    CauseId.REGISTRY_DOWN: "the registry failed or did not answer",
+    CauseId.WRONG_SOURCE: "the registry has no provider of that name",
+    CauseId.MIRROR_LACKS: "the mirror does not have the package",
+    CauseId.PACKAGE_ALTERED: "the package's host has another package than the signed one",
 }
 
 NOTHING_RECOGNISED = "nothing recognised"
@@ -78,8 +81,10 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     chief = certain or diagnosis.with_verdict(CauseVerdict.LIKELY)
     if not chief:
         return _without_cause(diagnosis)
-    titles = list(dict.fromkeys(cause_title(cause) for cause in (chief if certain else chief[:2])))
-    link = ", and " if certain else ", or "
+    shown = chief if certain else chief[:2]
+    titles = list(dict.fromkeys(map(cause_title, shown)))
+    of_several = len({cause.provider for cause in shown}) > 1
+    link = ", and " if certain or of_several else ", or "
     joined = link.join(titles)
     more = f" (and {len(chief) - 2} more)" if len(chief) > 2 and not certain else ""
     genuine = diagnosis.with_verdict(CauseVerdict.NO)
@@ -108,9 +113,9 @@ def _unexplained(diagnosis: Diagnosis) -> str:
 
 
 def _capital(text: str) -> str:
-    """Return a sentence with a capital, but for one that begins with an address or a path."""
+    """Return a sentence with a capital, but for one that begins with a host, an address or a path."""
     first = text.partition(" ")[0]
-    return text if "/" in first else f"{text[0].upper()}{text[1:]}"
+    return text if set("/.:") & set(first) else f"{text[0].upper()}{text[1:]}"
 
 
 def narrowing(diagnosis: Diagnosis) -> tuple[str, ...]:

@@ -124,9 +124,7 @@ def _diagnosed(
         known.append(examined)
     affected = [
         Affected(examined, causes, finder.with_same_entry(one))
-        for one, examined, causes in zip(
-            subjects, known, _judged(known, rules), strict=True
-        )
+        for one, examined, causes in zip(subjects, known, _judged(known, rules), strict=True)
     ]
     past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""

@@ -142,7 +142,7 @@ class Examiner:
         root, entry = one.root, one.entry
         packages = self._packages(one, sources)
         if given is not None:
-            packages = (given, *packages)
+            packages = (replace(given, is_of_run=True), *packages)
         if entry is not None:
             packages = self._compared(packages, entry)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
@@ -182,6 +182,7 @@ class Examiner:
             is_offline=self._request.asking is None or self._request.asking.is_offline,
             fitting=tuple(map(self._checkout.shown, one.fitting)),
             asks_registry=sources.has_direct,
+            mirrors=(*self._request.mirrors, *sources.mirrors) if sources.has_installation else self._request.mirrors,
         )
 
     def _data(self, root: str) -> Path:
@@ -207,9 +208,11 @@ class Examiner:
                 for package in finder.installed(self._data(path), shown, address, version)
             ]
         if sources.cache:
-            found += finder.in_cache(sources.cache, address, version)
+            is_named = bool(self._request.cache)
+            found += [replace(each, is_of_run=is_named) for each in finder.in_cache(sources.cache, address, version)]
         for mirror in dict.fromkeys((*self._request.mirrors, *sources.mirrors)):
-            found += finder.in_mirror(mirror, address, version)
+            is_named = mirror in self._request.mirrors
+            found += [replace(each, is_of_run=is_named) for each in finder.in_mirror(mirror, address, version)]
         return tuple(replace(one, base=self._bound(one.base)) if one.base else one for one in found)
 
     def _bound(self, base: str) -> str:

@@ -6,9 +6,20 @@ import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
+from msgspec.structs import replace
 
+from locklens.dialect import DIALECTS
 from locklens.doctor.examined import KEPT_ASIDE
-from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Remedy, RemedyWrite, TrustCost
+from locklens.doctor.model import (
+    CauseId,
+    CauseVerdict,
+    NetworkReason,
+    NotOffered,
+    PackagePath,
+    Remedy,
+    RemedyWrite,
+    TrustCost,
+)
 from locklens.hashes import hashes_of_files
 from locklens.operations.doctor.places import holding
 from locklens.selection.choosing import conflicts
@@ -45,14 +56,28 @@ class Affected(Struct, frozen=True):
 
     @property
     def command_name(self) -> str:
-        """The command of the root's tool."""
-        return self.examined.tool.command
+        """The command of the tool that failed, else of the root's."""
+        ran = DIALECTS.get(self.examined.incident.tool or "")
+        return (ran or self.examined.tool).command
 
     @property
     def next_step(self) -> str:
-        """The command line that runs init in the root."""
-        root = self.roots[0] if self.roots else "."
+        """The command line that runs init in the root; ROOT stands for one that the log does not tell."""
+        root = "ROOT" if self.examined.fitting else self.roots[0] if self.roots else "."
         return shell_words([self.command_name, *([] if root == "." else [f"-chdir={root}"]), "init"])
+
+    @property
+    def alone(self) -> Affected:
+        """The root alone: what is wrong with its configuration or its folders is not so in others with the entry."""
+        own = self.examined.fitting or self.roots[:1]
+        return replace(self, roots=tuple(root for root in self.roots if root in own) or self.roots[:1])
+
+    @property
+    def platform(self) -> str:
+        """The platform of the failing run, else that of the only copy at hand that another state of the entry locks."""
+        x = self.examined
+        found = {one.platform for one in x.packages if one.platform and one.of_files and not one.of_files & x.unpacked}
+        return x.platform or (next(iter(found)) if len(found) == 1 else "")
 
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
@@ -77,8 +102,13 @@ class Affected(Struct, frozen=True):
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each once, those without a cost in trust first."""
     found: dict[tuple[str, str], Remedy] = {}
+    explained = {
+        one.examined.error for one in affected if any(each.verdict is CauseVerdict.YES for each in one.causes)
+    } - {None}
     for one in affected:
-        causes = [each for each in one.causes if each.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}]
+        causes = [each for each in one.causes if each.is_probable]
+        if one.examined.error in explained:  # next to a certain cause, a guess is of no use
+            causes = [each for each in causes if each.verdict is CauseVerdict.YES]
         if any(cause.id in _OF_HASHES or cause.id is _C.YANKED for cause in causes):
             for remedy in _copies(one):
                 found.setdefault((remedy.id, remedy.command), remedy)
@@ -109,7 +139,7 @@ def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:
                 'run "providers lock" without checking',
                 "adds the hashes of today beside the old ones and says nothing, even for a package published again",
             ),
-            NotOffered("init -upgrade", "moves every provider, and accepts no other package of a version that stays"),
+            NotOffered("init -upgrade", "moves every provider, and does not help for a version that stays"),
         ]
     if _C.H1_MISSING in ids or _C.CACHE_DIFFERS in ids:
         words = "records the hash of one platform without the signed list, which fails elsewhere with this error"
@@ -134,13 +164,14 @@ def _copies(one: Affected) -> Iterator[Remedy]:
         return
     platform = x.platform
     targets = tuple(_targets(one))
+    is_of_registry = x.incident.path is PackagePath.DIRECT
     for copy in holding(x.packages, x.entry)[:3]:
         if platform and copy.platform != platform:
             continue
         fitting = [target for target in targets if target.platform == copy.platform and copy.place]
         for target in fitting:
             yield _replacement(one, target.place, target.base, target.origin.path, copy)
-        if not fitting:
+        if not fitting and not is_of_registry:
             yield _copy_by_hand(one, copy)
 
 
@@ -165,7 +196,7 @@ def _replacement(one: Affected, place: str, base: str, shown: str, copy: FoundPa
     title = f"Put the copy in {copy.origin.path} in its place, which the lock file accepts"
     note = f"what is in {shown} now is kept aside"
     write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
-    return Remedy("use-copy", title, len(one.roots), _NONE, 0, command, note, write)
+    return Remedy("use-copy", title, len(one.alone.roots), _NONE, 0, command, note, write)
 
 
 def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
@@ -185,14 +216,13 @@ def _lock_platform(one: Affected) -> Iterator[Remedy]:
     if x.entry is None:
         return
     yield from _earlier(one)
-    platform = x.platform
-    words = ["--platform", platform or "OS_ARCH"]
-    title = f"Add the hashes of {platform or 'the platform'} to the lock file, from the signed package"
-    note = "" if platform else "OS_ARCH is the platform of the runner"
+    platform = one.platform
     if platform and x.platforms and platform not in x.platforms:
         yield from _upgrade(one, f"Upgrade to a version that has a package of {platform}")
         return
-    command = one.line("lock", *words, x.name)
+    title = f"Add the hashes of {platform or 'the platform'} to the lock file, from the signed package"
+    note = "" if platform else "OS_ARCH stands for the platform of the runner, such as linux_amd64"
+    command = one.line("lock", "--platform", platform or "OS_ARCH", x.name)
     write = one.write("lock", platform=platform) if platform else None
     yield Remedy("lock-platform", title, len(one.roots), _NONE, one.size_of(platform), command, note, write)
 
@@ -202,13 +232,15 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.entry is None:
         return
-    needed = x.expected.get(x.platform)
+    copies = {text for copy in x.packages if copy.platform == one.platform for text in copy.of_files}
+    needed = {x.expected[one.platform]} if one.platform in x.expected else copies - x.unpacked
     for past in x.past:
         entry = past.entry
         if entry is None or entry.version != x.entry.version or frozenset(entry.hashes) == frozenset(x.entry.hashes):
             continue
         unpacked = hashes_of_files(entry.hashes)
-        has_it = needed in unpacked if needed else bool(unpacked - x.unpacked)
+        is_sure = bool(needed & unpacked)
+        has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
         if has_it or (x.is_known and x.stale and not (frozenset(entry.hashes) & x.stale)):
             title = f"Restore the entry of commit {past.commit[:12]}"
             note = "" if needed else f"it had {len(unpacked)} h1: that of the platform may be among them"
@@ -240,33 +272,92 @@ def _restore_before(one: Affected) -> Iterator[Remedy]:
 
 def _republished(one: Affected) -> Iterator[Remedy]:
     x = one.examined
-    yield from _upgrade(one, "Upgrade to a version that was published once", _LOW)
+    yield from _upgrade(one, f"Upgrade {x.name} to a version that was not republished", _LOW)
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.
     words = ["--platform", x.platform] if x.platform else []
     command = one.line("lock", "--accept-republished", *words, x.name)
-    note = "once the publisher confirmed it in another channel; the old and the new package install then"
+    note = "only after the publisher has confirmed it elsewhere; both the old and the new package will then be accepted"
     title = "Accept the package that was published again"
     write = one.write("lock", platform=x.platform, accepts_republished=True)
     yield Remedy("accept-republished", title, len(one.roots), _HIGH, one.size_of(x.platform), command, note, write)
 
 
 def _upgrade(one: Affected, title: str = "", trust: TrustCost = _LOW) -> Iterator[Remedy]:
+    """An upgrade where a listed version satisfies the constraints; else the constraint that is in its way."""
     x = one.examined
+    if not _can_move(x):
+        words = f"Change the constraint on {x.name}, then upgrade: no other listed version satisfies it"
+        note = "the command names each constraint, with its place"
+        yield Remedy("change-constraint", words, len(one.alone.roots), _NONE, 0, one.alone.line("why", x.name), note)
+        return
     command = one.line("upgrade", x.name)
     title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
     note = "a new version is a new decision: review it"
     yield Remedy("upgrade", title, len(one.roots), trust, None, command, note, one.write("upgrade"))
 
 
+def _can_move(x: Examined) -> bool:
+    """True if a listed version that is newer, or the only one left, satisfies the constraints, as far as is known."""
+    listing = x.case.listing if x.case is not None else None
+    if listing is None or not listing.is_known or x.configuration is None or x.address is None or x.entry is None:
+        return True
+    locked = x.entry.version
+    fitting = [one.version for one in listing.versions if x.configuration.constraints(x.address).admits(one.version)]
+    is_held = listing.has(locked) and locked in fitting
+    return any(one.compare(locked) > 0 if is_held else one != locked for one in fitting)
+
+
 def _constraint(one: Affected) -> Iterator[Remedy]:
+    """For a root whose constraints and lock file contradict each other; other roots with the entry are not moved."""
     x = one.examined
     clash = x.configuration is not None and x.address is not None and conflicts(x.configuration.of(x.address))
-    if clash:
-        title = "Change one of the constraints that exclude one another"
-        yield Remedy("change-constraint", title, len(one.roots), _NONE, 0, one.line("why", x.name))
+    if clash or (x.entry is None and x.configuration is not None):
+        title = (
+            "Change one of the constraints that exclude one another" if clash else f"Change the constraint on {x.name}"
+        )
+        alone = one.alone
+        yield Remedy("change-constraint", title, len(alone.roots), _NONE, 0, alone.line("why", x.name))
     else:
-        yield from _upgrade(one)
+        yield from _upgrade(one.alone)
+
+
+def _other_version(one: Affected) -> Iterator[Remedy]:
+    """For a release that cannot be installed: each root with the entry needs another version."""
+    x = one.examined
+    if x.error is not None and (x.error.reason is NetworkReason.ABSENT or _is_of_list(x)):
+        yield from _retry(one)
+    yield from _upgrade(one)
+
+
+def _is_of_list(x: Examined) -> bool:
+    return x.error is not None and x.error.kind == "sums-without-package"
+
+
+def _source(one: Affected) -> Iterator[Remedy]:
+    x, alone = one.examined, one.alone
+    title = f"Correct the source address of {x.name} where it is required"
+    note = "the command names file and line; a module without required_providers means hashicorp/NAME"
+    yield Remedy("correct-source", title, len(alone.roots), _NONE, 0, alone.line("why", x.name), note)
+
+
+def _fill_mirror(one: Affected) -> Iterator[Remedy]:
+    """The mirror is filled from the signed release."""
+    x, alone = one.examined, one.alone
+    if x.address is None:
+        return
+    place = x.mirrors[0] if x.mirrors else "DIR"
+    note = "DIR is the folder that the runner's mirror serves" if place == "DIR" else ""
+    yield Remedy(
+        "fill-mirror", "Fill the mirror from the signed release", len(alone.roots), _NONE,
+        one.size_of(one.platform), _mirror_line(one, place), note,
+    )  # fmt: skip
+
+
+def _mirror_line(one: Affected, place: str) -> str:
+    """Return the command line that fills a mirror for the roots."""
+    words = [f"--platform={one.platform or 'OS_ARCH'}", place]
+    return one.alone.line("mirror", *words)
 
 
 def _lock_new(one: Affected) -> Iterator[Remedy]:
@@ -289,23 +380,38 @@ def _replace_copy(one: Affected) -> Iterator[Remedy]:
     kinds = {"mirror", "plugin-cache"}
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     packed = next((each for each in x.packages if each.origin.kind in kinds and not each.hashes & locked), None)
+    if packed is None and x.replaced:
+        yield from _fill_mirror(one)
+        return
     place = packed.origin.path if packed is not None else "DIR"
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside, and fetch the package again"
-    command = f"{shell_words(['mv', '--', place, f'{place}{KEPT_ASIDE}'])} && {one.command_name} init"
+    command = f"{shell_words(['mv', '--', place, f'{place}{KEPT_ASIDE}'])} && {_fetched_again(one, packed)}"
     note = "DIR is its folder on the runner"
     if packed is not None:
         note = f"its hash is {packed.shown_hash or 'not known'}: keep it for the investigation"
-    yield Remedy("replace-copy", title, len(one.roots), _NONE, None, command, note)
+    yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, command, note)
+
+
+def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
+    """Return the command that brings the package back: of a mirror that is the only source, one that fills it."""
+    if target is not None and target.origin.kind == "mirror" and not one.examined.asks_registry:
+        return _mirror_line(one, _top_of(target, one.examined))
+    return one.next_step
+
+
+def _top_of(target: FoundPackage, x: Examined) -> str:
+    """Return the folder of a mirror, as the user knows it."""
+    return target.origin.path.partition(f"/{x.address}")[0]
 
 
 def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
-    """Return the remedy that moves a folder aside, so that `init` fetches the package again."""
-    shown, init = target.origin.path, f"{one.command_name} init"
-    command = f"{shell_words(['mv', '--', shown, f'{shown}{KEPT_ASIDE}'])} && {init}"
+    """Return the remedy that moves a folder aside, and then fetches the package again."""
+    shown, then = target.origin.path, _fetched_again(one, target)
+    command = f"{shell_words(['mv', '--', shown, f'{shown}{KEPT_ASIDE}'])} && {then}"
     note = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
     size = one.size_of(one.examined.platform)
-    write = one.write("replace", place=target.place, base=target.base, next_step=init)
-    return Remedy(remedy, title, len(one.roots), _NONE, size, command, note, write)
+    write = one.write("replace", place=target.place, base=target.base, next_step=then)
+    return Remedy(remedy, title, len(one.alone.roots), _NONE, size, command, note, write)
 
 
 def _reinstall(one: Affected) -> Iterator[Remedy]:
@@ -331,8 +437,8 @@ def _reinstall(one: Affected) -> Iterator[Remedy]:
 def _merge(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.lock.conflict is not None and x.lock.conflict.markers:
-        command = f"locklens git install && {shell_words(['git', 'checkout', '--merge', '--', x.lock.path])}"
-        note = "during the merge; locklens merges block by block, and leaves no mixture"
+        command = one.alone.line("merge")
+        note = "works while git's merge is in progress: blocks are merged as a whole"
         yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, note)
     else:
         yield from _restore_before(one)
@@ -353,21 +459,61 @@ def _other_tool(one: Affected) -> Iterator[Remedy]:
     writer = x.lock.writer
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
         title = f"Use {writer.product}, which wrote the lock file"
-        yield Remedy("use-tool", title, len(one.roots), _NONE, None, f"{writer.command} init")
+        words = one.next_step.partition(" ")[2]
+        yield Remedy("use-tool", title, len(one.alone.roots), _NONE, None, f"{writer.command} {words}")
+    if x.error is not None and x.error.kind == "entries-migrated":
+        title, command = "Review what OpenTofu wrote, then commit it", shell_words(["git", "diff", "--", x.lock.path])
+        yield Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)
+        return
     yield from _restore_before(one)
 
 
+def _download(one: Affected) -> Iterator[Remedy]:
+    downloads = one.examined.downloads
+    is_same = len(downloads) > 1 and len(set(downloads)) == 1 and downloads[0] != ""
+    yield from _compare_elsewhere(one) if is_same and downloads[0] not in one.examined.listed else _retry(one)
+
+
 def _retry(one: Affected) -> Iterator[Remedy]:
-    command = f"{one.command_name} init"
-    yield Remedy("retry", "Try again: nothing was written", len(one.roots), _NONE, None, command)
+    title = "Try again: nothing was written"
+    yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.next_step)
+
+
+def _compare_elsewhere(one: Affected) -> Iterator[Remedy]:
+    """An altered package: nobody installs it, and its publisher is told."""
+    x = one.examined
+    title = "Do not install it: tell the publisher, and compare what another network gets"
+    command = one.alone.line("doctor", "--prove=changed", "LOG")
+    note = "LOG is the log of the failing run; run it where no proxy stands between"
+    if x.platform:
+        command = one.alone.line("doctor", f"--platform={x.platform}", "--prove=changed", "LOG")
+    yield Remedy("compare-elsewhere", title, len(one.alone.roots), _NONE, one.size_of(x.platform), command, note)
 
 
 def _test_registry(one: Affected) -> Iterator[Remedy]:
-    x = one.examined
-    host = (x.error.host if x.error is not None else "") or (x.address.host if x.address is not None else "HOST")
-    command = shell_words(["curl", "-sSfI", f"https://{host}/.well-known/terraform.json"])
-    title = "Check that the runner can reach the registry"
-    yield Remedy("test-registry", title, len(one.roots), _NONE, 0, command)
+    host = _host(one.examined)
+    command = shell_words(["curl", "-sSvI", f"https://{host}/"])
+    title = f"Check on the runner who answers for {host}"
+    yield Remedy("test-registry", title, len(one.alone.roots), _NONE, 0, command)
+
+
+def _test_credentials(one: Affected) -> Iterator[Remedy]:
+    """The token of the runner is tried, which the discovery document would not need."""
+    x, host = one.examined, _host(one.examined)
+    variable = f"TF_TOKEN_{host.replace('-', '__').replace('.', '_').partition(':')[0]}"
+    path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
+    command = (
+        f'curl -sS -o /dev/null -w "%{{http_code}}\\n" -H "Authorization: Bearer ${variable}" '
+        f"{shell_words([f'https://{host}/v1/providers/{path}/versions'])}"
+    )
+    title = f"Give the runner a token for {host}, and try it there: 200 means that it is accepted"
+    note = "a registry may have another path: https://HOST/.well-known/terraform.json names it as providers.v1"
+    yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note)
+
+
+def _host(x: Examined) -> str:
+    """Return the host that the failing request went to."""
+    return (x.error.host if x.error is not None else "") or (x.address.host if x.address is not None else "HOST")
 
 
 _MAKERS: Mapping[CauseId, Callable[[Affected], Iterator[Remedy]]] = {
@@ -383,13 +529,16 @@ _MAKERS: Mapping[CauseId, Callable[[Affected], Iterator[Remedy]]] = {
     _C.HAND_EDIT: _restore_before,
     _C.BAD_MERGE: _merge,
     _C.OTHER_TOOL: _other_tool,
-    _C.YANKED: _constraint,
-    _C.KEY_CHANGED: _constraint,
-    _C.KEY_EXPIRED: _constraint,
-    _C.KEY_REVOKED: _constraint,
+    _C.WRONG_SOURCE: _source,
+    _C.MIRROR_LACKS: _fill_mirror,
+    _C.PACKAGE_ALTERED: _compare_elsewhere,
+    _C.YANKED: _other_version,
+    _C.KEY_CHANGED: _other_version,
+    _C.KEY_EXPIRED: _other_version,
+    _C.KEY_REVOKED: _other_version,
     _C.LOCK_SYNTAX: _fix_file,
-    _C.DOWNLOAD_DAMAGED: _retry,
+    _C.DOWNLOAD_DAMAGED: _download,
     _C.REGISTRY_DOWN: _retry,
     _C.PROXY_OR_CA: _test_registry,
-    _C.CREDENTIALS: _test_registry,
+    _C.CREDENTIALS: _test_credentials,
 }

@@ -98,7 +98,7 @@ class DoctorSubject(Struct, frozen=True):
     """A provider in a root, and the error about it; None for what is not known or not there.
 
     Attributes:
-        fitting: The roots that the error may be of, relative to the top, where the log does not tell; () if it is known.
+        fitting: The roots that the error may be of, relative to the top, where the log does not tell; else ().
     """
 
     error: RecognisedError | None
@@ -271,7 +271,7 @@ class SubjectFinder:
         return wanted == frozenset(map(str, root.configuration.constraints(address).terms))
 
     def _is_listed(self, path: str, error: RecognisedError) -> bool:
-        """True if a root requires the providers that the run listed, and no others; those searched for are not locked."""
+        """True if a root requires what the run listed, and no more, and does not lock what it searched for."""
         root = self._root(path)
         reused, searched = (
             {_parsed(name, root.tool.parse_source) for name in names} for names in (error.reused, error.searched)
@@ -364,7 +364,16 @@ class SubjectFinder:
         dialect = self._request.tool or lock.writer or TERRAFORM
         address = _parsed(error.provider, dialect.parse_source)
         entry = lock.by_address.get(address) if address is not None else None
+        if entry is None and (twin := self._moved_from(address)) is not None:
+            entry = lock.by_address.get(twin)
         return entry is not None and (not error.version or str(entry.version) == error.version)
+
+    def _moved_from(self, address: ProviderAddress | None) -> ProviderAddress | None:
+        """Return the address of Terraform's registry whose entry OpenTofu moves to its own; None for any other."""
+        tool = self._request.tool.name if self._request.tool is not None else self._read.facts.tool
+        if address is None or tool != OPENTOFU.name or address.host != OPENTOFU.default_host:
+            return None
+        return replace(address, host=TERRAFORM.default_host)
 
     def _address(self, error: RecognisedError, root: Root) -> ProviderAddress | None:
         address = _parsed(error.provider, root.tool.parse_source)
@@ -373,7 +382,8 @@ class SubjectFinder:
             twin = _parsed(error.provider, other.parse_source)
             if twin in root.lock.by_address and twin is not None:
                 return twin
-        return address
+        moved = self._moved_from(address)
+        return moved if moved in root.lock.by_address and address not in root.lock.by_address else address
 
 
 def _unsure(subjects: list[DoctorSubject], fitting: Sequence[str]) -> list[DoctorSubject]:

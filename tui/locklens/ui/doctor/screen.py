@@ -159,7 +159,8 @@ class DoctorScreen(TwoPaneScreen):
     def on_paste(self, event: events.Paste) -> None:
         """Diagnose what is pasted into the terminal."""
         event.stop()
-        self._diagnose_log(event.text.encode("utf-8", "replace"))
+        lines = event.text.replace("\r\n", "\n").replace("\r", "\n")  # terminals send what enter sends
+        self._diagnose_log(lines.encode("utf-8", "replace"))
 
     def action_paste(self) -> None:
         """Open the dialog for a log."""
@@ -194,10 +195,11 @@ class DoctorScreen(TwoPaneScreen):
             Field("platform", "platform, OS_ARCH", _platform_problem, (facts and facts.platform) or request.platform),
             Field("tool", "tool: terraform or opentofu", _tool_problem, (facts and facts.tool) or ""),
             Field("version", "version of the tool", _any, version),
-            Field("path", f"origin: {', '.join(PackagePath)}", _path_problem, path.value if path else ""),
+            Field("path", "origin, such as direct or installed", _path_problem, path.value if path else ""),
             Field("mirror", "mirror: a folder", _folder_problem, request.mirrors[0] if request.mirrors else ""),
             Field("cache", "plugin cache: a folder", _folder_problem, request.cache),
-            Field("package", "its package: a folder, a zip file, or h1:...", _any, request.package),
+            Field("package", "its package: folder, zip file, h1:... or zh:...", _any, request.package),
+            Field("root", "root: its folder", _folder_problem, (facts and facts.root) or ""),
         ]
 
         def take(answers: Answers | None) -> None:
@@ -206,6 +208,8 @@ class DoctorScreen(TwoPaneScreen):
             # What stays as it was shown keeps its source: the log, or the user's earlier words.
             given = {field.name: answers[field.name] for field in fields if answers[field.name] != field.initial}
             told: dict[str, object] = {name: given[name] for name in ("platform", "package") if name in given}
+            if "root" in given:
+                told["roots"] = (given["root"],) if given["root"] else ()
             if "tool" in given:
                 told["tool"] = DIALECTS.get(given["tool"])
             if "path" in given:
@@ -337,7 +341,7 @@ def _read_end(path: Path) -> bytes:
 
 
 def _file_form() -> FormDialog:
-    facts = [line(Span(" The log of the failed run; its end is read.", Role.DIM))]
+    facts = [line(Span(" Name the log file. Of a very long log only the end is read.", Role.DIM))]
     return FormDialog("Log of the failed run", facts, [Field("log", "file", _file_problem)], verb="diagnose")
 
 

@@ -1,0 +1,283 @@
+"""A verdict is about the failing run: its root, its packages, its requests; and fixes work where they are printed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from locklens.demo.cases import requires, sample_entry
+from locklens.demo.faults import Fault, FaultRule, Step
+from locklens.demo.incidents import boxed_log, sample_incidents
+from locklens.demo.releases import lock_file
+
+INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
+LOCK = ".terraform.lock.hcl"
+DEMO = "registry.terraform.io/acme/demo"
+QUERY = "Failed to query available provider packages"
+LIST = "Could not retrieve the list of available versions for provider {}: {}"
+VIOLATED = (
+    QUERY,
+    LIST.format(
+        "acme/demo",
+        "locked provider registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.5; must "
+        "use terraform init -upgrade to allow selection of new versions",
+    ),
+)
+INSTALL = "Failed to install provider"
+
+
+def _root(folder: Path, name: str, *required: tuple[str, str], lock: bytes | None = None) -> None:
+    place = folder / name
+    place.mkdir(parents=True)
+    (place / "main.tf").write_text(requires(*required), "utf-8")
+    if lock is not None:
+        (place / LOCK).write_bytes(lock)
+
+
+def _log(folder: Path, *messages: tuple[str, ...], before: str = "", after: str = "", boxed: bool = True) -> str:
+    text = boxed_log(*messages) if boxed else "\n".join("\n\n".join((f"Error: {m[0]}", *m[1:])) for m in messages)
+    (folder / "real.log").write_text(f"{before}{text}{after}", "utf-8")
+    return "real.log"
+
+
+@pytest.fixture
+def several(made: Any) -> Path:
+    """Makes a repository of roots with the same entry, one of which requires a newer version, and one more provider."""
+    folder: Path = made(INCIDENTS["download-damaged"])
+    lock = (folder / "live/prod" / LOCK).read_bytes()
+    _root(folder, "live/bump", ("acme/demo", "~> 1.5"), lock=lock)
+    _root(folder, "live/newp", ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"), lock=lock)
+    _root(folder, "live/typo", ("acme/dmeo", "~> 1.4"))
+    return folder
+
+
+@pytest.mark.parametrize("before", [
+    "", "+ terraform -chdir=live/bump init -no-color\n", "$ cd live/bump\n$ terraform init\n", "cd live/bump && terraform init\n",
+    'running "/usr/bin/terraform init" in "/home/atlantis/.atlantis/repos/corp/infra/17/default/live/bump": exit status 1\n',
+    "Ran Plan for dir: `live/bump` workspace: `default`\n", "##[group]Run terraform init\n  working-directory: live/bump\n",
+])  # fmt: skip
+def test_the_log_tells_the_root(before: str, several: Path, doctor: Any) -> None:
+    message = VIOLATED if not before else (INSTALL, "Error while installing acme/demo v1.4.2: unexpected EOF")
+    document = doctor(several, _log(several, message, before=before))
+    assert (document["state"], document["facts"]["root"]) == ("open", "live/bump")
+    assert document["errors"][0]["roots"] == ["live/bump"]
+    if not before:  # the constraint of the message is that of one root
+        first = document["causes"][0]
+        assert (first["id"], first["verdict"]) == ("constraint-conflict", "yes")
+        assert [one["command"] for one in document["remedies"]] == ["locklens upgrade acme/demo --root=live/bump"]
+
+
+def test_the_file_of_the_error_tells_the_root(several: Path, doctor: Any) -> None:
+    message = ("Invalid expression", f"on live/newp/{LOCK} line 3, in provider: expected an expression")
+    (several / "live/newp" / LOCK).write_text("provider {\n", "utf-8")
+    assert doctor(several, _log(several, message))["facts"]["root"] == "live/newp"
+
+
+def test_what_init_listed_tells_the_root(several: Path, doctor: Any) -> None:
+    listed = (
+        "Initializing provider plugins...\n- Reusing previous version of acme/demo from the dependency lock file\n"
+        '- Finding acme/netbox versions matching "~> 3.9"...\n'
+    )
+    message = ("Provider dependency changes detected", "Changes to the required provider dependencies were detected")
+    document = doctor(several, _log(several, message, before=listed))
+    assert document["facts"]["root"] == "live/newp"
+    assert next((one["id"], one["verdict"]) for one in document["causes"]) == ("not-locked", "yes")
+    assert all("acme/netbox" in one["command"] for one in document["remedies"])
+
+
+def test_a_root_that_nobody_names_is_not_fixed(several: Path, doctor: Any) -> None:
+    main_tf = several / "live/bump/main.tf"
+    main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.5", "~> 1.4.0"), "utf-8")
+    document = doctor(several, _log(several, VIOLATED))
+    assert (document["state"], document["next"], document["facts"]["root"]) == ("open", None, None)
+    assert "live/bump" in document["errors"][0]["roots"]
+    assert any("does not tell which root failed" in note for note in document["run"]["notes"])
+    out = doctor(several, "--format", "text", "real.log")
+    assert "FIXED" not in out
+    assert "ROOT         ?" in out
+    document = doctor(several, "real.log", "--", "live/bump")
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/bump init")
+
+
+def test_a_root_without_a_lock_file(several: Path, doctor: Any) -> None:
+    words = "provider registry registry.terraform.io does not have a provider named registry.terraform.io/acme/dmeo"
+    document = doctor(several, _log(several, (QUERY, LIST.format("acme/dmeo", words))))
+    first = document["causes"][0]
+    assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/typo", "wrong-source", "yes")
+    assert "live/typo/main.tf:" in first["evidence"]
+    assert document["remedies"][0]["command"] == "locklens why acme/dmeo --root=live/typo"
+    words = "no available releases match the given constraints ~> 1.4"
+    first = doctor(several, _log(several, (QUERY, LIST.format("acme/dmeo", words))))["causes"][0]
+    assert (first["id"], first["verdict"]) == ("constraint-conflict", "yes")
+
+
+def test_each_error_has_its_root_and_none_without_a_cause_is_hidden(several: Path, doctor: Any) -> None:
+    lines = boxed_log(VIOLATED).splitlines(), boxed_log(("Failed to install provider", "Error while installing acme/demo v1.4.2: provider binary not found")).splitlines()  # fmt: skip
+    log = [f"[live/bump] {line}" for line in lines[0]] + [f"[live/newp] {line}" for line in lines[1]]
+    (several / "real.log").write_text("\n".join(log), "utf-8")
+    out = " ".join(doctor(several, "--format", "text", "real.log").split())
+    assert "root live/bump acme/demo 1.4.2" in out
+    assert "root live/newp acme/demo 1.4.2" in out
+    assert "No cause was found for the error of acme/demo 1.4.2." in out
+
+
+def test_hashes_that_never_were_of_the_release_are_no_republication(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["republished"], rules=(), copies=()))
+    lock = folder / "live/prod" / LOCK
+    text = lock.read_text("utf-8")
+    for number, line in enumerate([one for one in text.splitlines() if '"zh:' in one]):
+        text = text.replace(line, f'    "zh:{number:064x}",')
+    lock.write_text(text, "utf-8")
+    document = doctor(folder, "--prove", "changed", "ci.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("republished", "likely")
+    assert not any("accept" in one["id"] for one in document["remedies"])
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "The version was published again, or what is locked never was of it. [LIKELY]" in out
+
+
+def test_what_is_on_this_machine_is_likely_at_most(made: Any, doctor: Any, tmp_path: Path) -> None:
+    incident = INCIDENTS["mirror-differs"]
+    folder = made(incident)
+    settings = tmp_path / "demo.tfrc"
+    mirror = (
+        f'provider_installation {{\n  filesystem_mirror {{\n    path = "{folder}/mirror"\n  }}\n  direct {{}}\n}}\n'
+    )
+    settings.write_text(settings.read_text("utf-8") + mirror, "utf-8")
+    for options, verdict in (((), "likely"), (("--mirror", "mirror"), "yes")):
+        first = doctor(folder, "--prove", "changed", *options, "ci.log")["causes"][0]
+        assert (first["id"], first["verdict"]) == ("mirror-differs", verdict)
+
+
+def test_a_sound_folder_here_rules_nothing_out_there(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["plugin-corrupted"]
+    folder = made(replace(incident, copies=(replace(incident.copies[0], edition=""),)))
+    first = doctor(folder, "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("plugin-corrupted", "likely")
+    assert "the message says that its hash is not locked" in first["evidence"]
+
+
+def test_a_mirror_that_is_the_only_source_is_filled_again(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["mirror-differs"])
+    settings = tmp_path / "demo.tfrc"
+    only = f'provider_installation {{\n  filesystem_mirror {{\n    path = "{folder}/mirror"\n  }}\n}}\n'
+    settings.write_text(settings.read_text("utf-8") + only, "utf-8")
+    command = next(
+        one["command"] for one in doctor(folder, "--mirror=mirror", "ci.log")["remedies"] if one["id"] == "replace-copy"
+    )
+    assert command.endswith(" && locklens mirror --platform=linux_amd64 mirror --root=live/prod")
+    place = folder / "mirror" / DEMO / "1.4.2/linux_amd64"
+    place.rename(f"{place}.suspect")
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open"
+    assert document["remedies"][0]["command"].startswith("locklens mirror --platform=linux_amd64 /")
+    shutil.copytree(f"{place}.suspect", place)
+    (next(iter(place.iterdir()))).write_bytes(b"altered again")
+    assert doctor(folder, "ci.log")["state"] == "open"
+
+
+def test_a_package_that_its_mirror_lacks(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["mirror-lacks"])
+    words = "registry.terraform.io/acme/demo v1.4.2 does not have a package available for your current platform, linux_amd64."
+    document = doctor(folder, _log(folder, ("Incompatible provider version", f"Provider {words}")))
+    assert [(one["id"], one["verdict"]) for one in document["causes"]][:1] == [("mirror-lacks", "likely")]
+    assert [one["id"] for one in document["remedies"]] == ["fill-mirror"]
+
+
+def test_an_altered_package_is_no_damaged_download(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["package-altered"]
+    folder = made(incident)
+    causes = {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}
+    assert (causes["download-damaged"], causes["package-altered"]) == ("likely", "unknown")
+    document = doctor(folder, *incident.options, "ci.log")
+    causes = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (causes["package-altered"], causes["download-damaged"]) == ("yes", "no")
+    assert "retry" not in {one["id"] for one in document["remedies"]}
+
+
+def test_a_fix_ends_the_diagnosis(made: Any, doctor: Any) -> None:
+    for cause in ("key-expired", "key-revoked", "key-changed"):
+        folder = made(INCIDENTS[cause])
+        lock = folder / "live/prod" / LOCK
+        before = lock.read_bytes()
+        lock.write_bytes(lock_file(sample_entry("acme/demo", "1.5.0", "~> 1.4")))
+        document = doctor(folder, "ci.log")
+        assert (document["state"], document["causes"], document["next"]) == (
+            "fixed",
+            [],
+            "terraform -chdir=live/prod init",
+        )
+        assert before != lock.read_bytes()
+        shutil.rmtree(folder)
+
+
+def test_an_upgrade_is_offered_where_a_version_fits(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["key-revoked"], constraints=(("acme/demo", "1.4.2"),)))
+    assert [one["id"] for one in doctor(folder, "ci.log")["remedies"]] == ["change-constraint"]
+
+
+def test_fixes_name_the_tool_and_the_root(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["registry-down"])
+    log = (folder / "ci.log").read_text("utf-8").replace("Terraform v1.11.4", "OpenTofu v1.12.6")
+    (folder / "ci.log").write_text(log, "utf-8")
+    assert doctor(folder, "ci.log")["remedies"][0]["command"] == "tofu -chdir=live/prod init"
+
+
+def test_a_merge_is_done_again_from_anywhere(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["bad-merge"])
+    commands = [one["command"] for one in doctor(folder, "ci.log")["remedies"]]
+    assert commands == ["locklens merge --root=live/prod"]
+
+
+@pytest.mark.parametrize(("words", "title"), [
+    ("could not query provider registry for registry.terraform.io/acme/demo: the request failed after 2 attempts, please try again later: 429 Too Many Requests returned from 127.0.0.1:18446", "127.0.0.1:18446 answered: too many requests (429)."),
+    ("host registry.terraform.io requires authentication credentials", "registry.terraform.io requires credentials, and none were sent."),
+    ('failed to query provider mirror https://localhost:18500/ for registry.terraform.io/acme/demo: the request failed: Get "https://localhost:18500/x/index.json": tls: failed to verify certificate: x509: unknown authority', "the TLS certificate of localhost:18500 was not accepted."),
+    ('could not connect to registry.terraform.io: failed to request discovery document: Get "https://registry.terraform.io/.well-known/terraform.json": proxyconnect tcp: dial tcp: lookup proxy.corp.invalid: no such host', "the name of the proxy could not be resolved."),
+    ("provider registry.terraform.io/acme/demo was not found in any of the search locations - /srv/mirror", "the mirror does not have the package."),
+])  # fmt: skip
+def test_an_answer_is_said_as_what_it_is(words: str, title: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
+    out = " ".join(doctor(folder, "--format", "text", "real.log").split())
+    assert f"VERDICT {title[0].upper()}{title[1:]} [CONFIRMED]" in out or f"VERDICT {title} [CONFIRMED]" in out
+
+
+def test_a_missing_file_is_of_the_host_that_answered(made: Any, doctor: Any) -> None:
+    rule = FaultRule(Fault.NOT_FOUND, DEMO, step=Step.PACKAGE)
+    folder = made(replace(INCIDENTS["download-damaged"], rules=(rule,)))
+    _log(
+        folder,
+        (INSTALL, "Error while installing acme/demo v1.4.2: dl.example.com: bad response code: 404"),
+        boxed=False,
+    )
+    out = " ".join(doctor(folder, "--format", "text", "real.log").split())
+    assert "dl.example.com does not have the file (404). [LIKELY]" in out
+    assert "the registry itself answered" not in out
+
+
+def test_a_list_that_has_the_locked_hash_is_right(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    locked = next(line for line in (folder / "live/prod" / LOCK).read_text("utf-8").splitlines() if '"zh:' in line)
+    digest = locked.strip(' ",').removeprefix("zh:")
+    words = f"checksum list has unexpected SHA-256 hash {digest} (expected {'0' * 64})"
+    _log(folder, (INSTALL, f"Error while installing acme/demo v1.4.2: {words}"), boxed=False)
+    causes = {one["id"]: one["verdict"] for one in doctor(folder, "--offline", "real.log")["causes"]}
+    assert causes == {"republished": "no", "registry-down": "yes"}
+
+
+def test_a_warning_is_no_error(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = (
+        "Warning: Dependency lock file entries automatically updated\n\nOpenTofu automatically rewrote some entries in your "
+        "dependency lock file:\n  - registry.terraform.io/acme/demo => registry.opentofu.org/acme/demo\n\n"
+        "OpenTofu has been successfully initialized!\n"
+    )
+    (folder / "real.log").write_text(words, "utf-8")
+    out = doctor(folder, "--format", "text", "real.log")
+    assert out.count("WARNING") == 1
+    assert "ERROR" not in out
+    assert "OpenTofu moved entries to its own registry" in " ".join(out.split())
