@@ -32,7 +32,7 @@ def _run_explain(options: Namespace) -> int:
         return put(page(f"{rule.id}  {rule.severity:5}  {rule.title}" for rule in RULES.values()))
     rule = RULES.get(options.rule.upper())
     if rule is None:
-        from locklens.doctor.explaining import explain_cause
+        from locklens.doctor.causes import explain_cause
         from locklens.doctor.model import CauseId
 
         if options.rule.lower() in {cause.value for cause in CauseId}:

@@ -82,6 +82,12 @@ class FoundPackage(Struct, frozen=True):
         return min(self.of_files or self.hashes, default="")
 
 
+def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
+    """Return the copies that the lock file accepts."""
+    locked = frozenset(entry.hashes)
+    return tuple(one for one in found if one.hashes & locked and one.origin.kind != "given")
+
+
 class PastEntry(Struct, frozen=True):
     """A state of the entry in git's history, from one commit to the next; `entry` is None where it was not locked."""
 

@@ -4,38 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.doctor.causes import cause_title
 from locklens.doctor.model import CauseId, CauseVerdict, Certainty, TrustCost
 from locklens.text import counted, listing, size_words
 
 if TYPE_CHECKING:
     from locklens.doctor.model import Cause, Diagnosis, ErrorPlace, Onset, Remedy
-
-TITLES_OF_CAUSES = {
-    CauseId.LOCK_SYNTAX: "the lock file cannot be read",
-    CauseId.BAD_MERGE: "a merge left the lock file wrong",
-    CauseId.NOT_LOCKED: "the provider is not locked",
-    CauseId.CONSTRAINT_CONFLICT: "the locked version does not satisfy the constraints",
-    CauseId.HAND_EDIT: "the block was edited by hand",
-    CauseId.OTHER_TOOL: "the hashes are of the other tool's registry",
-    CauseId.REPUBLISHED: "the version was published again with other packages",
-    CauseId.YANKED: "the version is not listed any more",
-    CauseId.H1_MISSING: "the lock file has no h1 for the platform",
-    CauseId.PLATFORM_MISSING: "the platform is not covered",
-    CauseId.MIRROR_DIFFERS: "the mirror's copy is not the release's package",
-    CauseId.CACHE_DIFFERS: "the plugin cache's copy is not the release's package",
-    CauseId.PLUGIN_CORRUPTED: "the installed package was altered",
-    CauseId.PLUGIN_MISSING: "the locked package is not installed",
-    CauseId.DOWNLOAD_DAMAGED: "the download was damaged",
-    CauseId.KEY_REVOKED: "the signing key was revoked",
-    CauseId.KEY_EXPIRED: "the signing key or the signature has expired",
-    CauseId.KEY_CHANGED: "the release is not signed by the expected key",
-    CauseId.CREDENTIALS: "the registry refused the credentials",
-    CauseId.PROXY_OR_CA: "a proxy or a missing certificate authority is in the way",
-    CauseId.REGISTRY_DOWN: "the registry failed or did not answer",
-    CauseId.WRONG_SOURCE: "the registry has no provider of that name",
-    CauseId.MIRROR_LACKS: "the mirror does not have the package",
-    CauseId.PACKAGE_ALTERED: "the package's host has another package than the signed one",
-}
 
 NOTHING_RECOGNISED = "nothing recognised"
 
@@ -44,11 +18,6 @@ NARROWED = "To narrow it down:"
 
 DO_NOT = "Do not do this"
 """The title of the popular fixes that are not offered."""
-
-
-def cause_title(cause: Cause) -> str:
-    """Return a cause in words."""
-    return cause.title or TITLES_OF_CAUSES[cause.id]
 
 
 def place_words(place: ErrorPlace) -> str:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
+from locklens.doctor.causes import joined_causes, judge_causes, not_offered_for, of_one_root, remedies_for
 from locklens.doctor.fixed import fixed_words, is_of_other_version
-from locklens.doctor.judging import joined_causes, judge_causes, of_one_root
 from locklens.doctor.model import Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
+from locklens.doctor.remedies import Affected, run_again
 from locklens.operations.doctor.downloads import is_of_download
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.releases import look_up_entries
-from locklens.operations.doctor.remedies import Affected, not_offered_for, remedies_for, run_again
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
 from locklens.operations.own_packages import packages_words
 from locklens.text import listing

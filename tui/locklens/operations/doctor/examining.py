@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.examined import ASSUMED, KEPT_ASIDE, ElsewhereEntry, Examined, FoundPackage
+from locklens.doctor.examined import ASSUMED, KEPT_ASIDE, ElsewhereEntry, Examined, FoundPackage, holding
 from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog
 from locklens.lockfile.render import is_canonical
 from locklens.operations.doctor.past import LockHistory
-from locklens.operations.doctor.places import PackageFinder, configured_sources, differing_files, holding
+from locklens.operations.doctor.places import PackageFinder, configured_sources, differing_files
 from locklens.project.clifiles import this_platform
 from locklens.storage.files import is_within
 

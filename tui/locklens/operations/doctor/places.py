@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
 
 MOST_PACKAGES = 12
 """Packages that are hashed in one run: the largest takes seconds."""
@@ -232,12 +231,6 @@ def _changed_later(folder: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(name for name, changed in times.items() if changed > made + _LATER_SECONDS)
-
-
-def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
-    """Return the copies that the lock file accepts."""
-    locked = frozenset(entry.hashes)
-    return tuple(one for one in found if one.hashes & locked and one.origin.kind != "given")
 
 
 def _platform_in(name: str) -> str:

@@ -1,43 +1,35 @@
-"""Remedies for the causes that were found, cheapest in trust first, and the popular fixes that are not offered."""
+"""The fixes of each cause: how a command line or a write of locklens ends it. Pure."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.examined import KEPT_ASIDE
+from locklens.doctor.examined import KEPT_ASIDE, holding
 from locklens.doctor.model import (
     CauseId,
     CauseVerdict,
     NetworkReason,
-    NotOffered,
     PackagePath,
     Remedy,
     RemedyWrite,
     TrustCost,
 )
 from locklens.hashes import hashes_of_files
-from locklens.operations.doctor.places import holding
 from locklens.selection.choosing import conflicts
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from locklens.doctor.examined import Examined, FoundPackage
     from locklens.doctor.model import Cause
 
 _C = CauseId
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
-
-_OF_HASHES = frozenset(
-    {_C.REPUBLISHED, _C.H1_MISSING, _C.PLATFORM_MISSING, _C.MIRROR_DIFFERS, _C.CACHE_DIFFERS, _C.HAND_EDIT,
-     _C.BAD_MERGE, _C.OTHER_TOOL, _C.DOWNLOAD_DAMAGED, _C.PLUGIN_CORRUPTED}
-)  # fmt: skip
 
 
 _HOLDING = frozenset({CauseVerdict.YES, CauseVerdict.LIKELY})
@@ -99,65 +91,13 @@ class Affected(Struct, frozen=True):
         return x.case.new.sizes.get(zh) if x.case is not None and zh is not None else None
 
 
-def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
-    """Return the remedies for certain and probable causes, each once, those without a cost in trust first."""
-    found: dict[tuple[str, str], Remedy] = {}
-    explained = {
-        one.examined.error for one in affected if any(each.verdict is CauseVerdict.YES for each in one.causes)
-    } - {None}
-    for one in affected:
-        causes = [each for each in one.causes if each.is_probable]
-        if one.examined.error in explained:  # next to a certain cause, a guess is of no use
-            causes = [each for each in causes if each.verdict is CauseVerdict.YES]
-        if any(cause.id in _OF_HASHES or cause.id is _C.YANKED for cause in causes):
-            for remedy in _copies(one):
-                found.setdefault((remedy.id, remedy.command), remedy)
-        for cause in causes:
-            for remedy in _MAKERS.get(cause.id, _nothing)(one):
-                found.setdefault((remedy.id, remedy.command), remedy)
-    costs = list(TrustCost)
-    return tuple(sorted(found.values(), key=lambda remedy: costs.index(remedy.trust)))
-
-
 def run_again(one: Affected) -> Remedy:
     """Return the step after a fix."""
     note = "if it fails again, diagnose its new log; a log of another root or commit: name the root with -- ROOT"
     return Remedy("run-again", "Run init again", len(one.roots), _NONE, None, one.next_step, note)
 
 
-def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:
-    """Return the popular fixes that would hide the causes; only where one of them is about hashes or signatures."""
-    ids = {cause.id for cause in causes if cause.verdict is not CauseVerdict.NO}
-    fixes = []
-    if ids & (_OF_HASHES | {_C.YANKED}):
-        fixes += [
-            NotOffered(
-                "delete the lock file and run init",
-                "accepts whatever the source holds now, for every provider, and loses what was reviewed",
-            ),
-            NotOffered(
-                'run "providers lock" without checking',
-                "adds the hashes of today beside the old ones and says nothing, even for a package published again",
-            ),
-            NotOffered("init -upgrade", "moves every provider, and does not help for a version that stays"),
-        ]
-    if _C.H1_MISSING in ids or _C.CACHE_DIFFERS in ids:
-        words = "records the hash of one platform without the signed list, which fails elsewhere with this error"
-        fixes.append(NotOffered("plugin_cache_may_break_dependency_lock_file", words))
-    if ids & {_C.KEY_CHANGED, _C.KEY_REVOKED, _C.KEY_EXPIRED}:
-        words = "installs packages that nobody vouches for"
-        fixes.append(NotOffered("a mirror or a tool that does not check signatures", words))
-    if _C.PROXY_OR_CA in ids:
-        words = "lets anyone between answer for the registry"
-        fixes.append(NotOffered("turn off TLS verification", words))
-    return tuple(fixes)
-
-
-def _nothing(_: Affected) -> Iterator[Remedy]:
-    return iter(())
-
-
-def _copies(one: Affected) -> Iterator[Remedy]:
+def copies(one: Affected) -> Iterator[Remedy]:
     """Copies on this machine that the lock file accepts: the only cure without any cost."""
     x = one.examined
     if x.entry is None or x.address is None:
@@ -186,12 +126,14 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
             yield found
 
 
-def _replacement(one: Affected, place: str, base: str, shown: str, copy: FoundPackage) -> Remedy:
+def _replacement(
+    one: Affected, place: str, base: str, shown: str, copy: FoundPackage, *, is_there: bool = True
+) -> Remedy:
     """Return the remedy that puts a copy in the place of a folder."""
     entry = one.examined.entry
     assert entry is not None
     command = shell_words(["cp", "-R", "--", f"{copy.origin.path}/", shown])
-    if os.path.lexists(place):
+    if is_there:
         command = f"{shell_words(['mv', '--', shown, f'{shown}{KEPT_ASIDE}'])} && {command}"
     title = f"Put the copy in {copy.origin.path} in its place, which the lock file accepts"
     note = f"what is in {shown} now is kept aside"
@@ -211,7 +153,8 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     return Remedy("use-copy", title, len(one.roots), _NONE, 0, shell_words(words), note)
 
 
-def _lock_platform(one: Affected) -> Iterator[Remedy]:
+def lock_platform(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the platform's hashes are added, or the commit that had them is restored."""
     x = one.examined
     if x.entry is None:
         return
@@ -250,7 +193,7 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
             return
 
 
-def _restore_before(one: Affected) -> Iterator[Remedy]:
+def restore_before(one: Affected) -> Iterator[Remedy]:
     """The last committed entry that differs, for edits and merges by hand."""
     x = one.examined
     if x.entry is None:
@@ -270,7 +213,8 @@ def _restore_before(one: Affected) -> Iterator[Remedy]:
         yield from _upgrade(one, "Upgrade it: the new version comes with its own hashes")
 
 
-def _republished(one: Affected) -> Iterator[Remedy]:
+def republished(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: another version, or the package of today once it is trusted."""
     x = one.examined
     yield from _upgrade(one, f"Upgrade {x.name} to a version that was not republished", _LOW)
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
@@ -308,7 +252,7 @@ def _can_move(x: Examined) -> bool:
     return any(one.compare(locked) > 0 if is_held else one != locked for one in fitting)
 
 
-def _constraint(one: Affected) -> Iterator[Remedy]:
+def constraint(one: Affected) -> Iterator[Remedy]:
     """For a root whose constraints and lock file contradict each other; other roots with the entry are not moved."""
     x = one.examined
     clash = x.configuration is not None and x.address is not None and conflicts(x.configuration.of(x.address))
@@ -322,11 +266,11 @@ def _constraint(one: Affected) -> Iterator[Remedy]:
         yield from _upgrade(one.alone)
 
 
-def _other_version(one: Affected) -> Iterator[Remedy]:
+def other_version(one: Affected) -> Iterator[Remedy]:
     """For a release that cannot be installed: each root with the entry needs another version."""
     x = one.examined
     if x.error is not None and (x.error.reason is NetworkReason.ABSENT or _is_of_list(x)):
-        yield from _retry(one)
+        yield from retry(one)
     yield from _upgrade(one)
 
 
@@ -334,14 +278,15 @@ def _is_of_list(x: Examined) -> bool:
     return x.error is not None and x.error.kind == "sums-without-package"
 
 
-def _source(one: Affected) -> Iterator[Remedy]:
+def source(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the requirement with the wrong address is named."""
     x, alone = one.examined, one.alone
     title = f"Correct the source address of {x.name} where it is required"
     note = "the command names file and line; a module without required_providers means hashicorp/NAME"
     yield Remedy("correct-source", title, len(alone.roots), _NONE, 0, alone.line("why", x.name), note)
 
 
-def _fill_mirror(one: Affected) -> Iterator[Remedy]:
+def fill_mirror(one: Affected) -> Iterator[Remedy]:
     """The mirror is filled from the signed release."""
     x, alone = one.examined, one.alone
     if x.address is None:
@@ -360,7 +305,8 @@ def _mirror_line(one: Affected, place: str) -> str:
     return one.alone.line("mirror", *words)
 
 
-def _lock_new(one: Affected) -> Iterator[Remedy]:
+def lock_new(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the provider is locked."""
     x = one.examined
     words = ["--platform", x.platform] if x.platform else []
     title = f"Lock {x.name}, with the hashes of its signed release"
@@ -369,7 +315,7 @@ def _lock_new(one: Affected) -> Iterator[Remedy]:
     yield Remedy("lock", title, len(one.roots), _LOW, None, command, "then commit the lock file", write)
 
 
-def _replace_copy(one: Affected) -> Iterator[Remedy]:
+def replace_copy(one: Affected) -> Iterator[Remedy]:
     """The altered copy is moved aside, with its hash and files in the report."""
     targets = tuple(_targets(one))
     for target in targets:
@@ -381,7 +327,7 @@ def _replace_copy(one: Affected) -> Iterator[Remedy]:
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     packed = next((each for each in x.packages if each.origin.kind in kinds and not each.hashes & locked), None)
     if packed is None and x.replaced:
-        yield from _fill_mirror(one)
+        yield from fill_mirror(one)
         return
     place = packed.origin.path if packed is not None else "DIR"
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside, and fetch the package again"
@@ -414,7 +360,7 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
     return Remedy(remedy, title, len(one.alone.roots), _NONE, size, command, note, write)
 
 
-def _reinstall(one: Affected) -> Iterator[Remedy]:
+def reinstall(one: Affected) -> Iterator[Remedy]:
     """The root's own folder of the package is moved aside, or filled with a copy of another place."""
     x = one.examined
     title = "Install the locked package again"
@@ -427,24 +373,26 @@ def _reinstall(one: Affected) -> Iterator[Remedy]:
         donors = (each for each in holding(x.packages, x.entry) if each.place and each.platform == x.platform)
         if x.platform and (donor := next(donors, None)) is not None:
             shown = f"{x.root or '.'}/.terraform/providers/{place}".removeprefix("./")
-            yield _replacement(one, f"{x.data}/{place}", x.data_base, shown, donor)
+            yield _replacement(one, f"{x.data}/{place}", x.data_base, shown, donor, is_there=False)
     if not targets:
         there = own.shown_hash if own is not None else ""
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
         yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
 
 
-def _merge(one: Affected) -> Iterator[Remedy]:
+def merge(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the lock file is merged again, or an earlier entry restored."""
     x = one.examined
     if x.lock.conflict is not None and x.lock.conflict.markers:
         command = one.alone.line("merge")
         note = "works while git's merge is in progress: blocks are merged as a whole"
         yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, note)
     else:
-        yield from _restore_before(one)
+        yield from restore_before(one)
 
 
-def _fix_file(one: Affected) -> Iterator[Remedy]:
+def fix_file(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the change that made the file unreadable is shown."""
     x = one.examined
     sound = next((past for past in x.past if past.entry is not None), None)
     revision = sound.commit[:12] if sound is not None else "HEAD"
@@ -454,7 +402,8 @@ def _fix_file(one: Affected) -> Iterator[Remedy]:
         yield Remedy("show-change", title, 1, _NONE, 0, command)
 
 
-def _other_tool(one: Affected) -> Iterator[Remedy]:
+def other_tool(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the tool that wrote the lock file is used, or the entry restored."""
     x = one.examined
     writer = x.lock.writer
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
@@ -465,21 +414,23 @@ def _other_tool(one: Affected) -> Iterator[Remedy]:
         title, command = "Review what OpenTofu wrote, then commit it", shell_words(["git", "diff", "--", x.lock.path])
         yield Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)
         return
-    yield from _restore_before(one)
+    yield from restore_before(one)
 
 
-def _download(one: Affected) -> Iterator[Remedy]:
+def download(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the download is tried again; one that arrives altered each time is reported."""
     downloads = one.examined.downloads
     is_same = len(downloads) > 1 and len(set(downloads)) == 1 and downloads[0] != ""
-    yield from _compare_elsewhere(one) if is_same and downloads[0] not in one.examined.listed else _retry(one)
+    yield from compare_elsewhere(one) if is_same and downloads[0] not in one.examined.listed else retry(one)
 
 
-def _retry(one: Affected) -> Iterator[Remedy]:
+def retry(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the tool is run again."""
     title = "Try again: nothing was written"
     yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.next_step)
 
 
-def _compare_elsewhere(one: Affected) -> Iterator[Remedy]:
+def compare_elsewhere(one: Affected) -> Iterator[Remedy]:
     """An altered package: nobody installs it, and its publisher is told."""
     x = one.examined
     title = "Do not install it: tell the publisher, and compare what another network gets"
@@ -490,14 +441,15 @@ def _compare_elsewhere(one: Affected) -> Iterator[Remedy]:
     yield Remedy("compare-elsewhere", title, len(one.alone.roots), _NONE, one.size_of(x.platform), command, note)
 
 
-def _test_registry(one: Affected) -> Iterator[Remedy]:
+def check_host(one: Affected) -> Iterator[Remedy]:
+    """Yield fixes: the request is repeated on the runner."""
     host = _host(one.examined)
     command = shell_words(["curl", "-sSvI", f"https://{host}/"])
     title = f"Check on the runner who answers for {host}"
     yield Remedy("test-registry", title, len(one.alone.roots), _NONE, 0, command)
 
 
-def _test_credentials(one: Affected) -> Iterator[Remedy]:
+def check_credentials(one: Affected) -> Iterator[Remedy]:
     """The token of the runner is tried, which the discovery document would not need."""
     x, host = one.examined, _host(one.examined)
     variable = f"TF_TOKEN_{host.replace('-', '__').replace('.', '_').partition(':')[0]}"
@@ -514,31 +466,3 @@ def _test_credentials(one: Affected) -> Iterator[Remedy]:
 def _host(x: Examined) -> str:
     """Return the host that the failing request went to."""
     return (x.error.host if x.error is not None else "") or (x.address.host if x.address is not None else "HOST")
-
-
-_MAKERS: Mapping[CauseId, Callable[[Affected], Iterator[Remedy]]] = {
-    _C.H1_MISSING: _lock_platform,
-    _C.PLATFORM_MISSING: _lock_platform,
-    _C.REPUBLISHED: _republished,
-    _C.MIRROR_DIFFERS: _replace_copy,
-    _C.CACHE_DIFFERS: _replace_copy,
-    _C.PLUGIN_CORRUPTED: _reinstall,
-    _C.PLUGIN_MISSING: _reinstall,
-    _C.NOT_LOCKED: _lock_new,
-    _C.CONSTRAINT_CONFLICT: _constraint,
-    _C.HAND_EDIT: _restore_before,
-    _C.BAD_MERGE: _merge,
-    _C.OTHER_TOOL: _other_tool,
-    _C.WRONG_SOURCE: _source,
-    _C.MIRROR_LACKS: _fill_mirror,
-    _C.PACKAGE_ALTERED: _compare_elsewhere,
-    _C.YANKED: _other_version,
-    _C.KEY_CHANGED: _other_version,
-    _C.KEY_EXPIRED: _other_version,
-    _C.KEY_REVOKED: _other_version,
-    _C.LOCK_SYNTAX: _fix_file,
-    _C.DOWNLOAD_DAMAGED: _download,
-    _C.REGISTRY_DOWN: _retry,
-    _C.PROXY_OR_CA: _test_registry,
-    _C.CREDENTIALS: _test_credentials,
-}

@@ -1,0 +1,467 @@
+"""The causes of an error in one table: their meaning, their test, their rank, and the fixes that are offered. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.doctor import remedies
+from locklens.doctor.catalogue import BY_KIND
+from locklens.doctor.examined import ASSUMED
+from locklens.doctor.lock_causes import (
+    bad_merge,
+    constraint_conflict,
+    hand_edit,
+    lock_syntax,
+    not_locked,
+    other_tool,
+    wrong_source,
+)
+from locklens.doctor.model import Basis, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
+from locklens.doctor.network_causes import credentials, proxy_or_ca, registry_down
+from locklens.doctor.package_causes import (
+    ASK_PLATFORM,
+    cache_differs,
+    h1_missing,
+    mirror_differs,
+    mirror_lacks,
+    platform_missing,
+    plugin_corrupted,
+    plugin_missing,
+)
+from locklens.doctor.release_causes import (
+    download_damaged,
+    key_changed,
+    key_expired,
+    key_revoked,
+    package_altered,
+    republished,
+    yanked,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from locklens.doctor.examined import Examined
+    from locklens.doctor.model import Cause, Remedy
+    from locklens.doctor.remedies import Affected
+
+
+class KnownCause(Struct, frozen=True):
+    """A cause that is tested: all that is known of it beside its id, which is a contract.
+
+    Attributes:
+        title: It in words, without a capital.
+        meaning: What has happened.
+        check: How to check it by hand.
+        test: Judges it; returns None where it does not apply.
+        remedies: Its fixes.
+        rules: Ids of the findings that suggest it.
+        stops_init: True if a root is examined for it without a log.
+        is_of_hashes: True if the popular fixes that accept any bytes would hide it.
+    """
+
+    id: CauseId
+    title: str
+    meaning: str
+    check: str
+    test: Callable[[Examined], Cause | None]
+    remedies: Callable[[Affected], Iterator[Remedy]]
+    rules: tuple[str, ...] = ()
+    stops_init: bool = False
+    is_of_hashes: bool = False
+
+
+CAUSES = (
+    KnownCause(
+        CauseId.LOCK_SYNTAX,
+        "the lock file cannot be read",
+        "The tools refuse a lock file with an error in it, and install nothing.",
+        "terraform init names file and line; git diff shows what changed there.",
+        lock_syntax,
+        remedies.fix_file,
+        rules=("LK019",),
+        stops_init=True,
+    ),
+    KnownCause(
+        CauseId.REPUBLISHED,
+        "the version was published again with other packages",
+        "The publisher, or someone with its access, replaced a version's packages, or what is locked never was of it.",
+        "Compare the zh lines with the SHA256SUMS of the release, and ask the publisher in another channel.",
+        republished,
+        remedies.republished,
+        rules=("LK001", "LK003", "LK023"),
+        stops_init=True,
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.HAND_EDIT,
+        "the block was edited by hand",
+        "A version without its hashes, or a hash that no tool writes: the block says something that nobody locked.",
+        "git log -p -- .terraform.lock.hcl shows a commit that changed the version and left the hashes.",
+        hand_edit,
+        remedies.restore_before,
+        rules=("LK002", "LK003", "LK017", "LK023", "LK025"),
+        stops_init=True,
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.BAD_MERGE,
+        "a merge left the lock file wrong",
+        "git merges lines, not blocks: it leaves markers, a provider twice, or hashes of two versions in one block.",
+        "git log --merges -- .terraform.lock.hcl; locklens git install makes the next merge go block by block.",
+        bad_merge,
+        remedies.merge,
+        rules=("LK002", "LK019", "LK023"),
+        stops_init=True,
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.NOT_LOCKED,
+        "the provider is not locked",
+        "The configuration, or a module in it, requires a provider, and the lock file was not updated with it.",
+        "terraform providers lists what requires which provider; locklens why does so with file and line.",
+        not_locked,
+        remedies.lock_new,
+        rules=("LK006", "LK037"),
+        stops_init=True,
+    ),
+    KnownCause(
+        CauseId.CONSTRAINT_CONFLICT,
+        "the locked version does not satisfy the constraints",
+        "The locked version does not satisfy the constraints as they are now, or no version satisfies all of them.",
+        "locklens why PROVIDER lists each constraint with its place, and those that exclude one another.",
+        constraint_conflict,
+        remedies.constraint,
+        rules=("LK005",),
+        stops_init=True,
+    ),
+    KnownCause(
+        CauseId.WRONG_SOURCE,
+        "the registry has no provider of that name",
+        "The source address names a provider that its registry does not have, or does not show without a token.",
+        "locklens why PROVIDER names the file and line that require it; compare it with the provider's documentation.",
+        wrong_source,
+        remedies.source,
+    ),
+    KnownCause(
+        CauseId.OTHER_TOOL,
+        "the hashes are of the other tool's registry",
+        "The registries of Terraform and OpenTofu have packages of their own, with different hashes.",
+        "The first line of the lock file names the tool that wrote it, each block the registry.",
+        other_tool,
+        remedies.other_tool,
+        rules=("LK002", "LK026", "LK032"),
+        stops_init=True,
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.YANKED,
+        "the version is not listed any more",
+        "The version or its package was taken back, or the source that is asked now never had it.",
+        "curl https://registry.terraform.io/v1/providers/NAMESPACE/TYPE/versions lists what there is.",
+        yanked,
+        remedies.other_version,
+        stops_init=True,
+    ),
+    KnownCause(
+        CauseId.CACHE_DIFFERS,
+        "the plugin cache's copy is not the release's package",
+        "The shared plugin cache holds another package, perhaps of another source or of a run that was cut.",
+        "locklens verify compares it with the lock file.",
+        cache_differs,
+        remedies.replace_copy,
+        rules=("LK027",),
+        stops_init=True,
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.PLUGIN_CORRUPTED,
+        "the installed package was altered",
+        "A file in .terraform/providers was changed, added or removed after it was installed.",
+        "locklens verify names the files; init replaces the folder.",
+        plugin_corrupted,
+        remedies.reinstall,
+        rules=("LK027",),
+        stops_init=True,
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.PLUGIN_MISSING,
+        "the locked package is not installed",
+        "init did not run in this folder, or not since the lock file changed.",
+        "Look into .terraform/providers for the version in the lock file.",
+        plugin_missing,
+        remedies.reinstall,
+        stops_init=True,
+    ),
+    KnownCause(
+        CauseId.MIRROR_DIFFERS,
+        "the mirror's copy is not the release's package",
+        "A mirror holds another package under the version's name: rebuilt, damaged or altered.",
+        "Hash its copy, and compare with the block: locklens verify, or doctor --package.",
+        mirror_differs,
+        remedies.replace_copy,
+        rules=("LK020", "LK027"),
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.MIRROR_LACKS,
+        "the mirror does not have the package",
+        "The places that provider_installation allows do not have the package, and a registry was not asked.",
+        "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
+        mirror_lacks,
+        remedies.fill_mirror,
+    ),
+    KnownCause(
+        CauseId.PLATFORM_MISSING,
+        "the platform is not covered",
+        "The lock file was made for other platforms, or the release has no package for this one.",
+        "Look for the zh of the platform's zip file in the block; SHA256SUMS names them.",
+        platform_missing,
+        remedies.lock_platform,
+        rules=("LK008", "LK009", "LK020"),
+        stops_init=True,
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.H1_MISSING,
+        "the lock file has no h1 for the platform",
+        "Plugin caches and unpacked mirrors hold folders, which only an h1 identifies: that of the locking machine.",
+        "Count the h1 lines of the block: one is enough for one platform only.",
+        h1_missing,
+        remedies.lock_platform,
+        rules=("LK008", "LK009", "LK024"),
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.DOWNLOAD_DAMAGED,
+        "the download was damaged",
+        "The file that arrived is not the one that was named: cut, empty, or altered on the way.",
+        "Download it once more without a proxy, and compare its SHA-256 with the release's SHA256SUMS.",
+        download_damaged,
+        remedies.download,
+        is_of_hashes=True,
+    ),
+    KnownCause(
+        CauseId.PACKAGE_ALTERED,
+        "the package's host has another package than the signed one",
+        "Each download gives the same bytes, and they are not those of the signed list: somebody changed the package.",
+        "Download it from another network, and compare its SHA-256 with SHA256SUMS; tell the publisher.",
+        package_altered,
+        remedies.compare_elsewhere,
+    ),
+    KnownCause(
+        CauseId.KEY_CHANGED,
+        "the release is not signed by the expected key",
+        "Another key than the listed one, or than before, made the signature: a rotation, or an attack.",
+        "locklens keys --history shows earlier signers; compare all 40 digits with what the publisher announced.",
+        key_changed,
+        remedies.other_version,
+        rules=("LK010", "LK011", "LK030"),
+    ),
+    KnownCause(
+        CauseId.KEY_EXPIRED,
+        "the signing key or the signature has expired",
+        "The key or the signature has expired. Terraform refuses expired signatures, OpenTofu warns.",
+        "locklens keys shows the dates; the publisher has to sign again, or to extend the key.",
+        key_expired,
+        remedies.other_version,
+        rules=("LK012", "LK030"),
+    ),
+    KnownCause(
+        CauseId.KEY_REVOKED,
+        "the signing key was revoked",
+        "The owner took the signing key back, perhaps because it was stolen: nothing that it signed counts.",
+        "Ask the publisher which key and which version replace it.",
+        key_revoked,
+        remedies.other_version,
+        rules=("LK012", "LK030"),
+        stops_init=True,
+    ),
+    KnownCause(
+        CauseId.CREDENTIALS,
+        "the registry refused the credentials",
+        "The registry or mirror wants a token, or refuses the one that was sent.",
+        "Look at the credentials block and at TF_TOKEN_ variables of the runner: _ stands for a dot, __ for a dash.",
+        credentials,
+        remedies.check_credentials,
+    ),
+    KnownCause(
+        CauseId.PROXY_OR_CA,
+        "a proxy or a missing certificate authority is in the way",
+        "A proxy, a firewall or a certificate authority that the runner does not know stands before the registry.",
+        "curl -v https://HOST/.well-known/terraform.json on the runner shows who answers.",
+        proxy_or_ca,
+        remedies.check_host,
+    ),
+    KnownCause(
+        CauseId.REGISTRY_DOWN,
+        "the registry failed or did not answer",
+        "The registry failed or was not reachable. init asks it even where everything is installed.",
+        "Its status page, and the same request from another network.",
+        registry_down,
+        remedies.retry,
+    ),
+)
+
+"""The causes; of those that a finding suggests, the likeliest stands first."""
+
+BY_ID = {cause.id: cause for cause in CAUSES}
+_OF_HASHES = frozenset(cause.id for cause in CAUSES if cause.is_of_hashes)
+
+
+def explain_cause(cause: CauseId) -> tuple[str, ...]:
+    """Return the lines about a cause: its title, its meaning, and how to check it by hand."""
+    known = BY_ID[cause]
+    title = f"{cause}  a cause that locklens doctor tests: {known.title}"
+    return title, "", known.meaning, "", f"By hand: {known.check}"
+
+
+def cause_title(cause: Cause) -> str:
+    """Return a tested cause in words."""
+    return cause.title or BY_ID[cause.id].title
+
+
+def suggested_causes(rules: Iterable[str]) -> tuple[CauseId, ...]:
+    """Return the causes that findings suggest."""
+    return tuple(dict.fromkeys(cause.id for rule in rules for cause in CAUSES if rule in cause.rules))
+
+
+def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, ...]:
+    """Return the causes of one error, or of any error of a root, the most likely first.
+
+    Args:
+        examined: What is known.
+        rules: Rules of the findings that led here.
+    """
+    row = BY_KIND.get(examined.error.kind) if examined.error is not None else None
+    suggested = suggested_causes(rules)
+    ids = row.causes if row is not None else (*suggested, *(cause.id for cause in CAUSES if cause.stops_init))
+    tested = (BY_ID[one].test(examined) for one in dict.fromkeys(ids))
+    name = str(examined.address) if examined.address is not None else ""
+    causes = [replace(cause, provider=name) for cause in tested if cause is not None]
+    if examined.error is not None:
+        causes = [_of_known_platform(as_of_the_run(cause), examined) for cause in causes]
+    return most_likely_first(causes, suggested)
+
+
+def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
+    """Return a cause of an error: what depends on a platform that is only assumed is likely at most."""
+    source = dict(examined.incident.sources).get("platform", "")
+    if cause.verdict is CauseVerdict.YES and cause.id in _OF_PLATFORMS and source.startswith(ASSUMED):
+        words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
+        return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
+    if cause.verdict is CauseVerdict.NO and cause.id in _OF_PLATFORMS and source.startswith(ASSUMED):
+        words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
+        return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=ASK_PLATFORM)
+    return cause
+
+
+_OF_PLATFORMS = frozenset({CauseId.H1_MISSING, CauseId.PLATFORM_MISSING})
+
+
+def as_of_the_run(cause: Cause) -> Cause:
+    """Return a cause of an error: what only this machine finds makes it likely at most, and rules nothing out."""
+    if cause.verdict is CauseVerdict.YES and cause.basis in {Basis.HERE, Basis.GUESS}:
+        words = f"{cause.evidence}; that is found here and now, and says little about the failing run"
+        return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
+    if cause.verdict is CauseVerdict.NO and cause.basis is Basis.HERE:
+        missing = cause.missing or "the package of the failing run: --package PATH|HASH"
+        return replace(cause, verdict=CauseVerdict.UNKNOWN, missing=missing)
+    return cause
+
+
+def of_one_root(groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
+    """Return the causes of one error in roots whose entries differ: certain only where they are for all of them."""
+    certain = [{cause.id for cause in causes if cause.verdict is CauseVerdict.YES} for causes in groups]
+    for_all = set[CauseId].intersection(*certain) if certain else set[CauseId]()
+    words = f"; the log does not say of which of {len(groups)} entries it is"
+
+    def judged(cause: Cause) -> Cause:
+        if cause.verdict is not CauseVerdict.YES or cause.id in for_all:
+            return cause
+        return replace(cause, verdict=CauseVerdict.LIKELY, evidence=cause.evidence + words)
+
+    return [most_likely_first(map(judged, causes)) for causes in groups]
+
+
+def joined_causes(groups: Iterable[tuple[Cause, ...]], rules: Sequence[str] = ()) -> tuple[Cause, ...]:
+    """Return the causes of several providers, each id once: its most certain verdict, with the evidence for it.
+
+    A cause is ruled out only where it is for every provider. `rules` are those of the findings that led here.
+    """
+    by_id: dict[CauseId, list[Cause]] = {}
+    for cause in (cause for group in groups for cause in group):
+        by_id.setdefault(cause.id, []).append(cause)
+    return most_likely_first([_joined(causes) for causes in by_id.values()], suggested_causes(rules))
+
+
+_MOST_NAMED = 5
+
+
+def _joined(causes: list[Cause]) -> Cause:
+    first = most_likely_first(causes)[0]
+    same = [cause for cause in causes if (cause.verdict, cause.basis) == (first.verdict, first.basis)]
+    evidence = list(dict.fromkeys(cause.evidence for cause in same))
+    if len(evidence) == 1:
+        return same[0]
+    words = [f"{cause.provider.rpartition('/')[2]}: {cause.evidence}" for cause in same]
+    shown = list(dict.fromkeys(words))
+    more = f"; and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    moments = [cause.as_of for cause in same if cause.as_of]
+    return replace(
+        same[0],
+        evidence="; ".join(shown[:_MOST_NAMED]) + more,
+        as_of=min(moments, default=None),
+    )
+
+
+def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
+    """Return the remedies for certain and probable causes, each once, those without a cost in trust first."""
+    found: dict[tuple[str, str], Remedy] = {}
+    explained = {
+        one.examined.error for one in affected if any(each.verdict is CauseVerdict.YES for each in one.causes)
+    } - {None}
+    for one in affected:
+        causes = [each for each in one.causes if each.is_probable]
+        if one.examined.error in explained:  # next to a certain cause, a guess is of no use
+            causes = [each for each in causes if each.verdict is CauseVerdict.YES]
+        if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
+            for remedy in remedies.copies(one):
+                found.setdefault((remedy.id, remedy.command), remedy)
+        for cause in causes:
+            for remedy in BY_ID[cause.id].remedies(one):
+                found.setdefault((remedy.id, remedy.command), remedy)
+    costs = list(TrustCost)
+    return tuple(sorted(found.values(), key=lambda remedy: costs.index(remedy.trust)))
+
+
+def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:
+    """Return the popular fixes that would hide the causes; only where one of them is about hashes or signatures."""
+    ids = {cause.id for cause in causes if cause.verdict is not CauseVerdict.NO}
+    fixes = []
+    if ids & (_OF_HASHES | {CauseId.YANKED}):
+        fixes += [
+            NotOffered(
+                "delete the lock file and run init",
+                "accepts whatever the source holds now, for every provider, and loses what was reviewed",
+            ),
+            NotOffered(
+                'run "providers lock" without checking',
+                "adds the hashes of today beside the old ones and says nothing, even for a package published again",
+            ),
+            NotOffered("init -upgrade", "moves every provider, and does not help for a version that stays"),
+        ]
+    if CauseId.H1_MISSING in ids or CauseId.CACHE_DIFFERS in ids:
+        words = "records the hash of one platform without the signed list, which fails elsewhere with this error"
+        fixes.append(NotOffered("plugin_cache_may_break_dependency_lock_file", words))
+    if ids & {CauseId.KEY_CHANGED, CauseId.KEY_REVOKED, CauseId.KEY_EXPIRED}:
+        words = "installs packages that nobody vouches for"
+        fixes.append(NotOffered("a mirror or a tool that does not check signatures", words))
+    if CauseId.PROXY_OR_CA in ids:
+        words = "lets anyone between answer for the registry"
+        fixes.append(NotOffered("turn off TLS verification", words))
+    return tuple(fixes)
