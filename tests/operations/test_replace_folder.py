@@ -14,8 +14,7 @@ from locklens.demo.packages import h1, write_unpacked
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.operations.doctor.diagnose import diagnose
-from locklens.operations.doctor.remedy_writes import remedy_operation
+from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.operations.plan.model import Plan
 from locklens.operations.write.apply import apply

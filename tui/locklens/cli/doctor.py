@@ -72,7 +72,7 @@ def run_doctor(options: Namespace) -> int:
         FINDINGS where nothing was recognised, or a root that was examined without a log has a cause for an error.
     """
     from locklens.cli.review import ReviewProgress
-    from locklens.doctor.report_words import NOTHING_RECOGNISED
+    from locklens.doctor.report_text import NOTHING_RECOGNISED
     from locklens.operations.doctor.diagnose import diagnose
 
     started = perf_counter()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.doctor.model import WARNINGS, CauseVerdict
-from locklens.doctor.report_words import (
+from locklens.doctor.redacting import LEFT_OUT, shareable
+from locklens.doctor.report_text import (
     DO_NOT,
     NARROWED,
     NOTHING_RECOGNISED,
@@ -19,7 +20,6 @@ from locklens.doctor.report_words import (
     tally,
     verdict_sentence,
 )
-from locklens.doctor.sharing import LEFT_OUT, shareable
 from locklens.review.reports.markdown_text import code, prose
 from locklens.text import page
 

@@ -1,4 +1,4 @@
-"""The diagnosis as a use case: the order of its steps, from the log and the roots to causes and remedies."""
+"""The diagnosis as a use case: the order of its steps, from the log and the roots to causes, fixes and their writes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import joined_causes, judge_causes, not_offered_for, of_one_root, remedies_for
-from locklens.doctor.fixed import fixed_words, is_of_other_version
+from locklens.doctor.examined import fixed_words, is_of_other_version
 from locklens.doctor.model import Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import Affected, run_again
-from locklens.operations.doctor.downloads import is_of_download
 from locklens.operations.doctor.examining import Examiner
-from locklens.operations.doctor.releases import look_up_entries
+from locklens.operations.doctor.releases import is_of_download, look_up_entries
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
 from locklens.operations.own_packages import packages_words
 from locklens.text import listing
@@ -25,11 +24,14 @@ from locklens.text import listing
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
+    from locklens.dialect import Dialect
     from locklens.doctor.examined import Examined
-    from locklens.doctor.model import Cause, RecognisedError, Remedy
+    from locklens.doctor.model import Cause, RecognisedError, Remedy, RemedyWrite
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
+    from locklens.operations.write.operation import Operation
 
 MOST_SUBJECTS = 40
 """Providers in roots that are examined in one run; of more, the first."""
@@ -208,3 +210,30 @@ def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause
 
 def _headline(examined: Examined) -> str:
     return examined.release if examined.entry is not None else examined.name
+
+
+def remedy_operation(write: RemedyWrite, folder: Path, tool: Dialect | None, test_directory: str) -> Operation:
+    """Return the operation that a remedy's command line is.
+
+    Args:
+        write: The remedy's write.
+        folder: The folder that its roots are relative to.
+        tool: The tool whose rules apply; None: each root's own.
+        test_directory: Folder of a root's test files.
+    """
+    from locklens.addresses import Platform
+    from locklens.operations.plan.model import Scope
+    from locklens.operations.write.lock import Lock
+    from locklens.operations.write.replace_folder import ReplaceFolder
+    from locklens.operations.write.restore import Restore, RestoredProviders
+    from locklens.operations.write.upgrade import Upgrade
+
+    if write.command == "replace":
+        return ReplaceFolder(folder, write.place, write.base, write.source, write.locked, write.next_step)
+    where = Scope(folder, write.roots, tool, test_directory)
+    if write.command == "restore":
+        return Restore(where, (RestoredProviders(write.roots, (write.provider,)),), write.revision)
+    if write.command == "upgrade":
+        return Upgrade(where, (write.provider,))
+    platforms = (Platform.parse(write.platform),) if write.platform else ()
+    return Lock(where, platforms, (write.provider,), accepts_republished=write.accepts_republished)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.report_words import asked_words, is_clean, tally
+from locklens.doctor.report_text import asked_words, is_clean, tally
 from locklens.review.reports.lines import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 

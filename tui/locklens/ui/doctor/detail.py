@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.report_words import (
+from locklens.doctor.redacting import LEFT_OUT
+from locklens.doctor.report_text import (
     DO_NOT,
     NARROWED,
     NOTHING_RECOGNISED,
@@ -16,7 +17,6 @@ from locklens.doctor.report_words import (
     remedy_costs,
     verdict_sentence,
 )
-from locklens.doctor.sharing import LEFT_OUT
 from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText

@@ -147,7 +147,7 @@ class DoctorScreen(TwoPaneScreen):
         elif self.is_read_only:
             self.say("the compared side cannot be written: compare the work tree (B)")
         else:
-            from locklens.operations.doctor.remedy_writes import remedy_operation
+            from locklens.operations.doctor.diagnose import remedy_operation
 
             request = self._request
             self.preview(
@@ -322,7 +322,7 @@ class DoctorScreen(TwoPaneScreen):
 
 def _shareable(diagnosis: Diagnosis | None) -> Diagnosis | None:
     """Return what the screen shows and copies; what fixes write is kept."""
-    from locklens.doctor.sharing import shareable
+    from locklens.doctor.redacting import shareable
 
     return None if diagnosis is None else shareable(diagnosis, home=str(Path.home()))
 
