@@ -162,7 +162,7 @@ async def test_the_copied_report_does_nothing_at_a_prompt(opened: Opening, tmp_p
         log = Path("ci.log").read_text("utf-8").replace("for more information", "`touch pwned` $(touch pwned)")
         await on.paste(log)
         await on.press("y")
-        assert ": the report, without what looks like a secret" in on.text
+        assert ": the report: read it before you paste it" in on.text
         copied = on.app.clipboard
     assert "published again" in copied
     assert str(Path.home()) not in copied

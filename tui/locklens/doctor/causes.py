@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -40,6 +41,7 @@ from locklens.doctor.release_causes import (
     republished,
     yanked,
 )
+from locklens.text import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -342,7 +344,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     ids = row.causes if row is not None else (*suggested, *(cause.id for cause in CAUSES if cause.stops_init))
     tested = (BY_ID[one].test(examined) for one in dict.fromkeys(ids))
     name = str(examined.address) if examined.address is not None else ""
-    causes = [replace(cause, provider=name) for cause in tested if cause is not None]
+    causes = [replace(cause, provider=name, root=examined.root or ".") for cause in tested if cause is not None]
     if examined.error is not None:
         causes = [_of_known_platform(as_of_the_run(cause), examined) for cause in causes]
     return most_likely_first(causes, suggested)
@@ -408,7 +410,8 @@ def _joined(causes: list[Cause]) -> Cause:
     evidence = list(dict.fromkeys(cause.evidence for cause in same))
     if len(evidence) == 1:
         return same[0]
-    words = [f"{cause.provider.rpartition('/')[2]}: {cause.evidence}" for cause in same]
+    is_of_one = len({cause.provider for cause in same}) == 1
+    words = [f"{cause.root if is_of_one else cause.provider.rpartition('/')[2]}: {cause.evidence}" for cause in same]
     shown = list(dict.fromkeys(words))
     more = f"; and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
     moments = [cause.as_of for cause in same if cause.as_of]
@@ -422,6 +425,7 @@ def _joined(causes: list[Cause]) -> Cause:
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each once, those without a cost in trust first."""
     found: dict[tuple[str, str], Remedy] = {}
+    roots: dict[tuple[str, str], tuple[str, ...]] = {}
     explained = {
         one.examined.error for one in affected if any(each.verdict is CauseVerdict.YES for each in one.causes)
     } - {None}
@@ -432,11 +436,20 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
             for remedy in remedies.copies(one):
                 found.setdefault((remedy.id, remedy.command), remedy)
+                roots.setdefault((remedy.id, remedy.command), one.roots[: remedy.roots])
         for cause in causes:
             for remedy in BY_ID[cause.id].remedies(one):
                 found.setdefault((remedy.id, remedy.command), remedy)
+                roots.setdefault((remedy.id, remedy.command), one.roots[: remedy.roots])
     costs = list(TrustCost)
-    return tuple(sorted(found.values(), key=lambda remedy: costs.index(remedy.trust)))
+    titles = Counter(remedy.title for remedy in found.values())
+    named = (
+        replace(remedy, title=f"{remedy.title} ({listing(list(roots[key]), 3)})")
+        if titles[remedy.title] > 1
+        else remedy
+        for key, remedy in found.items()
+    )
+    return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
 
 
 def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:

@@ -215,6 +215,7 @@ class Cause(Struct, frozen=True):
         title: The cause in words, where its own title is too general; "" for that.
         as_of: Time of the oldest answer of a registry that was used, ISO 8601 in UTC; None without any.
         provider: The provider that it is about; "" for the lock file as a whole.
+        root: The root that it was tested in, relative to the top.
         basis: What the verdict rests on.
     """
 
@@ -227,6 +228,7 @@ class Cause(Struct, frozen=True):
     command: str = ""
     basis: Basis = Basis.FILES
     title: str = ""
+    root: str = ""
 
     @property
     def is_probable(self) -> bool:

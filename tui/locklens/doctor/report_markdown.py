@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.doctor.causes import cause_title
 from locklens.doctor.model import WARNINGS, CauseVerdict
 from locklens.doctor.redacting import LEFT_OUT, shareable
 from locklens.doctor.report_text import (
     DO_NOT,
     NARROWED,
     NOTHING_RECOGNISED,
-    cause_title,
     is_clean,
     missing_words,
     narrowing,

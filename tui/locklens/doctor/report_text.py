@@ -107,9 +107,13 @@ def is_clean(diagnosis: Diagnosis) -> bool:
 
 def tally(diagnosis: Diagnosis) -> str:
     """Return how many causes were ruled out, and what was asked for that."""
+    return "; ".join(filter(None, (ruled_out_words(diagnosis), asked_words(diagnosis))))
+
+
+def ruled_out_words(diagnosis: Diagnosis) -> str:
+    """Return how many causes were ruled out; "" for none."""
     ruled_out = len(diagnosis.with_verdict(CauseVerdict.NO))
-    words = f"{ruled_out} of {counted(len(diagnosis.causes), 'cause')} ruled out" if ruled_out else ""
-    return "; ".join(filter(None, (words, asked_words(diagnosis))))
+    return f"{ruled_out} of {counted(len(diagnosis.causes), 'cause')} ruled out" if ruled_out else ""
 
 
 def remedy_costs(remedy: Remedy) -> str:

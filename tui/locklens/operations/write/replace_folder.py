@@ -79,7 +79,7 @@ class ReplaceFolder(Struct, frozen=True):
         if self.source:
             differing = differing_files(Path(os.path.realpath(self.place)), Path(os.path.realpath(self.source)))
             if differing:
-                words.append(f"beside the accepted copy: {listing(list(differing), _FILES_NAMED)}")
+                words.append(f"compared with the accepted copy: {listing(list(differing), _FILES_NAMED)}")
         return words
 
     def _of_new(self, new: str) -> list[str]:

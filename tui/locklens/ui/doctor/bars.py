@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.report_text import asked_words, is_clean, tally
+from locklens.doctor.report_text import asked_words, is_clean, ruled_out_words, tally
 from locklens.review.reports.lines import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -18,8 +18,14 @@ def doctor_head(diagnosis: Diagnosis | None) -> tuple[BarLayout, ...]:
     if diagnosis is None or not diagnosis.is_recognised:
         return (BarLayout(name),)
     certainty = "OK" if is_clean(diagnosis) else str(diagnosis.certainty)
-    counts = (Piece(f"{tally(diagnosis)}  "), Piece(f"{certainty} ", Role.STRONG))
-    return BarLayout((*name, Piece(f"  {diagnosis.examined}")), counts), BarLayout(name, counts), BarLayout(counts)
+    state = Piece(f"{certainty} ", Role.STRONG)
+    named = (*name, Piece(f"  {diagnosis.examined}"))
+    ruled_out = Piece(f"{ruled_out_words(diagnosis)}  ")
+    return (
+        BarLayout(named, (Piece(f"{tally(diagnosis)}  "), state)),
+        BarLayout(named, (ruled_out, state)),
+        BarLayout(named, (state,)),
+    )
 
 
 def doctor_status(diagnosis: Diagnosis | None, *, is_working: bool, message: str) -> tuple[BarLayout, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.doctor.causes import cause_title
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.doctor.report_text import (
     DO_NOT,
     NARROWED,
     NOTHING_RECOGNISED,
-    cause_title,
     is_clean,
     missing_words,
     narrowing,

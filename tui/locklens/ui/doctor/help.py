@@ -18,7 +18,10 @@ _VERDICTS = {
     "likely": "probable; the needed fact is named",
     "?": "unknown; the needed fact is named with the way to it",
     "no": "ruled out, by evidence alone",
-    "fix": "a way out, those that leave trust unchanged first",
+    "fix": "fixes; those that leave trust unchanged come first",
+    "CONFIRMED": "a fact about the failing run makes a cause certain",
+    "LIKELY": "evidence was found on this machine, or holds now",
+    "CANNOT SAY": "several causes are possible; the missing facts are named",
     "FIXED": "what the log is about has changed since: run init again",
 }
 

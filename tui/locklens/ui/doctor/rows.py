@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.doctor.causes import cause_title
 from locklens.doctor.model import CauseVerdict, TrustCost
-from locklens.doctor.report_text import cause_title
 from locklens.review.reports.lines import Role, Span
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
 

@@ -316,7 +316,7 @@ class DoctorScreen(TwoPaneScreen):
             text = report_text.render(self._diagnosis, home=str(Path.home()))
             # Each line is an item of a list, in which neither Markdown nor a shell heeds a character.
             items = (f"- {markdown_text(each.strip())}" for each in text.splitlines() if each.strip())
-            name = "the report, without what looks like a secret: read it before you paste it"
+            name = "the report: read it before you paste it; what looks like a secret is left out"
             self.say(copy_text(self.app, "\n".join(items), name))
 
 
