@@ -123,6 +123,11 @@ def test_each_error_has_its_root_and_none_without_a_cause_is_hidden(several: Pat
     assert "root live/bump acme/demo 1.4.2" in out
     assert "root live/newp acme/demo 1.4.2" in out
     assert "No cause was found for the error of acme/demo 1.4.2." in out
+    document = doctor(several, "real.log")
+    assert (document["facts"]["root"], [one["roots"] for one in document["errors"]]) == (
+        None,
+        [["live/bump"], ["live/newp"]],
+    )
 
 
 def test_hashes_that_never_were_of_the_release_are_no_republication(made: Any, doctor: Any) -> None:

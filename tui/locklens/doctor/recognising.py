@@ -33,6 +33,11 @@ _LINES_OF_UNIT = 4
 
 _BLOCK_LINES = 60
 _BLOCK_CHARACTERS = 16_384
+_ENDINGS = (
+    "; for more information", " To see which modules are currently", " To update the locked dependency selections",
+    " All modules should specify their required_providers",
+)  # fmt: skip
+"""The beginnings of advice that the tools give behind each message of a kind; what follows is not shown."""
 _LONGEST_TEXT = 400
 """Characters of a message that are shown."""
 
@@ -338,7 +343,10 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
     """Yield an error for each provider of a message."""
     tight = squeezed(text)
     names = _names(text, tight)
-    shown = redacted(text.partition("; for more information")[0].removeprefix("- "))
+    shown = text
+    for end in _ENDINGS:
+        shown = shown.partition(end)[0]
+    shown = redacted(shown.removeprefix("- "))
     shown = shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3].rstrip()}..."
     platform, place, constraint = _PLATFORM.search(text), _PLACE.search(text), _CONSTRAINT.search(text)
     host = next((match for one in _ANSWERING if (match := one.search(text))), None) or _HOST.search(text)

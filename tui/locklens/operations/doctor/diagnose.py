@@ -139,13 +139,17 @@ def _diagnosed(
     causes = joined_causes((one.causes for one in affected), rules)
     named = [one for one in affected if one.causes and one.causes[0].id is causes[0].id] if causes else []
     chief = next(iter((*named, *affected)), None)
+    places = _places(read.errors, affected)
+    facts = found[0].incident if found else Incident()
+    if len({root for one in places for root in one.roots}) > 1:
+        facts = replace(facts, root=None)
     if examiner.is_cut:
         notes.append("not every copy on this machine was hashed: there are too many")
     return Diagnosis(
         "",
         offline=True,
         errors=read.errors,
-        facts=found[0].incident if found else Incident(),
+        facts=facts,
         causes=causes,
         remedies=remedies_for(affected) if not fixed else _run_again(affected),
         not_offered=not_offered_for(causes) if not fixed else (),
@@ -156,7 +160,7 @@ def _diagnosed(
         examined=_headline(chief.examined) if chief is not None else "",
         fixed=fixed,
         next_step=" && ".join(dict.fromkeys(one.next_step for one in affected)) if fixed else "",
-        places=_places(read.errors, affected),
+        places=places,
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )

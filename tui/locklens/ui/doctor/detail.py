@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.doctor.causes import cause_title
+from locklens.doctor.model import WARNINGS
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.doctor.report_text import (
     DO_NOT,
@@ -14,6 +15,7 @@ from locklens.doctor.report_text import (
     missing_words,
     narrowing,
     onset_words,
+    place_words,
     remedy_costs,
     verdict_sentence,
 )
@@ -51,9 +53,12 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
         yield from heading("STARTED FROM")
         words = diagnosis.started_from
         yield line(f"  {words}", hanging=2, copied=words)
+    places = {one.error: one for one in diagnosis.places}
     for error in diagnosis.errors[:_ERRORS_SHOWN]:
-        yield from heading(f"ERROR  {error.kind}")
+        yield from heading(f"{'WARNING' if error.kind in WARNINGS else 'ERROR'}  {error.kind}")
         yield line(f"  {error.text}", hanging=2, copied=error.text)
+        if error in places:
+            yield line(Span(f"  {place_words(places[error])}", Role.DIM), hanging=4)
     if diagnosis.not_offered:
         yield from heading(DO_NOT.upper())
     for one in diagnosis.not_offered:
