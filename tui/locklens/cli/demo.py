@@ -38,6 +38,7 @@ _REPOSITORY = "infrastructure"
 
 def add_demo_options(parser: Parser) -> None:
     """Add the options of `demo`."""
+    from locklens.demo.faults import Fault, Step
     from locklens.doctor.model import CauseId
 
     parser.begin("Open the review of a sample repository.", "[OPTION...]", _run_demo, _check_demo)
@@ -48,6 +49,7 @@ def add_demo_options(parser: Parser) -> None:
     words = "milliseconds before each answer; with --serve (default: 0)"
     group.add("--delay", type=int, default=0, metavar="MS", help=words)
     words = "fault to inject, such as slow:sums=acme/demo, or none; with --serve (default: the sample's own)"
+    words = f"{words}; FAULT: {', '.join(Fault)}; STEP: {', '.join(Step)}"
     group.add("--fault", action="append", metavar="FAULT[:STEP][=PROVIDER[@VERSION]]", help=words)
     words = "metadata files in the OpenTofu registry's layout to serve as that registry; with --serve (default: none)"
     group.add("--metadata", metavar="DIR", help=words)
