@@ -165,6 +165,16 @@ def test_a_sound_folder_here_rules_nothing_out_there(made: Any, doctor: Any) -> 
     assert "the message says that its hash is not locked" in first["evidence"]
 
 
+def test_a_folder_that_was_replaced_is_fixed(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    place = folder / "live/prod/.terraform/providers" / DEMO / "1.4.2/linux_amd64"
+    place.rename(f"{place}.suspect")
+    shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", place)
+    document = doctor(folder, "--mirror", "mirror", "ci.log")
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init")
+    assert {one["verdict"] for one in document["causes"]} == {"no"}
+
+
 def test_a_mirror_that_is_the_only_source_is_filled_again(made: Any, doctor: Any, tmp_path: Path) -> None:
     folder = made(INCIDENTS["mirror-differs"])
     settings = tmp_path / "demo.tfrc"

@@ -138,7 +138,7 @@ def test_without_a_copy_the_folder_is_moved_aside(tmp_path: Path) -> None:
         variables = environment(write_cli_configuration(registry, tmp_path))
         plan = planned(incident, folder, "replace-copy", NetworkSettings({**os.environ, **variables}, cache))
     assert plan.proposal.words[-1] == "then terraform -chdir=live/prod init fetches the package again"
-    assert plan.proposal.command == f"mv -- cache/{PACKAGE} cache/{PACKAGE}.suspect && terraform init"
+    assert plan.proposal.command == f"mv -- cache/{PACKAGE} cache/{PACKAGE}.suspect && terraform -chdir=live/prod init"
     apply(plan.proposal)
     assert state_of(str(folder / "cache" / PACKAGE)) == ABSENT
     assert state_of(str(folder / "cache" / f"{PACKAGE}.suspect")) == TAMPERED

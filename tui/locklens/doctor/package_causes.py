@@ -281,6 +281,9 @@ def plugin_corrupted(x: Examined) -> Cause | None:
     found = (*given, *(one for one in x.packages if one.is_of_root))
     if found and x.entry is not None:
         copy = _copy(x, CauseId.PLUGIN_CORRUPTED, found)
+        if copy.verdict is _NO and x.replaced:
+            words = f"{copy.evidence}; the folder that was there was moved aside"
+            return replace(copy, evidence=words, basis=Basis.FILES, missing="")
         if copy.verdict is _NO and copy.basis is Basis.HERE and _is_said_of_folder(x):
             words = (
                 f"the message says that its hash is not locked; {copy.evidence}, so it is not the folder of that run"

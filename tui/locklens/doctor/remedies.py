@@ -153,8 +153,8 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     return Remedy("use-copy", title, len(one.roots), _NONE, 0, shell_words(words), note)
 
 
-def lock_platform(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the platform's hashes are added, or the commit that had them is restored."""
+def fix_platform(one: Affected) -> Iterator[Remedy]:
+    """The platform's hashes are added, or the commit that had them is restored."""
     x = one.examined
     if x.entry is None:
         return
@@ -193,7 +193,7 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
             return
 
 
-def restore_before(one: Affected) -> Iterator[Remedy]:
+def fix_entry(one: Affected) -> Iterator[Remedy]:
     """The last committed entry that differs, for edits and merges by hand."""
     x = one.examined
     if x.entry is None:
@@ -213,8 +213,8 @@ def restore_before(one: Affected) -> Iterator[Remedy]:
         yield from _upgrade(one, "Upgrade it: the new version comes with its own hashes")
 
 
-def republished(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: another version, or the package of today once it is trusted."""
+def fix_republished(one: Affected) -> Iterator[Remedy]:
+    """Another version, or the package of today once it is trusted."""
     x = one.examined
     yield from _upgrade(one, f"Upgrade {x.name} to a version that was not republished", _LOW)
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
@@ -252,7 +252,7 @@ def _can_move(x: Examined) -> bool:
     return any(one.compare(locked) > 0 if is_held else one != locked for one in fitting)
 
 
-def constraint(one: Affected) -> Iterator[Remedy]:
+def fix_constraint(one: Affected) -> Iterator[Remedy]:
     """For a root whose constraints and lock file contradict each other; other roots with the entry are not moved."""
     x = one.examined
     clash = x.configuration is not None and x.address is not None and conflicts(x.configuration.of(x.address))
@@ -266,11 +266,11 @@ def constraint(one: Affected) -> Iterator[Remedy]:
         yield from _upgrade(one.alone)
 
 
-def other_version(one: Affected) -> Iterator[Remedy]:
+def fix_version(one: Affected) -> Iterator[Remedy]:
     """For a release that cannot be installed: each root with the entry needs another version."""
     x = one.examined
     if x.error is not None and (x.error.reason is NetworkReason.ABSENT or _is_of_list(x)):
-        yield from retry(one)
+        yield from fix_by_retry(one)
     yield from _upgrade(one)
 
 
@@ -278,15 +278,15 @@ def _is_of_list(x: Examined) -> bool:
     return x.error is not None and x.error.kind == "sums-without-package"
 
 
-def source(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the requirement with the wrong address is named."""
+def fix_source(one: Affected) -> Iterator[Remedy]:
+    """The requirement with the wrong address is named."""
     x, alone = one.examined, one.alone
     title = f"Correct the source address of {x.name} where it is required"
     note = "the command names file and line; a module without required_providers means hashicorp/NAME"
     yield Remedy("correct-source", title, len(alone.roots), _NONE, 0, alone.line("why", x.name), note)
 
 
-def fill_mirror(one: Affected) -> Iterator[Remedy]:
+def fix_mirror(one: Affected) -> Iterator[Remedy]:
     """The mirror is filled from the signed release."""
     x, alone = one.examined, one.alone
     if x.address is None:
@@ -305,8 +305,8 @@ def _mirror_line(one: Affected, place: str) -> str:
     return one.alone.line("mirror", *words)
 
 
-def lock_new(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the provider is locked."""
+def fix_unlocked(one: Affected) -> Iterator[Remedy]:
+    """The provider is locked."""
     x = one.examined
     words = ["--platform", x.platform] if x.platform else []
     title = f"Lock {x.name}, with the hashes of its signed release"
@@ -315,7 +315,7 @@ def lock_new(one: Affected) -> Iterator[Remedy]:
     yield Remedy("lock", title, len(one.roots), _LOW, None, command, "then commit the lock file", write)
 
 
-def replace_copy(one: Affected) -> Iterator[Remedy]:
+def fix_copy(one: Affected) -> Iterator[Remedy]:
     """The altered copy is moved aside, with its hash and files in the report."""
     targets = tuple(_targets(one))
     for target in targets:
@@ -327,7 +327,7 @@ def replace_copy(one: Affected) -> Iterator[Remedy]:
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     packed = next((each for each in x.packages if each.origin.kind in kinds and not each.hashes & locked), None)
     if packed is None and x.replaced:
-        yield from fill_mirror(one)
+        yield from fix_mirror(one)
         return
     place = packed.origin.path if packed is not None else "DIR"
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside, and fetch the package again"
@@ -360,7 +360,7 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
     return Remedy(remedy, title, len(one.alone.roots), _NONE, size, command, note, write)
 
 
-def reinstall(one: Affected) -> Iterator[Remedy]:
+def fix_installed(one: Affected) -> Iterator[Remedy]:
     """The root's own folder of the package is moved aside, or filled with a copy of another place."""
     x = one.examined
     title = "Install the locked package again"
@@ -380,19 +380,19 @@ def reinstall(one: Affected) -> Iterator[Remedy]:
         yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
 
 
-def merge(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the lock file is merged again, or an earlier entry restored."""
+def fix_merge(one: Affected) -> Iterator[Remedy]:
+    """The lock file is merged again, or an earlier entry restored."""
     x = one.examined
     if x.lock.conflict is not None and x.lock.conflict.markers:
         command = one.alone.line("merge")
         note = "works while git's merge is in progress: blocks are merged as a whole"
         yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, note)
     else:
-        yield from restore_before(one)
+        yield from fix_entry(one)
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the change that made the file unreadable is shown."""
+    """The change that made the file unreadable is shown."""
     x = one.examined
     sound = next((past for past in x.past if past.entry is not None), None)
     revision = sound.commit[:12] if sound is not None else "HEAD"
@@ -402,8 +402,8 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
         yield Remedy("show-change", title, 1, _NONE, 0, command)
 
 
-def other_tool(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the tool that wrote the lock file is used, or the entry restored."""
+def fix_tool(one: Affected) -> Iterator[Remedy]:
+    """The tool that wrote the lock file is used, or the entry restored."""
     x = one.examined
     writer = x.lock.writer
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
@@ -414,23 +414,23 @@ def other_tool(one: Affected) -> Iterator[Remedy]:
         title, command = "Review what OpenTofu wrote, then commit it", shell_words(["git", "diff", "--", x.lock.path])
         yield Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)
         return
-    yield from restore_before(one)
+    yield from fix_entry(one)
 
 
-def download(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the download is tried again; one that arrives altered each time is reported."""
+def fix_download(one: Affected) -> Iterator[Remedy]:
+    """The download is tried again; one that arrives altered each time is reported."""
     downloads = one.examined.downloads
     is_same = len(downloads) > 1 and len(set(downloads)) == 1 and downloads[0] != ""
-    yield from compare_elsewhere(one) if is_same and downloads[0] not in one.examined.listed else retry(one)
+    yield from fix_package(one) if is_same and downloads[0] not in one.examined.listed else fix_by_retry(one)
 
 
-def retry(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the tool is run again."""
+def fix_by_retry(one: Affected) -> Iterator[Remedy]:
+    """The tool is run again."""
     title = "Try again: nothing was written"
     yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.next_step)
 
 
-def compare_elsewhere(one: Affected) -> Iterator[Remedy]:
+def fix_package(one: Affected) -> Iterator[Remedy]:
     """An altered package: nobody installs it, and its publisher is told."""
     x = one.examined
     title = "Do not install it: tell the publisher, and compare what another network gets"
@@ -441,15 +441,15 @@ def compare_elsewhere(one: Affected) -> Iterator[Remedy]:
     yield Remedy("compare-elsewhere", title, len(one.alone.roots), _NONE, one.size_of(x.platform), command, note)
 
 
-def check_host(one: Affected) -> Iterator[Remedy]:
-    """Yield fixes: the request is repeated on the runner."""
+def fix_request(one: Affected) -> Iterator[Remedy]:
+    """The request is repeated on the runner."""
     host = _host(one.examined)
     command = shell_words(["curl", "-sSvI", f"https://{host}/"])
     title = f"Check on the runner who answers for {host}"
     yield Remedy("test-registry", title, len(one.alone.roots), _NONE, 0, command)
 
 
-def check_credentials(one: Affected) -> Iterator[Remedy]:
+def fix_credentials(one: Affected) -> Iterator[Remedy]:
     """The token of the runner is tried, which the discovery document would not need."""
     x, host = one.examined, _host(one.examined)
     variable = f"TF_TOKEN_{host.replace('-', '__').replace('.', '_').partition(':')[0]}"

@@ -11,11 +11,11 @@ from locklens.doctor.report_text import (
     DO_NOT,
     NARROWED,
     NOTHING_RECOGNISED,
+    error_place_words,
     is_clean,
     missing_words,
     narrowing,
     onset_words,
-    place_words,
     remedy_costs,
     tally,
     verdict_sentence,
@@ -52,14 +52,14 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     places = {one.error: one for one in diagnosis.places}
     for error in diagnosis.errors:
         place = places.get(error)
-        where = f" ({code(place_words(place), _LONGEST)})" if place is not None and len(places) > 1 else ""
+        where = f" ({code(error_place_words(place), _LONGEST)})" if place is not None and len(places) > 1 else ""
         label = "warning" if error.kind in WARNINGS else "error"
         yield f"- {label} `{error.kind}`: {code(error.text, _LONGEST)}{where}"
     facts = diagnosis.facts
     ran = (facts.platform, " ".join(filter(None, (facts.tool, facts.tool_version))), facts.path and facts.path.value)
     yield f"- ran on: {', '.join(code(one) if one else 'unknown' for one in ran)}"
     if facts.root is None and len(places) == 1:
-        yield f"- {code(place_words(diagnosis.places[0]), _LONGEST)}"
+        yield f"- {code(error_place_words(diagnosis.places[0]), _LONGEST)}"
     if facts.root is not None and len(places) < 2:
         others = f", and {len(diagnosis.same_entry)} more with the same entry" if diagnosis.same_entry else ""
         yield f"- root: {code(facts.root)} {code(diagnosis.examined)}{others}"

@@ -25,7 +25,7 @@ DO_NOT = "Do not do this"
 """The title of the popular fixes that are not offered."""
 
 
-def place_words(place: ErrorPlace) -> str:
+def error_place_words(place: ErrorPlace) -> str:
     """Return the root of an error, or those that the log fits."""
     if place.is_known:
         return f"root {listing(list(place.roots))}  {place.examined}".rstrip()
@@ -185,7 +185,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
         if not number and diagnosis.advice:
             yield from _labelled("", diagnosis.advice)
         if (place := places.get(error)) is not None:
-            yield from _labelled("", place_words(place))
+            yield from _labelled("", error_place_words(place))
     if len(diagnosis.errors) > _ERRORS_SHOWN:
         yield from _labelled("", f"and {counted(len(diagnosis.errors) - _ERRORS_SHOWN, 'more error')}")
     yield from _facts(diagnosis, has_places=bool(places))
@@ -231,7 +231,7 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line]:
         subject = f"  {diagnosis.examined}" if diagnosis.examined else ""
         yield from _labelled("ROOT", f"{facts.root}{subject}{same_entry_words(diagnosis)}")
     elif diagnosis.places:
-        yield from _labelled("ROOT", place_words(diagnosis.places[0]).removeprefix("root "))
+        yield from _labelled("ROOT", error_place_words(diagnosis.places[0]).removeprefix("root "))
 
 
 def _cause(cause: Cause) -> Iterator[Line]:

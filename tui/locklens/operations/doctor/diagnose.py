@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import joined_causes, judge_causes, not_offered_for, of_one_root, remedies_for
 from locklens.doctor.examined import fixed_words, is_of_other_version
-from locklens.doctor.model import Diagnosis, ErrorPlace, Incident, ReadLog
+from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import Affected, run_again
 from locklens.operations.doctor.examining import Examiner
@@ -134,8 +134,7 @@ def _diagnosed(
     if not fixed:
         notes += dict.fromkeys(_of_other_version(one) for one in known if is_of_other_version(one) and not one.fitting)
         notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
-    # What is fixed has no cause any more: what is locked now is not what the log is about.
-    affected = [replace(one, causes=()) if fixed or words else one for one, words in zip_longest(affected, past)]
+    affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
     causes = joined_causes((one.causes for one in affected), rules)
     named = [one for one in affected if one.causes and one.causes[0].id is causes[0].id] if causes else []
     chief = next(iter((*named, *affected)), None)
@@ -164,6 +163,12 @@ def _diagnosed(
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )
+
+
+def _without_causes(one: Affected) -> Affected:
+    """Return what is fixed with no cause but those that are ruled out; none where another version is locked now."""
+    ruled_out = tuple(cause for cause in one.causes if cause.verdict is CauseVerdict.NO)
+    return replace(one, causes=() if is_of_other_version(one.examined) else ruled_out)
 
 
 def _run_again(affected: Sequence[Affected]) -> tuple[Remedy, ...]:

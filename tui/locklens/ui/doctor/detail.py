@@ -11,11 +11,11 @@ from locklens.doctor.report_text import (
     DO_NOT,
     NARROWED,
     NOTHING_RECOGNISED,
+    error_place_words,
     is_clean,
     missing_words,
     narrowing,
     onset_words,
-    place_words,
     remedy_costs,
     verdict_sentence,
 )
@@ -58,7 +58,7 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
         yield from heading(f"{'WARNING' if error.kind in WARNINGS else 'ERROR'}  {error.kind}")
         yield line(f"  {error.text}", hanging=2, copied=error.text)
         if error in places:
-            yield line(Span(f"  {place_words(places[error])}", Role.DIM), hanging=4)
+            yield line(Span(f"  {error_place_words(places[error])}", Role.DIM), hanging=4)
     if diagnosis.not_offered:
         yield from heading(DO_NOT.upper())
     for one in diagnosis.not_offered:
