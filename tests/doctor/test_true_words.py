@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
-from locklens.demo.releases import lock_file
+from locklens.demo.packages import lock_file
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = ".terraform.lock.hcl"

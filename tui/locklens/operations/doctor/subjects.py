@@ -252,10 +252,12 @@ class SubjectFinder:
 
     def _of_the_run(self, paths: list[str], error: RecognisedError) -> list[str]:
         """Return those of some roots that the lines before the error fit; all where these lines fit none."""
+        if not 1 < len(paths) <= _MOST_READ:
+            return paths  # of too many, none is ruled out without its configuration
         if error.constraint:
             paths = [path for path in paths if self._has_constraint(path, error)] or paths
-        if len(paths) > 1 and (error.reused or error.searched):
-            paths = [path for path in paths[:_MOST_READ] if self._is_listed(path, error)] or paths
+        if error.reused or error.searched:
+            paths = [path for path in paths if self._is_listed(path, error)] or paths
         return paths
 
     def _has_constraint(self, path: str, error: RecognisedError) -> bool:
