@@ -337,7 +337,7 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
     ],
 )
 def test_ok_is_said_only_where_each_cause_is_ruled_out(verdict: CauseVerdict, is_ok: bool, rest: str) -> None:
-    causes = tuple(Cause(CauseId.REPUBLISHED, one, "") for one in (CauseVerdict.NO, verdict))
+    causes = tuple(Cause(one, "", id=CauseId.REPUBLISHED) for one in (CauseVerdict.NO, verdict))
     diagnosis = Diagnosis("", False, (), None, causes, is_of_log=False)  # type: ignore[arg-type]
     assert is_clean(diagnosis) is is_ok
     assert verdict_sentence(diagnosis) == f"No cause for an error was found{rest}."

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from locklens.doctor import remedies
 from locklens.doctor.catalogue import BY_KIND
@@ -20,7 +20,7 @@ from locklens.doctor.lock_causes import (
     other_tool,
     wrong_source,
 )
-from locklens.doctor.model import Basis, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
 from locklens.doctor.network_causes import credentials, proxy_or_ca, registry_down
 from locklens.doctor.package_causes import (
     ASK_PLATFORM,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from locklens.doctor.examined import Examined
-    from locklens.doctor.model import Cause, Remedy
+    from locklens.doctor.model import Judgement, Remedy
     from locklens.doctor.remedies import Affected
 
 
@@ -69,7 +69,7 @@ class KnownCause(Struct, frozen=True):
     title: str
     meaning: str
     check: str
-    test: Callable[[Examined], Cause | None]
+    test: Callable[[Examined], Judgement | None]
     remedies: Callable[[Affected], Iterator[Remedy]]
     rules: tuple[str, ...] = ()
     stops_init: bool = False
@@ -342,9 +342,11 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     row = BY_KIND.get(examined.error.kind) if examined.error is not None else None
     suggested = suggested_causes(rules)
     ids = row.causes if row is not None else (*suggested, *(cause.id for cause in CAUSES if cause.stops_init))
-    tested = (BY_ID[one].test(examined) for one in dict.fromkeys(ids))
     name = str(examined.address) if examined.address is not None else ""
-    causes = [replace(cause, provider=name, root=examined.root or ".") for cause in tested if cause is not None]
+    tested = {one: judged for one in ids if (judged := BY_ID[one].test(examined)) is not None}
+    causes = [
+        Cause(**asdict(judged), id=one, provider=name, root=examined.root or ".") for one, judged in tested.items()
+    ]
     if examined.error is not None:
         causes = [_of_known_platform(as_of_the_run(cause), examined) for cause in causes]
     return most_likely_first(causes, suggested)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict
+from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
@@ -19,15 +19,15 @@ _OF_UNREADABLE = frozenset({"lock-invalid"})
 """Errors of a lock file that the failing run could not read; it read the file before it gave any other."""
 
 
-def _unreadable(x: Examined, cause: CauseId, words: str) -> Cause:
+def _unreadable(x: Examined, words: str) -> Judgement:
     """Return the cause of a lock file that cannot be read here: certain where the failing run could not either."""
     if x.error is None or x.error.kind in _OF_UNREADABLE:
-        return Cause(cause, _YES, words)
+        return Judgement(_YES, words)
     words = f"{words}; the failing run could read its lock file, so this came later"
-    return Cause(cause, _UNKNOWN, words, "the lock file of the failing run", basis=Basis.HERE)
+    return Judgement(_UNKNOWN, words, "the lock file of the failing run", basis=Basis.HERE)
 
 
-def lock_syntax(x: Examined) -> Cause | None:
+def lock_syntax(x: Examined) -> Judgement | None:
     """Test if the lock file can be read."""
     if x.lock.conflict is not None:
         return None
@@ -35,27 +35,25 @@ def lock_syntax(x: Examined) -> Cause | None:
         first = x.lock.problems[0]
         more = f" (and {counted(len(x.lock.problems) - 1, 'more problem')})" if len(x.lock.problems) > 1 else ""
         words = f"{x.lock.path}:{first.line}: {first.summary}: {first.detail}{more}"
-        return _unreadable(x, CauseId.LOCK_SYNTAX, words)
+        return _unreadable(x, words)
     if not x.lock.exists:
         return None
     if x.error is not None and x.error.kind == "lock-invalid":
         words = f"{x.lock.path} can be read here: it was fixed since, or the log is of another root"
-        return Cause(
-            CauseId.LOCK_SYNTAX, _UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT"
-        )
-    return Cause(CauseId.LOCK_SYNTAX, _NO, f"{x.lock.path} can be read")
+        return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
+    return Judgement(_NO, f"{x.lock.path} can be read")
 
 
-def bad_merge(x: Examined) -> Cause | None:
+def bad_merge(x: Examined) -> Judgement | None:
     """Test if a merge left markers, a provider twice, or the hashes of two versions in one block."""
     lock = x.lock
     if lock.conflict is not None:
         ours, theirs = lock.conflict.names
         lines = ", ".join(f"{lock.path}:{marker.line}" for marker in lock.conflict.markers) or lock.path
-        return _unreadable(x, CauseId.BAD_MERGE, f"conflict between {ours} and {theirs} at {lines}")
+        return _unreadable(x, f"conflict between {ours} and {theirs} at {lines}")
     double = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
     if double is not None:
-        return _unreadable(x, CauseId.BAD_MERGE, f"{lock.path}:{double.line}: {double.summary}")
+        return _unreadable(x, f"{lock.path}:{double.line}: {double.summary}")
     if lock.problems or x.entry is None:
         return None
     for place, entry in x.donors():
@@ -67,14 +65,14 @@ def bad_merge(x: Examined) -> Cause | None:
                 f"of {x.release} are of {entry.version} ({place}): two versions were merged into one block"
             )
             verdict = _YES if x.is_known else _LIKELY
-            return Cause(CauseId.BAD_MERGE, verdict, words, as_of=x.as_of, basis=Basis.HASHES)
+            return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.is_known and not x.stale:
-        return Cause(CauseId.BAD_MERGE, _NO, "no conflict markers, and all locked zh are of one release", as_of=x.as_of)
+        return Judgement(_NO, "no conflict markers, and all locked zh are of one release", as_of=x.as_of)
     words = "no conflict markers, and no provider twice"
     if not x.past:
-        return Cause(CauseId.BAD_MERGE, _UNKNOWN, f"{words}; there is no history to compare", x.why_unknown)
+        return Judgement(_UNKNOWN, f"{words}; there is no history to compare", x.why_unknown)
     words = f"{words}; no hash of another version in {counted(len(x.past), 'commit')}"
-    return Cause(CauseId.BAD_MERGE, _NO, words)
+    return Judgement(_NO, words)
 
 
 _NOT_ALL_KNOWN = "whether all that is required is locked is not known"
@@ -85,67 +83,67 @@ def _unknown_requirements(x: Examined) -> str:
     return "the configuration" if x.configuration is None else x.configuration.unknown_reason
 
 
-def not_locked(x: Examined) -> Cause | None:
+def not_locked(x: Examined) -> Judgement | None:
     """Test if the provider is required, and not locked."""
     if x.lock.problems:
         return None
     # Of an error, the provider is known; without one, each that is required has to be locked.
     unknown = _unknown_requirements(x) if x.error is None else ""
     if x.address is None:
-        return Cause(CauseId.NOT_LOCKED, _UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None
+        return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None
     if x.entry is not None:
         words = f"{x.release} is locked ({x.lock.path}:{x.entry.line})"
         if unknown:
-            return Cause(CauseId.NOT_LOCKED, _UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
-        return Cause(CauseId.NOT_LOCKED, _NO, words)
+            return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
+        return Judgement(_NO, words)
     place = "it has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     required = x.configuration.of(x.address) if x.configuration is not None else ()
     if required:
         by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])
-        return Cause(CauseId.NOT_LOCKED, _YES, f"{x.name} is required ({by}), and {place}")
+        return Judgement(_YES, f"{x.name} is required ({by}), and {place}")
     if x.error is not None and x.error.kind in {"not-locked", "provider-not-available"}:
-        return Cause(CauseId.NOT_LOCKED, _YES, f"the message says so, and {place}", basis=Basis.RUN)
+        return Judgement(_YES, f"the message says so, and {place}", basis=Basis.RUN)
     missing = x.configuration.unknown_reason if x.configuration is not None else "the configuration"
-    return Cause(CauseId.NOT_LOCKED, _LIKELY, place, missing)
+    return Judgement(_LIKELY, place, missing)
 
 
-def constraint_conflict(x: Examined) -> Cause | None:
+def constraint_conflict(x: Examined) -> Judgement | None:
     """Test if the locked version satisfies the constraints, or any listed version where none is locked."""
     if x.address is None or x.configuration is None:
         return None
     required = x.configuration.of(x.address)
     constraints = x.configuration.constraints(x.address)
     if len(required) > 1 and (clash := _clash(x)):
-        return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, clash)
+        return Judgement(_YES, clash)
     if not required:
         words = x.configuration.unknown_reason or f"nothing here requires {x.name}"
-        return Cause(CauseId.CONSTRAINT_CONFLICT, _UNKNOWN, words, "the configuration of the failing run: -- ROOT")
+        return Judgement(_UNKNOWN, words, "the configuration of the failing run: -- ROOT")
     version = x.entry.version if x.entry is not None else None
     is_about_listing = x.error is not None and x.error.kind == "no-matching-release"
     if is_about_listing and x.case is not None and x.case.listing.is_known:
         fitting = [one.version for one in x.case.listing.versions if constraints.admits(one.version)]
         if not fitting:
             words = f"none of {counted(len(x.case.listing.versions), 'listed version')} satisfies {constraints}"
-            return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, f"{words} ({_places(x)})", as_of=x.case.listing.as_of)
+            return Judgement(_YES, f"{words} ({_places(x)})", as_of=x.case.listing.as_of)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
         words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may hide what is listed"
-        return Cause(CauseId.CONSTRAINT_CONFLICT, _UNKNOWN, words, "provider_installation of the runner")
+        return Judgement(_UNKNOWN, words, "provider_installation of the runner")
     if is_about_listing and version is None:
         words = f"the message says so of the source that was asked: no version satisfies {constraints} ({_places(x)})"
         title = "no available version satisfies the constraints"
-        return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, words, basis=Basis.RUN, title=title)
+        return Judgement(_YES, words, basis=Basis.RUN, title=title)
     if version is None:
         return None
     if constraints.admits(version):
         if unknown := x.configuration.unknown_constraints:
             words = f"{version} satisfies the constraints that can be read"
-            return Cause(CauseId.CONSTRAINT_CONFLICT, _UNKNOWN, words, unknown)
+            return Judgement(_UNKNOWN, words, unknown)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
-        return Cause(CauseId.CONSTRAINT_CONFLICT, _NO, f"{version} satisfies{text}")
-    return Cause(CauseId.CONSTRAINT_CONFLICT, _YES, f"{version} does not satisfy {constraints} ({_places(x)})")
+        return Judgement(_NO, f"{version} satisfies{text}")
+    return Judgement(_YES, f"{version} does not satisfy {constraints} ({_places(x)})")
 
 
-def wrong_source(x: Examined) -> Cause | None:
+def wrong_source(x: Examined) -> Judgement | None:
     """Test if a registry has no provider of the name that the configuration gives."""
     if x.error is None or x.error.kind != "provider-unknown":
         return None
@@ -155,8 +153,8 @@ def wrong_source(x: Examined) -> Cause | None:
     host = x.address.host if x.address is not None else "the registry"
     words = f"the message says so: {host} has no {x.name}{by}"
     if host in {tool.default_host for tool in DIALECTS.values()}:
-        return Cause(CauseId.WRONG_SOURCE, _YES, words, basis=Basis.RUN)
-    return Cause(CauseId.WRONG_SOURCE, _LIKELY, words, "the same request with a token", basis=Basis.RUN)
+        return Judgement(_YES, words, basis=Basis.RUN)
+    return Judgement(_LIKELY, words, "the same request with a token", basis=Basis.RUN)
 
 
 def _clash(x: Examined) -> str:
@@ -185,7 +183,7 @@ def _places(x: Examined) -> str:
     )
 
 
-def hand_edit(x: Examined) -> Cause | None:
+def hand_edit(x: Examined) -> Judgement | None:
     """Test if the block has hashes that no tool wrote there: malformed ones, or those of another version."""
     if x.entry is None:
         return None
@@ -193,33 +191,33 @@ def hand_edit(x: Examined) -> Cause | None:
     if odd is not None:
         place = f"{x.lock.path}:{x.entry.line_of(odd)}"
         words = f"{place}: no tool writes such a hash: {odd[:80]}"
-        return Cause(CauseId.HAND_EDIT, _YES, words, basis=Basis.HASHES)
+        return Judgement(_YES, words, basis=Basis.HASHES)
     for place, entry in x.donors():
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
             words = (
                 f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and has the hashes of {entry.version}"
                 f" ({place}): the version was changed without them"
             )
-            return Cause(CauseId.HAND_EDIT, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.hashes_of:
         words = (
             f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and all {len(x.packed)} locked zh are of "
             f"the signed release {x.hashes_of}: the version was changed without them"
         )
-        return Cause(CauseId.HAND_EDIT, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"
     if x.is_known and not x.stale:
         hashes = f"all {len(x.packed)} locked zh are of {x.entry.version}" if x.packed else "no zh is locked"
         words = f"{layout}, and {hashes}"
-        return Cause(CauseId.HAND_EDIT, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else "the commit that wrote these hashes, or its author"
-    return Cause(CauseId.HAND_EDIT, _UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
+    return Judgement(_UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
 
 
 _MOVED = "OpenTofu moved entries to its own registry, whose packages have other hashes"
 
 
-def other_tool(x: Examined) -> Cause | None:
+def other_tool(x: Examined) -> Judgement | None:
     """Test if the hashes are those of the other tool's registry."""
     if x.address is None:
         return None
@@ -235,37 +233,35 @@ def other_tool(x: Examined) -> Cause | None:
         is_required = x.configuration is not None and x.configuration.requires(x.address)
         if x.error is not None and x.error.kind == "entries-migrated":
             words = f"the message says so: {x.lock.path}:{twin.line} locks {twin.address}"
-            return Cause(CauseId.OTHER_TOOL, _YES, words, basis=Basis.RUN, title=_MOVED)
-        return Cause(CauseId.OTHER_TOOL, _YES if is_required else _LIKELY, words)
+            return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
+        return Judgement(_YES if is_required else _LIKELY, words)
     if x.error is not None and x.error.kind == "entries-migrated":
         words = f"the message says so, and {x.lock.path}:{x.entry.line} locks {x.address}"
-        return Cause(CauseId.OTHER_TOOL, _YES, words, basis=Basis.RUN, title=_MOVED)
+        return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
     if x.address.host not in hosts:
-        return Cause(CauseId.OTHER_TOOL, _NO, f"{x.address.host} is the registry of both tools")
+        return Judgement(_NO, f"{x.address.host} is the registry of both tools")
     theirs = x.case.packages.elsewhere if x.case is not None else {}
     if theirs:
         host, found = next(iter(theirs.items()))
         words = f"{len(found)} of {counted(len(x.packed), 'locked zh', 'locked zh')} are of {x.entry.version} on {host}"
-        return Cause(CauseId.OTHER_TOOL, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     for other in x.twins:
         if x.packed and x.packed <= packages_of(other.entry.hashes):
             words = f"{other.lock_file} locks the same {len(x.packed)} zh for {other.entry.address}"
-            return Cause(CauseId.OTHER_TOOL, _LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
+            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
     if x.is_known and not x.stale:
         words = f"all locked zh are of {x.address.host}"
-        return Cause(CauseId.OTHER_TOOL, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     writer, ran = x.lock.writer, x.incident.tool
     is_default = ran is not None and x.address.host == DIALECTS[ran].default_host
     if writer is not None and ran is not None and writer.name != ran and is_default:
         words = f"{writer.product} wrote the lock file, and {DIALECTS[ran].product} failed"
-        return Cause(CauseId.OTHER_TOOL, _LIKELY, words, x.why_unknown)
+        return Judgement(_LIKELY, words, x.why_unknown)
     elsewhere = x.case.elsewhere if x.case is not None else None
     if elsewhere is not None and (elsewhere.today is not None or (elsewhere.trouble and elsewhere.trouble.is_no)):
-        return Cause(CauseId.OTHER_TOOL, _NO, "the other tool's registry does not have them either", as_of=x.as_of)
+        return Judgement(_NO, "the other tool's registry does not have them either", as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else f"this version on the other tool's registry ({_other_trouble(x)})"
-    return Cause(
-        CauseId.OTHER_TOOL, _UNKNOWN, "the writer of the file and the tool do not differ", missing, as_of=x.as_of
-    )
+    return Judgement(_UNKNOWN, "the writer of the file and the tool do not differ", missing, as_of=x.as_of)
 
 
 def _other_trouble(x: Examined) -> str:

@@ -205,35 +205,48 @@ class Incident(Struct, frozen=True):
     sources: tuple[tuple[str, str], ...] = ()
 
 
-class Cause(Struct, frozen=True):
-    """A tested cause.
+class Judgement(Struct, frozen=True):
+    """The result of the test of a cause.
 
     Attributes:
         evidence: One sentence or several, without the last full stop.
         missing: The fact that would tell, and the way to it; "" for none.
-        command: A command line that prints it on the failing machine; "" for none.
-        title: The cause in words, where its own title is too general; "" for that.
         as_of: Time of the oldest answer of a registry that was used, ISO 8601 in UTC; None without any.
-        provider: The provider that it is about; "" for the lock file as a whole.
-        root: The root that it was tested in, relative to the top.
+        command: A command line that prints the missing fact on the failing machine; "" for none.
         basis: What the verdict rests on.
+        title: The cause in words, where its own title is too general; "" for that.
     """
 
-    id: CauseId
     verdict: CauseVerdict
     evidence: str
     missing: str = ""
     as_of: str | None = None
-    provider: str = ""
     command: str = ""
     basis: Basis = Basis.FILES
     title: str = ""
-    root: str = ""
 
     @property
     def is_probable(self) -> bool:
         """True if it is certain or likely."""
         return self.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The place of the verdict, then of what it rests on: the most certain first."""
+        return list(CauseVerdict).index(self.verdict), list(Basis).index(self.basis)
+
+
+class Cause(Judgement, frozen=True, kw_only=True):
+    """A tested cause.
+
+    Attributes:
+        provider: The provider that it is about; "" for the lock file as a whole.
+        root: The root that it was tested in, relative to the top.
+    """
+
+    id: CauseId
+    provider: str = ""
+    root: str = ""
 
 
 class TrustCost(StrEnum):
@@ -406,9 +419,4 @@ class Diagnosis(Struct, frozen=True):
 
 def most_likely_first(causes: Iterable[Cause], expected: Collection[CauseId] = ()) -> tuple[Cause, ...]:
     """Return causes by verdict, then by what it rests on, then expected ones first; equal ones keep their order."""
-    verdicts, bases = list(CauseVerdict), list(Basis)
-
-    def rank(cause: Cause) -> tuple[int, int, bool]:
-        return verdicts.index(cause.verdict), bases.index(cause.basis), cause.id not in expected
-
-    return tuple(sorted(causes, key=rank))
+    return tuple(sorted(causes, key=lambda cause: (*cause.rank, cause.id not in expected)))

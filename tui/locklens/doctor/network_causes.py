@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NetworkReason
+from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason
 
 if TYPE_CHECKING:
     from locklens.doctor.examined import Examined
@@ -45,18 +45,18 @@ def _host(x: Examined) -> str:
     return (x.error.host if x.error is not None else "") or "a server"
 
 
-def _wrong_answer(x: Examined) -> Cause:
+def _wrong_answer(x: Examined) -> Judgement:
     """Judge a registry whose answer has another hash than the signed list."""
     assert x.error is not None
     if x.packed.intersection(x.error.hashes[:1]):
         words = "the signed list that arrived has the hash that is locked, and the registry's answer names another one"
         title = "the registry's answer contradicts the signed list"
-        return Cause(CauseId.REGISTRY_DOWN, _YES, words, basis=Basis.HASHES, title=title)
+        return Judgement(_YES, words, basis=Basis.HASHES, title=title)
     words = "which of the list and the answer is right is not known"
-    return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
 
 
-def registry_down(x: Examined) -> Cause | None:
+def registry_down(x: Examined) -> Judgement | None:
     """Test if the registry answers."""
     if x.error is None:
         return None
@@ -67,24 +67,24 @@ def registry_down(x: Examined) -> Cause | None:
         now = "; the registry answers here" if as_of else ""
         title = f"{_host(x)} answered: {reason}"
         words = f"the message says so: {reason}{now}"
-        return Cause(CauseId.REGISTRY_DOWN, _YES, words, as_of=as_of, basis=Basis.RUN, title=title)
+        return Judgement(_YES, words, as_of=as_of, basis=Basis.RUN, title=title)
     if reason in _ON_THE_WAY:
         if as_of:
             words = f"{reason}; it answers here, so it was down for a time, or the runner cannot reach it"
-            return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
+            return Judgement(_UNKNOWN, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
         also = f"; it does not answer here either: {here}" if here else ""
         missing = "a request from here: run again without --offline" if x.is_offline else _SAME_REQUEST
         title = f"{_host(x)} could not be reached: {reason}"
-        return Cause(CauseId.REGISTRY_DOWN, _LIKELY, f"{reason}{also}", missing, basis=Basis.RUN, title=title)
+        return Judgement(_LIKELY, f"{reason}{also}", missing, basis=Basis.RUN, title=title)
     if reason is not None:
-        return Cause(CauseId.REGISTRY_DOWN, _NO, f"the message names another reason: {reason}", as_of=as_of)
+        return Judgement(_NO, f"the message names another reason: {reason}", as_of=as_of)
     if here and x.error.kind in _ABOUT_REQUESTS:
         words = f"it does not answer here: {here}; the failing run may have had another reason"
-        return Cause(CauseId.REGISTRY_DOWN, _LIKELY, words, _MORE_LINES, basis=Basis.HERE)
-    return Cause(CauseId.REGISTRY_DOWN, _UNKNOWN, "the message does not tell", _MORE_LINES, as_of, basis=Basis.GUESS)
+        return Judgement(_LIKELY, words, _MORE_LINES, basis=Basis.HERE)
+    return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, as_of, basis=Basis.GUESS)
 
 
-def proxy_or_ca(x: Examined) -> Cause | None:
+def proxy_or_ca(x: Examined) -> Judgement | None:
     """Test if a proxy or a missing certificate authority stands between."""
     if x.error is None:
         return None
@@ -93,24 +93,24 @@ def proxy_or_ca(x: Examined) -> Cause | None:
         fix = "SSL_CERT_FILE" if reason is _N.CERTIFICATE else "HTTPS_PROXY and NO_PROXY"
         title = f"the TLS certificate of {_host(x)} was not accepted" if reason is _N.CERTIFICATE else str(reason)
         words = f"the message says so: {reason}; see {fix} of the runner"
-        return Cause(CauseId.PROXY_OR_CA, _YES, words, as_of=as_of, basis=Basis.RUN, title=title)
+        return Judgement(_YES, words, as_of=as_of, basis=Basis.RUN, title=title)
     if reason is _N.FOREIGN_PAGE:
         words = "the answer was not the registry's: a sign-in page or a proxy"
-        return Cause(CauseId.PROXY_OR_CA, _LIKELY, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
     if x.error.kind == "archive-checksum":
         missing = "the same download without the proxy"
-        return Cause(CauseId.PROXY_OR_CA, _UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS)
     if reason in _ON_THE_WAY:
         missing = "HTTPS_PROXY, NO_PROXY and the firewall of the runner"
         words = f"{reason}{'; the registry answers here' if as_of else ''}"
         verdict = _LIKELY if as_of or reason is _N.NAME else _UNKNOWN
-        return Cause(CauseId.PROXY_OR_CA, verdict, words, missing, as_of, basis=Basis.RUN if as_of else Basis.GUESS)
+        return Judgement(verdict, words, missing, as_of, basis=Basis.RUN if as_of else Basis.GUESS)
     if reason is not None:
-        return Cause(CauseId.PROXY_OR_CA, _NO, f"{_host(x)} answered: {reason}")
-    return Cause(CauseId.PROXY_OR_CA, _UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
+        return Judgement(_NO, f"{_host(x)} answered: {reason}")
+    return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
 
 
-def credentials(x: Examined) -> Cause | None:
+def credentials(x: Examined) -> Judgement | None:
     """Test if the registry refused access."""
     if x.error is None:
         return None
@@ -119,14 +119,14 @@ def credentials(x: Examined) -> Cause | None:
     title = _TITLES_OF_DENIALS.get(x.error.kind, "")
     if x.error.kind.startswith("credentials"):
         words = f"the message says so: see the credentials block or {variable} of the runner"
-        return Cause(CauseId.CREDENTIALS, _YES, words, basis=Basis.RUN, title=title.format(host or "the host"))
+        return Judgement(_YES, words, basis=Basis.RUN, title=title.format(host or "the host"))
     if x.error.reason is _N.DENIED:
         words, missing = f"the message says so: {x.error.reason}", f"the token of the runner: {variable}"
         title = f"{_host(x)} denied access"
-        return Cause(CauseId.CREDENTIALS, _LIKELY, words, missing, basis=Basis.RUN, title=title)
+        return Judgement(_LIKELY, words, missing, basis=Basis.RUN, title=title)
     if x.error.kind == "provider-unknown":
         words = "a private registry hides what a token may not see"
-        return Cause(CauseId.CREDENTIALS, _UNKNOWN, words, f"the token of the runner: {variable}", basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, words, f"the token of the runner: {variable}", basis=Basis.GUESS)
     if x.error.reason is not None:
-        return Cause(CauseId.CREDENTIALS, _NO, f"the message names another reason: {x.error.reason}")
-    return Cause(CauseId.CREDENTIALS, _UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
+        return Judgement(_NO, f"the message names another reason: {x.error.reason}")
+    return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.examined import WHOLE_LIST
-from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NetworkReason, PackagePath, most_likely_first
+from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing, shell_word
 
@@ -27,33 +27,33 @@ HASH_ON_RUNNER = (
 """Prints the `h1` of the unpacked package in DIR with what a runner has: the digest of the sorted list of digests."""
 
 
-def h1_missing(x: Examined) -> Cause | None:
+def h1_missing(x: Examined) -> Judgement | None:
     """Test if the `h1` of the platform is locked, which a package in a folder needs."""
     if x.entry is None:
         return None
     path, platform = x.incident.path, x.platform
     if path is not None and not path.is_unpacked:
-        return Cause(CauseId.H1_MISSING, _NO, f"a package of the path {path} is accepted by its zh too")
+        return Judgement(_NO, f"a package of the path {path} is accepted by its zh too")
     zhs = counted(len(x.packed), "zh", "zh")
     if not x.unpacked:
         if path is None:
             words = f"no h1 of {x.release} is locked"
-            return Cause(CauseId.H1_MISSING, _UNKNOWN, words, "the origin of the package: --install-path")
+            return Judgement(_UNKNOWN, words, "the origin of the package: --install-path")
         words = f"no h1 of {x.release} is locked, only {zhs}, which do not count for an unpacked package"
         if x.error is not None and x.error.kind == "local-package":
             words += "; init accepts that, so the failing run had another entry"
-            return Cause(CauseId.H1_MISSING, _UNKNOWN, words, "the lock file of the failing run", x.as_of)
-        return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+            return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if (accepted := _accepted_elsewhere(x)) is not None:
-        return Cause(CauseId.H1_MISSING, _YES, accepted, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, accepted, as_of=x.as_of, basis=Basis.HASHES)
     if not platform:
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
         words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
-        return Cause(CauseId.H1_MISSING, _LIKELY if few else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
+        return Judgement(_LIKELY if few else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
     expected = x.expected.get(platform)
     if expected in x.unpacked or platform in x.attributed.values():
-        return Cause(CauseId.H1_MISSING, _NO, f"an h1 of {platform} is locked", as_of=x.as_of)
+        return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.as_of)
     attributed = sorted(set(x.attributed.values()))
     of_others = f" (locked: {listing(attributed)})" if attributed else ""
     if expected is not None or len(x.attributed) == len(x.unpacked):
@@ -61,17 +61,17 @@ def h1_missing(x: Examined) -> Cause | None:
         if platform in x.platforms:
             state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
             words += f"; the zh of its package is {state}, and does not count for an unpacked package"
-        return Cause(CauseId.H1_MISSING, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     missing = f"the h1 of {platform}: --package DIR, or locklens lock --platform {platform} --dry-run"
     fewer = next((one for one in x.past if one.entry and one.entry.version == x.entry.version
                   and not hashes_of_files(one.entry.hashes) <= x.unpacked), None)  # fmt: skip
     if fewer is not None and fewer.entry is not None:
         words = f"commit {fewer.commit[:12]} had h1 that are locked no more"
-        return Cause(CauseId.H1_MISSING, _LIKELY, words, missing, x.as_of)
+        return Judgement(_LIKELY, words, missing, x.as_of)
     known = len(x.platforms) or len(x.packed)
     verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
     words = f"{len(x.unpacked)} h1 locked, of unknown platforms, beside {zhs}{of_others}"
-    return Cause(CauseId.H1_MISSING, verdict, words, missing, x.as_of, basis=Basis.GUESS)
+    return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
 
 
 def _accepted_elsewhere(x: Examined) -> str | None:
@@ -89,7 +89,7 @@ def _accepted_elsewhere(x: Examined) -> str | None:
     return None
 
 
-def platform_missing(x: Examined) -> Cause | None:
+def platform_missing(x: Examined) -> Judgement | None:
     """Test if the release has a package of the platform, and if a hash of it is locked."""
     path, platform = x.incident.path, x.platform
     is_unavailable = x.error is not None and x.error.kind in {"platform-unavailable", "sums-without-package"}
@@ -100,50 +100,50 @@ def platform_missing(x: Examined) -> Cause | None:
     if not platform:
         if x.is_known and set(x.platforms.values()) <= x.packed:
             words = f"all {counted(len(x.platforms), 'package')} of the release are locked"
-            return Cause(CauseId.PLATFORM_MISSING, _NO, words, as_of=x.as_of)
-        return Cause(CauseId.PLATFORM_MISSING, _UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
+            return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
     if x.platforms and platform not in x.platforms:
         words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.platforms), 8)}"
         basis = Basis.RUN if is_unavailable else Basis.HASHES
-        return Cause(CauseId.PLATFORM_MISSING, _YES, words, as_of=x.as_of, basis=basis)
+        return Judgement(_YES, words, as_of=x.as_of, basis=basis)
     if is_unavailable:
         if platform in x.platforms:
             words = f"the registry has a package of {platform}"
-            return Cause(CauseId.PLATFORM_MISSING, _NO, words, as_of=x.as_of)
+            return Judgement(_NO, words, as_of=x.as_of)
         words, verdict = "the message says so, of the source that was asked", _LIKELY if x.asks_registry else _UNKNOWN
-        return Cause(CauseId.PLATFORM_MISSING, verdict, words, x.why_unknown, basis=Basis.RUN)
+        return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
     return _locked_platform(x, platform)
 
 
-def _locked_platform(x: Examined, platform: str) -> Cause:
+def _locked_platform(x: Examined, platform: str) -> Judgement:
     zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
     if platform in x.attributed.values():
-        return Cause(CauseId.PLATFORM_MISSING, _NO, f"the h1 of {platform} is locked", as_of=x.as_of)
+        return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.as_of)
     locked = sorted(set(x.attributed.values()))
     if locked and not x.packed and len(x.attributed) == len(x.unpacked):
         words = f"{h1s} locked, of {listing(locked)} alone, and no zh: the failing run is on {platform}"
-        return Cause(CauseId.PLATFORM_MISSING, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if not x.is_known:
         if not x.packed and x.unpacked:
             words = f"no zh and {h1s} locked: made from a mirror or a cache, for one platform each"
-            return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, x.why_unknown)
+            return Judgement(_LIKELY, words, x.why_unknown)
         if x.error is not None and len(x.packed) < _usual(x):
             words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
-            return Cause(CauseId.PLATFORM_MISSING, _LIKELY, words, x.why_unknown)
-        return Cause(CauseId.PLATFORM_MISSING, _UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown, basis=Basis.GUESS)
+            return Judgement(_LIKELY, words, x.why_unknown)
+        return Judgement(_UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown, basis=Basis.GUESS)
     zh = x.platforms.get(platform)
     if zh in x.packed:
         words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
-        return Cause(CauseId.PLATFORM_MISSING, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     if len(x.stale) >= len(x.platforms):
         words = f"{len(x.packed)} zh are locked, for {counted(len(x.platforms), 'package')}: none is missing"
-        return Cause(CauseId.PLATFORM_MISSING, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     is_sure = not x.stale and (platform in x.expected or len(x.attributed) == len(x.unpacked))
     have = sorted(name for name, text in x.platforms.items() if text in x.packed)
     only = f", only of {listing(have, 8)}" if have else ""
     words = f"no zh of {platform} is locked for {x.release}{only}"
     missing = "" if is_sure else f"the h1 of {platform}: --package DIR"
-    return Cause(CauseId.PLATFORM_MISSING, _YES if is_sure else _LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+    return Judgement(_YES if is_sure else _LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
 
 
 def _usual(x: Examined) -> int:
@@ -152,7 +152,7 @@ def _usual(x: Examined) -> int:
     return max((WHOLE_LIST, *(len(packages_of(entry.hashes)) for entry in entries)))
 
 
-def mirror_lacks(x: Examined) -> Cause | None:
+def mirror_lacks(x: Examined) -> Judgement | None:
     """Test if the places that the tool was allowed to search lack the package, which its registry may have."""
     if x.error is None:
         return None
@@ -162,61 +162,61 @@ def mirror_lacks(x: Examined) -> Cause | None:
     there = f"; {x.address.host} lists {version}" if is_listed and x.address is not None else ""
     if x.error.kind == "not-in-sources":
         words = f"the message says so, of each place that was searched{there}"
-        return Cause(CauseId.MIRROR_LACKS, _YES, words, as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if x.error.kind == "platform-unavailable" and (x.platform in x.platforms or not x.asks_registry):
         has_it = x.platform in x.platforms
         words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
         missing = "provider_installation of the runner"
-        return Cause(CauseId.MIRROR_LACKS, _LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
     if x.error.reason is NetworkReason.ABSENT:
         host = x.error.host or "the host"
         words, missing = f"{host} answered 404{there}", f"if {host} is a mirror: provider_installation of the runner"
         verdict = _LIKELY if not x.asks_registry or (x.incident.path and x.incident.path.is_mirror) else _UNKNOWN
-        return Cause(CauseId.MIRROR_LACKS, verdict, words, missing, x.as_of, basis=Basis.RUN)
+        return Judgement(verdict, words, missing, x.as_of, basis=Basis.RUN)
     return None
 
 
-def mirror_differs(x: Examined) -> Cause | None:
+def mirror_differs(x: Examined) -> Judgement | None:
     """Test if a mirror's copy is the release's package."""
     path = x.incident.path
     if path is not None and not path.is_mirror:
         return None
     found = x.of_kind("given", "mirror")
     if found:
-        return _copy(x, CauseId.MIRROR_DIFFERS, found)
+        return _copy(x, found)
     if x.replaced and not x.asks_registry:
         words = f"{x.replaced} was moved aside, and nothing here has the package: init fails until the mirror is filled"
-        return Cause(CauseId.MIRROR_DIFFERS, _LIKELY, words, basis=Basis.HERE)
+        return Judgement(_LIKELY, words, basis=Basis.HERE)
     if path is None and x.error is not None and x.error.kind == "current-package" and not x.of_kind("mirror"):
         missing = "the origin of the package: --install-path, and its hash: --package FILE"
         words = "whether a mirror was used is not known"
-        return Cause(CauseId.MIRROR_DIFFERS, _UNKNOWN, words, missing, basis=Basis.GUESS)
-    return _unknown_copy(x, CauseId.MIRROR_DIFFERS, "the mirror's copy is not at hand")
+        return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
+    return _unknown_copy(x, "the mirror's copy is not at hand")
 
 
-def _unknown_copy(x: Examined, cause: CauseId, words: str) -> Cause:
+def _unknown_copy(x: Examined, words: str) -> Judgement:
     """Return the cause where its copy is not at hand, with the command that prints its hash on the runner."""
     place = x.error.place if x.error is not None and x.error.place else "DIR"
     command = HASH_ON_RUNNER.replace("DIR", shell_word(place), 1)
-    return Cause(cause, _UNKNOWN, words, ASK_HASH, x.as_of, command=command, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, words, ASK_HASH, x.as_of, command=command, basis=Basis.GUESS)
 
 
-def cache_differs(x: Examined) -> Cause | None:
+def cache_differs(x: Examined) -> Judgement | None:
     """Test if the plugin cache's copy is the release's package."""
     is_named = x.incident.path is PackagePath.PLUGIN_CACHE
     found = x.of_kind("plugin-cache", "given") if is_named else x.of_kind("plugin-cache")
     if found:
-        return _copy(x, CauseId.CACHE_DIFFERS, found)
+        return _copy(x, found)
     if is_named:
-        return _unknown_copy(x, CauseId.CACHE_DIFFERS, "the cache's copy is not at hand")
+        return _unknown_copy(x, "the cache's copy is not at hand")
     return None
 
 
-def _copy(x: Examined, cause: CauseId, found: tuple[FoundPackage, ...]) -> Cause:
+def _copy(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
     """Judge copies of the package: the worst one counts, and is of the failing run where the user named it as that."""
     given = tuple(one for one in found if one.is_of_run)
-    worst = most_likely_first(_judged_copy(x, cause, one) for one in given or found)[0]
+    worst = min((_judged_copy(x, one) for one in given or found), key=lambda one: one.rank)
     if x.error is None or (given and (x.is_path_of_run or worst.verdict is not _YES)):
         return worst
     if given and any(one.origin.kind == "given" for one in given):
@@ -230,41 +230,41 @@ def _copy(x: Examined, cause: CauseId, found: tuple[FoundPackage, ...]) -> Cause
 _ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its place: --mirror, --plugin-cache"
 
 
-def _judged_copy(x: Examined, cause: CauseId, one: FoundPackage) -> Cause:
+def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     where, locked = one.origin.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
     if one.problem:
         words = f"{where} cannot be hashed: {one.problem}"
-        return Cause(cause, _LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
+        return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
     if one.hashes & locked:
-        return Cause(cause, _NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
+        return Judgement(_NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
     platform = one.platform or x.platform
     expected = x.expected.get(platform)
     if (one.zh and one.zh in x.listed) or (expected is not None and expected in one.hashes):
         words = (
             f"{where} is the package of the release ({_short(one.zh or one.shown_hash)}): the lock file lacks its hash"
         )
-        return Cause(cause, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     shown = _short(one.shown_hash)
     files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
     if (one.zh and x.is_known) or expected is not None:
         signed = _short(expected or x.platforms.get(platform, ""))
         words = f"{where} is {shown}, and the signed package of {platform} is {signed}{files}"
-        return Cause(cause, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if platform and platform in x.attributed.values():
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
-        return Cause(cause, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     missing = f"the h1 of the signed package of {platform or 'its platform'}: locklens hashes --prove all"
     if one.later:
         words = (
             f"{where} is {shown}, which is not locked; changed after it was installed: {listing(list(one.later), 5)}"
         )
-        return Cause(cause, _LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
     words = f"{where} is {shown}, which is not locked{files}"
     others = set(x.attributed.values()) - {platform}
     if others and len(x.attributed) == len(x.unpacked) and not one.zh:
         words += f"; the locked h1 are of {listing(sorted(others))}"
-        return Cause(cause, _UNKNOWN, words, missing, x.as_of)
-    return Cause(cause, _LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+        return Judgement(_UNKNOWN, words, missing, x.as_of)
+    return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
 
 
 def _short(text: str) -> str:
@@ -275,12 +275,12 @@ def _is_said_of_folder(x: Examined) -> bool:
     return x.error is not None and x.error.kind in {"cached-package", "cached-modified"} and bool(x.unpacked)
 
 
-def plugin_corrupted(x: Examined) -> Cause | None:
+def plugin_corrupted(x: Examined) -> Judgement | None:
     """Test if the installed folder is the locked package."""
     given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
     found = (*given, *(one for one in x.packages if one.is_of_root))
     if found and x.entry is not None:
-        copy = _copy(x, CauseId.PLUGIN_CORRUPTED, found)
+        copy = _copy(x, found)
         if copy.verdict is _NO and x.replaced:
             words = f"{copy.evidence}; the folder that was there was moved aside"
             return replace(copy, evidence=words, basis=Basis.FILES, missing="")
@@ -293,19 +293,19 @@ def plugin_corrupted(x: Examined) -> Cause | None:
             return replace(copy, verdict=_UNKNOWN, missing="the folder of the failing run")
         return copy
     if x.error is not None and x.error.kind == "cached-modified":
-        copy = _unknown_copy(x, CauseId.PLUGIN_CORRUPTED, "the message says so")
+        copy = _unknown_copy(x, "the message says so")
         return replace(copy, verdict=_LIKELY, basis=Basis.RUN)
     if x.error is not None and x.error.kind == "cached-package":
         words = "the message says that its hash is not locked; the installed folder is not at hand"
-        copy = _unknown_copy(x, CauseId.PLUGIN_CORRUPTED, words)
+        copy = _unknown_copy(x, words)
         return replace(copy, verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
     if x.error is not None and x.error.kind == "plugin-other-platform":
         words = "the message says so: the installed program is of another platform, or damaged"
-        return Cause(CauseId.PLUGIN_CORRUPTED, _LIKELY, words, ASK_HASH, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, ASK_HASH, basis=Basis.RUN)
     return None
 
 
-def plugin_missing(x: Examined) -> Cause | None:
+def plugin_missing(x: Examined) -> Judgement | None:
     """Test if the locked package is installed."""
     if x.entry is None and x.error is None:
         return None
@@ -317,12 +317,12 @@ def plugin_missing(x: Examined) -> Cause | None:
             here = f"; here it is installed for {listing(of_others)} alone: .terraform was copied between machines"
         verdict = _YES if x.error.kind == "plugin-missing" else _LIKELY
         words = f"the message says so: init did not run, or not since the change{here}"
-        return Cause(CauseId.PLUGIN_MISSING, verdict, words, basis=Basis.RUN)
+        return Judgement(verdict, words, basis=Basis.RUN)
     if x.error is not None and x.error.kind == "provider-not-available" and x.entry is not None:
         words = "the message says so, and it is locked here: init did not run since it was"
-        return Cause(CauseId.PLUGIN_MISSING, _LIKELY, words, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, basis=Basis.RUN)
     if found:
-        return Cause(CauseId.PLUGIN_MISSING, _NO, f"installed in {found[0].origin.path}")
+        return Judgement(_NO, f"installed in {found[0].origin.path}")
     if x.has_data and x.error is None:
-        return Cause(CauseId.PLUGIN_MISSING, _YES, f"{x.release} is locked, and not installed in .terraform/providers")
+        return Judgement(_YES, f"{x.release} is locked, and not installed in .terraform/providers")
     return None

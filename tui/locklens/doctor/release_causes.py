@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.examined import WHOLE_LIST
-from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NetworkReason, PackagePath
+from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
 from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import counted
 from locklens.trust.authentication import Refusal
@@ -21,16 +21,16 @@ _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdi
 _EMPTY_FILE = zh_of("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
 
 
-def republished(x: Examined) -> Cause | None:
+def republished(x: Examined) -> Judgement | None:
     """Test if the locked packages are still those of the signed release."""
     if x.entry is None:
         return None
     if not x.packed:
         words = f"no zh of {x.release} is locked, so there is nothing signed to compare"
-        return Cause(CauseId.REPUBLISHED, _UNKNOWN, words, "the earlier SHA256SUMS of the release, from its publisher")
+        return Judgement(_UNKNOWN, words, "the earlier SHA256SUMS of the release, from its publisher")
     if x.error is not None and x.error.kind == "sums-differ" and x.packed.intersection(x.error.hashes[:1]):
         words = "the signed list that arrived in the failing run has the hash that is locked"
-        return Cause(CauseId.REPUBLISHED, _NO, words)
+        return Judgement(_NO, words)
     if not x.is_known:
         return _of_a_release_unknown_today(x)
     total = counted(len(x.packed), "locked zh", "locked zh")
@@ -39,19 +39,19 @@ def republished(x: Examined) -> Cause | None:
     if not x.stale:
         by = f", signed by {_signer(x)}" if _signer(x) else ""
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
-        return Cause(CauseId.REPUBLISHED, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     theirs = frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset[str]()
     donors = frozenset(text for _, entry in x.donors() for text in entry.hashes)
     left = x.stale - theirs - donors
     if not left:
         words = f"{len(x.stale)} of {total} are not of this release: all of them are of another release or registry"
-        return Cause(CauseId.REPUBLISHED, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     if x.hashes_of:
         words = f"the locked zh are of the signed release {x.hashes_of}, and never were of this one"
-        return Cause(CauseId.REPUBLISHED, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     words = f"{len(left)} of {total} are not in {x.sums}"
     if left != x.packed:
-        return Cause(CauseId.REPUBLISHED, _LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+        return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
     return _of_signed_hashes(x, words)
 
 
@@ -59,7 +59,7 @@ _NEVER_WAS = "the version was published again, or what is locked never was of it
 _EARLIER = "whether the locked hashes were signed once: an earlier package, or the publisher"
 
 
-def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Cause:
+def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Judgement:
     """Judge locked hashes that the release does not have: certain if a package shows that they were of it once.
 
     Today's list cannot tell a release that was replaced from a hash that never was of it.
@@ -69,9 +69,9 @@ def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Cause:
     locked = {text for one in entries if one is not None and one.version == version for text in one.hashes}
     once = next((one for one in x.packages if one.hashes & locked and _is_of_earlier_release(x, one)), None)
     if once is None:
-        return Cause(CauseId.REPUBLISHED, _LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+        return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
     words = f"{words}; {once.origin.path} is a package that they were locked from, and not today's"
-    return _of_its_path(x, Cause(CauseId.REPUBLISHED, _YES, words, as_of=x.as_of, basis=Basis.HASHES))
+    return _of_its_path(x, Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES))
 
 
 def _is_of_earlier_release(x: Examined, one: FoundPackage) -> bool:
@@ -80,27 +80,27 @@ def _is_of_earlier_release(x: Examined, one: FoundPackage) -> bool:
     return (one.zh != "" and one.zh in x.stale) or (today is not None and today not in one.of_files)
 
 
-def _of_a_release_unknown_today(x: Examined) -> Cause:
+def _of_a_release_unknown_today(x: Examined) -> Judgement:
     """Return what the message and the entry alone tell."""
     kind = x.error.kind if x.error is not None else ""
     words = "the release of today is unknown"
     arrived, named = (x.error.hashes[:1], x.error.hashes[1:2]) if x.error is not None else ((), ())
     if kind == "archive-checksum" and x.packed.intersection(arrived):
         words = f"the file that arrived is locked, and the registry names another one; {words}"
-        return Cause(CauseId.REPUBLISHED, _LIKELY, words, x.why_unknown, basis=Basis.HASHES)
+        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.HASHES)
     if kind == "archive-checksum" and x.packed.intersection(named):
         words = f"the failing run was told the hash that is locked; {words}"
-        return Cause(CauseId.REPUBLISHED, _UNKNOWN, words, x.why_unknown, basis=Basis.RUN)
+        return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.RUN)
     if kind in {"sums-differ", "archive-checksum", "registry-hashes"}:
-        return Cause(CauseId.REPUBLISHED, _LIKELY, words, x.why_unknown, basis=Basis.GUESS)
+        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
     path = x.incident.path
     if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
         words = f"{len(x.packed)} zh are locked, as of a whole signed list, and the package is none of them"
-        return Cause(CauseId.REPUBLISHED, _LIKELY, words, x.why_unknown, basis=Basis.GUESS)
-    return Cause(CauseId.REPUBLISHED, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
 
 
-def _of_its_path(x: Examined, cause: Cause) -> Cause:
+def _of_its_path(x: Examined, cause: Judgement) -> Judgement:
     """Return the cause: likely at most where the failing package came from a mirror, whose copy is another question."""
     path = x.incident.path
     from_registry = path is None or path is PackagePath.DIRECT or x.error is None
@@ -135,7 +135,7 @@ def _signer(x: Examined) -> str:
     return f"{key.fingerprint}" if key is not None else ""
 
 
-def yanked(x: Examined) -> Cause | None:
+def yanked(x: Examined) -> Judgement | None:
     """Test if the registry lists the version, and if its package is where the registry says."""
     version = x.entry.version if x.entry is not None else None
     if x.address is None or version is None:
@@ -149,17 +149,17 @@ def yanked(x: Examined) -> Cause | None:
             words += f"; {x.address.host} lists {version}"
         title = f"{host} does not have the file (404)"
         missing = f"if {host} is a mirror or the host of the release"
-        return Cause(CauseId.YANKED, _LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
     if x.error is not None and x.error.kind == "sums-without-package":
         now = f"; today {len(x.listed)} are listed" if x.is_known else ""
         title = "the release's SHA256SUMS does not list the package"
-        return Cause(CauseId.YANKED, _YES, f"the message says so{now}", as_of=x.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_YES, f"the message says so{now}", as_of=x.as_of, basis=Basis.RUN, title=title)
     if listing is None or not listing.is_known:
         words = "the versions of today are unknown"
         if is_said:
             words = f"the message says so, of the source that the failing run asked; {words}"
-            return Cause(CauseId.YANKED, _LIKELY, words, x.why_unknown, basis=Basis.RUN)
-        return Cause(CauseId.YANKED, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+            return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.RUN)
+        return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
     if listing.has(version):
         words = f"{x.address.host} lists {version}"
         if is_said:
@@ -168,22 +168,22 @@ def yanked(x: Examined) -> Cause | None:
                 "provider_installation of the runner",
                 "the source that was asked does not list the version",
             )
-            return Cause(CauseId.YANKED, _LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
-        return Cause(CauseId.YANKED, _NO, words, as_of=listing.as_of)
+            return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_NO, words, as_of=listing.as_of)
     words = f"{x.address.host} does not list {version}, among {counted(len(listing.versions), 'version')}"
     if x.hashes_of:
         words = f"{words}; the locked hashes are of {x.hashes_of}, so there may never have been one"
-        return Cause(CauseId.YANKED, _UNKNOWN, words, "the versions that the publisher announced", listing.as_of)
+        return Judgement(_UNKNOWN, words, "the versions that the publisher announced", listing.as_of)
     if is_said:
         words = f"the message says so, and {words}"
-    return Cause(CauseId.YANKED, _YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE)
+    return Judgement(_YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE)
 
 
 def _judged(x: Examined) -> Authentication | None:
     return x.case.new.authentication if x.case is not None else None
 
 
-def key_revoked(x: Examined) -> Cause | None:
+def key_revoked(x: Examined) -> Judgement | None:
     """Test if the signing key was revoked."""
     judged = _judged(x)
     key = judged.key if judged is not None else None
@@ -192,46 +192,46 @@ def key_revoked(x: Examined) -> Cause | None:
         now = f"{key.fingerprint if key is not None else 'the signing key'} was revoked by its owner"
     if "revoked" in x.text:
         words = f"the message says so{': ' if now else ''}{now}"
-        return Cause(CauseId.KEY_REVOKED, _YES, words, as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if now:
-        return Cause(CauseId.KEY_REVOKED, _YES, now, as_of=x.as_of, basis=Basis.HERE)
+        return Judgement(_YES, now, as_of=x.as_of, basis=Basis.HERE)
     if key is not None:
-        return Cause(CauseId.KEY_REVOKED, _NO, f"{key.fingerprint} is not revoked", as_of=x.as_of)
-    return _untold(x, CauseId.KEY_REVOKED)
+        return Judgement(_NO, f"{key.fingerprint} is not revoked", as_of=x.as_of)
+    return _untold(x)
 
 
-def _untold(x: Examined, cause: CauseId) -> Cause:
+def _untold(x: Examined) -> Judgement:
     """Return a cause of a key about which neither the message nor the registry says anything."""
-    return Cause(cause, _UNKNOWN, "the message does not tell", x.why_unknown, x.as_of, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, "the message does not tell", x.why_unknown, x.as_of, basis=Basis.GUESS)
 
 
-def key_expired(x: Examined) -> Cause | None:
+def key_expired(x: Examined) -> Judgement | None:
     """Test if the signing key or the signature has expired, and if the tool refuses that."""
     judged = _judged(x)
     key = judged.key if judged is not None else None
     if "expired" in x.text:
         when = f": {key.fingerprint} expired {key.expires}" if key is not None and key.expired else ""
         words = f"the message says so{when}"
-        return Cause(CauseId.KEY_EXPIRED, _YES, words, as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if judged is not None and judged.refusal is Refusal.EXPIRED_SIGNATURE:
-        return Cause(CauseId.KEY_EXPIRED, _YES, str(judged.refusal), as_of=x.as_of, basis=Basis.HERE)
+        return Judgement(_YES, str(judged.refusal), as_of=x.as_of, basis=Basis.HERE)
     if key is not None and key.expired:
         if x.error is not None and x.error.kind in {"unknown-issuer", "not-signed", "bad-signature"}:
             words = f"{key.fingerprint} expired {key.expires}; OpenTofu refuses it where expiration is enforced"
             missing = "OPENTOFU_ENFORCE_GPG_EXPIRATION of the runner"
-            return Cause(CauseId.KEY_EXPIRED, _LIKELY, words, missing, x.as_of, basis=Basis.HERE)
+            return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HERE)
         words = f"{key.fingerprint} expired {key.expires}, which {x.tool.product} accepts"
-        return Cause(CauseId.KEY_EXPIRED, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     if key is not None:
         until = f"is valid until {key.expires}" if key.expires else "does not expire"
-        return Cause(CauseId.KEY_EXPIRED, _NO, f"{key.fingerprint} {until}", as_of=x.as_of)
-    return _untold(x, CauseId.KEY_EXPIRED)
+        return Judgement(_NO, f"{key.fingerprint} {until}", as_of=x.as_of)
+    return _untold(x)
 
 
 _NO_LISTED_KEY = "no key that the registry lists made the signature"
 
 
-def key_changed(x: Examined) -> Cause | None:
+def key_changed(x: Examined) -> Judgement | None:
     """Test if the release is signed by another key than its neighbour, or by one that the registry does not list."""
     judged = _judged(x)
     is_said = x.error is not None and (x.error.kind in {"unknown-issuer", "broken-key"} or "unknown issuer" in x.text)
@@ -239,33 +239,33 @@ def key_changed(x: Examined) -> Cause | None:
         words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
         title = _NO_LISTED_KEY if is_said or judged.refusal is Refusal.UNKNOWN_ISSUER else str(judged.refusal)
         basis = Basis.RUN if is_said else Basis.HERE
-        return Cause(CauseId.KEY_CHANGED, _YES, words, as_of=x.as_of, basis=basis, title=title)
+        return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
     if is_said and (judged is None or judged.signed_by is None):
         words = "the message says so: no key that the registry lists made the signature"
-        return Cause(CauseId.KEY_CHANGED, _LIKELY, words, x.why_unknown, x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
+        return Judgement(_LIKELY, words, x.why_unknown, x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if is_said:
         words = f"the message says so; today a listed key signs it: {_signer(x)}"
-        return Cause(CauseId.KEY_CHANGED, _YES, words, as_of=x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if judged is None:
         words = "the signature of today is unknown"
-        return Cause(CauseId.KEY_CHANGED, _UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
     before = x.neighbour.keys[0] if x.neighbour is not None and x.neighbour.keys else None
     key = judged.signed_by
     if key is None or before is None:
         missing = "" if judged.problem is None else f"{judged.problem}: {judged.problem.hint}"
         missing = missing or "who signed the version before"
         words = "the signers cannot be compared"
-        return Cause(CauseId.KEY_CHANGED, _UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
     version = x.neighbour.version if x.neighbour is not None else ""
     if key.fingerprint == before.fingerprint:
         words = f"{key.fingerprint} signed {version} too"
-        return Cause(CauseId.KEY_CHANGED, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     words = f"signed by {key.fingerprint}, and {version} by {before.fingerprint}"
     missing = "the publisher's word on its new key"
-    return Cause(CauseId.KEY_CHANGED, _LIKELY, words, missing, x.as_of, basis=Basis.HERE)
+    return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HERE)
 
 
-def download_damaged(x: Examined) -> Cause | None:
+def download_damaged(x: Examined) -> Judgement | None:
     """Test if the file that arrived is another one than the release's, also by what arrives here."""
     cause = _of_message(x)
     if cause is None or not x.downloads or cause.verdict is _NO:
@@ -301,7 +301,7 @@ def _same_bytes(x: Examined) -> str:
     return x.downloads[0] if is_same else ""
 
 
-def package_altered(x: Examined) -> Cause | None:
+def package_altered(x: Examined) -> Judgement | None:
     """Test if the host of the package has another one than the signed list names: the same for everybody who asks."""
     if x.error is None:
         return None
@@ -313,26 +313,26 @@ def package_altered(x: Examined) -> Cause | None:
         )
         if same in arrived:
             words = f"{words}, and they are those of the failing run"
-            return Cause(CauseId.PACKAGE_ALTERED, _YES, words, as_of=x.as_of, basis=Basis.HASHES)
-        return Cause(CauseId.PACKAGE_ALTERED, _LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
+            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
     if x.downloads and x.downloads[-1] in x.listed:
         words = "downloaded here, it is the signed package"
-        return Cause(CauseId.PACKAGE_ALTERED, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     if _EMPTY_FILE in arrived or (x.packed.intersection(arrived) or x.listed.intersection(arrived)):
-        return Cause(CauseId.PACKAGE_ALTERED, _NO, "the file that arrived is empty, or is the locked package")
+        return Judgement(_NO, "the file that arrived is empty, or is the locked package")
     words = "the message does not tell an altered package from a damaged download"
     missing = "what arrives here: --prove changed downloads it up to three times"
-    return Cause(CauseId.PACKAGE_ALTERED, _UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
 
 
-def _of_message(x: Examined) -> Cause | None:
+def _of_message(x: Examined) -> Judgement | None:
     error = x.error
     if error is None:
         return None
     zhs = [text for text in error.hashes if is_of_zip(text)]
     if _EMPTY_FILE in zhs[:1]:
         words = "the file that arrived was empty: its hash is that of no bytes"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _YES, words, basis=Basis.HASHES)
+        return Judgement(_YES, words, basis=Basis.HASHES)
     if error.kind == "archive-checksum" and len(zhs) > 1:
         return _archive(x, zhs[0], zhs[1])
     given = [one for one in x.packages if one.origin.kind == "given" and one.zh]
@@ -340,44 +340,44 @@ def _of_message(x: Examined) -> Cause | None:
         is_genuine = given[0].zh in x.listed
         words = f"{given[0].origin.path} is {'' if is_genuine else 'not '}a package of the signed release"
         verdict = _NO if is_genuine else _YES
-        return Cause(CauseId.DOWNLOAD_DAMAGED, verdict, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
     if error.kind in {"download-cut", "package-damaged", "oci-damaged"}:
         words = "the message is of a file that is incomplete or no package"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, basis=Basis.RUN)
     if error.reason is NetworkReason.BROKEN:
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, str(error.reason), basis=Basis.RUN)
+        return Judgement(_LIKELY, str(error.reason), basis=Basis.RUN)
     path = x.incident.path
     if error.kind == "current-package" and path is PackagePath.DIRECT:
         words = "the tool compares a registry's zip file with its signed SHA256SUMS before the lock file"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words)
+        return Judgement(_NO, words)
     if error.kind == "current-package" and path is None:
         words = "the tool checks a registry's package against the signed list first, and a mirror's it does not"
         missing = "the origin of the package: --install-path"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, words, missing, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
     missing, words = (
         "the package of the failing run: --package FILE, or --package zh:HASH",
         "the file that arrived is not known",
     )
-    return Cause(CauseId.DOWNLOAD_DAMAGED, _UNKNOWN, words, missing, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
 
 
-def _archive(x: Examined, actual: str, named: str) -> Cause:
+def _archive(x: Examined, actual: str, named: str) -> Judgement:
     if not x.is_known and actual in x.packed:
         words = "the file that arrived is locked: what named the other hash is another release, or out of date"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words)
+        return Judgement(_NO, words)
     if not x.is_known and named in x.packed:
         words = f"the named hash is locked, and the file that arrived ({actual[:11]}...) is not"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, x.why_unknown, basis=Basis.HASHES)
+        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.HASHES)
     if not x.is_known:
         words = f"the file is {actual[:11]}..., and {named[:11]}... was named"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, x.why_unknown, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.RUN)
     if actual in x.listed:
         words = "the file that arrived is in the signed SHA256SUMS: what named the other hash is out of date"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of)
     if named in x.listed:
         words = f"the named hash is the signed one, and the file that arrived ({actual[:11]}...) is in no signed list"
         missing = "what arrives here: --prove changed downloads it up to three times"
         title = "the download was damaged, or the package was altered at its host"
-        return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, missing, x.as_of, basis=Basis.HASHES, title=title)
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES, title=title)
     words = "neither hash is in the signed SHA256SUMS"
-    return Cause(CauseId.DOWNLOAD_DAMAGED, _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)
+    return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)
