@@ -126,3 +126,59 @@ def test_what_nothing_reads_and_a_folder_that_is_renamed_are_no_other_spelling(
     git(top, "mv", "modules2", "Modules")
     git(top, "add", "--all", "--force")
     assert Reviewed(capsys).severities == {}
+
+
+NAMED = {
+    "a state": ('backend "local" { path = "State/x.tfstate" }', "infra/state/x.tfstate"),
+    "a state of any name": ('backend "local" { path = "State/prod" }', "infra/state/PROD"),
+    "a state elsewhere": ('backend "local" { path = "../State/x.tfstate" }', "state/x.tfstate"),
+    "workspaces": ('backend "local" { workspace_dir = "Spaces" }', "infra/spaces/prod/terraform.tfstate"),
+    "a module": ("", "infra/net/x.tf"),
+    "a module's module": ("", "infra/net/x.tf"),
+    "a link to a module": ("", "infra/net"),
+    "a link above a module": ("", "infra/nets"),
+}
+
+
+@HEADS
+@pytest.mark.parametrize("named", NAMED)
+def test_another_spelling_of_a_place_that_the_configuration_names_blocks(
+    top: Path, capsys: pytest.CaptureFixture[str], head: tuple[str, ...], named: str
+) -> None:
+    backend, now = NAMED[named]
+    call = "Nets/x" if now.endswith("nets") else "Net"
+    if "module's" in named:
+        (top / "infra/between").mkdir()
+        (top / "infra/between/main.tf").write_text('module "net" {\n  source = "../Net"\n}\n')
+        call = "between"
+    text = f"terraform {{\n  {backend}\n}}\n" if backend else f'module "net" {{\n  source = "./{call}"\n}}\n'
+    (top / "infra/named.tf").write_text(text)
+    git(top, "add", "--all", "--force")
+    git(top, "commit", "-qm", "x")
+    git(top, "branch", "-f", "main", "pr")
+    (top / now).parent.mkdir(parents=True, exist_ok=True)
+    if "link" in named:
+        (top / now).symlink_to("../vendor")
+    else:
+        (top / now).write_text('{"version": 4, "resources": []}\n' if backend else "# y\n")
+    git(top, "add", "--all", "--force")
+    if head == ("--head", "pr"):
+        git(top, "commit", "-qm", "x")
+    found = Reviewed(capsys, *head)
+    assert found.status == 1
+    assert found.severities[now.rpartition("/")[0]]["LK031"] == "block"
+    assert found.findings[now.rpartition("/")[0]]["LK031"]["file"] == now
+
+
+def test_modules_beside_those_that_are_named_otherwise_are_no_other_spelling(
+    top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "infra/named.tf").write_text('module "net" {\n  source = "../Nets/x"\n}\n')
+    git(top, "add", "--all", "--force")
+    git(top, "commit", "-qm", "x")
+    git(top, "branch", "-f", "main", "pr")
+    for folder in ("nets/y", "nets/x/examples"):
+        (top / folder).mkdir(parents=True)
+        (top / folder / "main.tf").write_text("# x\n")
+    git(top, "add", "--all", "--force")
+    assert not any("LK031" in found for found in Reviewed(capsys).severities.values())

@@ -77,7 +77,7 @@ def other_spellings(brought: Iterable[str], there: Iterable[str], read: Collecti
         usual = _usual_path(path)
         if usual is not None:
             found[path] = usual
-        elif path in read or _is_read(path):
+        elif path in read or is_read(path):
             candidates.append(path)
     if candidates:
         found.update(_colliding(candidates, [*there, *candidates]))
@@ -102,7 +102,40 @@ def _usual_name(name: str) -> str:
     return _NAMED[(short.lastindex or 1) - 1] if short is not None else name
 
 
-def _is_read(path: str) -> bool:
+def spellings_of_named(brought: Iterable[str], modules: Iterable[str], states: Iterable[str]) -> dict[str, str]:
+    """Return the paths of a change that some disk takes for a place that the configuration names, with that place.
+
+    Unlike the paths of `other_spellings`, these places need not be in the tree.
+
+    Args:
+        brought: Paths of what the change adds or modifies, as far as the tools read it.
+        modules: Folders that are called as modules.
+        states: Files of states, and folders of workspaces.
+    """
+    of_modules, of_states = _by_form(modules), _by_form(states)
+    places = [place for forms in (of_modules, of_states) for named in forms.values() for place in named]
+    above = _by_form({part for place in places for part in _upwards(folder_of(place))})
+    found: dict[str, str] = {}
+    for path in brought:
+        # A link or a submodule may stand in the place of the folder itself, or of one above it.
+        looked_up = [(path, of_modules), (folder_of(path), of_modules), (path, above)]
+        looked_up += [(part, of_states) for part in _upwards(path)]
+        others = ((one, part) for part, forms in looked_up for one in forms.get(_folded_path(part), ()) if one != part)
+        if (other := min(others, default=None)) is not None:
+            place, part = other
+            found[path] = place + path[len(part) :]
+    return found
+
+
+def _by_form(paths: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(_folded_path(path), []).append(path)
+    return found
+
+
+def is_read(path: str) -> bool:
+    """True if a path has, in some spelling, the name of a file that the tools read."""
     name = folded(path.rpartition("/")[2])
     return is_configuration(name) or is_values(name) or is_named_state(name) or name in _NAMED
 

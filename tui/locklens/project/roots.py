@@ -13,11 +13,13 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.moved_roots import moved_roots
-from locklens.project.other_spellings import other_spellings
+from locklens.project.other_spellings import is_read, other_spellings, spellings_of_named
 from locklens.project.package_places import brought_packages, links_of, packages_by_folder
 from locklens.project.touched_roots import (
     called_modules,
     changed_states,
+    named_modules,
+    named_states,
     paths_through_links,
     with_changed_configuration,
 )
@@ -134,7 +136,10 @@ def find_roots(
         *(submodule.path for submodule in submodules if submodule.new),
     ]
     brought = brought_packages(base_tree, head_tree, anew)
-    spelt = _spelt_otherwise(repository, head_tree, anew, [submodule.path for submodule in submodules])
+    touched |= paths_through_links(touched, base_tree, head_tree)
+    states = changed_states(head_tree, touched, converted)
+    odd = {*links_of(head_tree, anew), *(submodule.path for submodule in submodules)}
+    spelt = _spelt_otherwise(repository, head_tree, anew, odd, states, [*new, *unlocked])
     there = packages_by_folder(_tracked(repository, head_tree))
     known = [*new, *(gone.keys() - moved.values())]
     others = (brought.keys() | spelt.keys() | unlocked.keys()) - set(known)
@@ -155,8 +160,6 @@ def find_roots(
         # What another spelling stands for may be a part of any root.
         folders += [one for one in known if one in spelt and one not in folders]
 
-    touched |= paths_through_links(touched, base_tree, head_tree)
-    states = changed_states(head_tree, touched, converted)
     configured = with_changed_configuration(head_tree, touched, set(folders), states)
     left = {folder for folder in folders if folder in gone}
     modules = called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
@@ -189,16 +192,32 @@ def find_roots(
 
 
 def _spelt_otherwise(
-    repository: Repository, tree: Tree, anew: Sequence[str], submodules: Sequence[str]
+    repository: Repository,
+    tree: Tree,
+    anew: Sequence[str],
+    odd: AbstractSet[str],
+    states: AbstractSet[str],
+    roots: Sequence[str],
 ) -> dict[str, dict[str, str]]:
-    """Return the new side's other spellings of what is read, each with the usual one, by folder."""
-    read = {
-        *links_of(tree, anew),
-        *submodules,
-        *changed_states(tree, [path for path in anew if path.endswith(".json")]),
-    }
+    """Return the new side's other spellings of what is read, each with the usual one, by folder.
+
+    Args:
+        repository: Where the side is.
+        tree: The side.
+        anew: Paths of what the change adds or modifies.
+        odd: Links and submodules, whose names say nothing.
+        states: Files that may be a state.
+        roots: Folders whose configuration may name a place.
+    """
+    documents = {path for path in states if path.endswith(".json")}
+    spelt = other_spellings(anew, _tracked(repository, tree), odd | documents)
+    rest = [path for path in anew if path not in spelt and (path in odd or path in states or is_read(path))]
+    if rest:
+        modules = named_modules(tree, roots)
+        kept = named_states(tree, roots) if any(path in odd or path in states for path in rest) else ()
+        spelt |= spellings_of_named(rest, modules, kept)
     found: dict[str, dict[str, str]] = {}
-    for path, usual in other_spellings(anew, _tracked(repository, tree), read).items():
+    for path, usual in spelt.items():
         found.setdefault(folder_of(path), {})[path] = usual
     return found
 

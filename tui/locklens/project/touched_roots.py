@@ -226,6 +226,19 @@ def may_reach(tree: Tree, roots: Iterable[str], places: Iterable[str]) -> set[st
     return holding.union(*found.values())
 
 
+def named_modules(tree: Tree, roots: Iterable[str]) -> set[str]:
+    """Return the folders that roots call as local modules, directly or not, whether they are in the tree or not."""
+    roots = list(roots)
+    calls = _Calls(tree, roots)
+    return {folder for root in roots for folder in calls.reached(root)} - {_UNREAD}
+
+
+def named_states(tree: Tree, roots: Iterable[str]) -> set[str]:
+    """Return the files of states, and the folders of workspaces, that the local backends of roots name."""
+    kept = [place for _, place in _state_places(tree, roots) if place is not None]
+    return {path for place in kept for path in (place.file, place.folder) if path is not None}
+
+
 class _Calls:
     """The local modules that the folders of a tree call; each folder is read once."""
 
