@@ -31,8 +31,8 @@ from locklens.errors import LockLensError
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 from locklens.policy import MAX_POLICY_BYTES, InstallPath
 from locklens.policy import parse as parse_policy
-from locklens.project.cliformat import FormatError
-from locklens.project.cliformat import parse_cli_configuration as parse_cli
+from locklens.project.clifiles import FormatError
+from locklens.project.clifiles import parse_cli_configuration as parse_cli
 from locklens.review.coverage import LockedHashes, ProviderCoverage, cover
 from locklens.review.model import HashFact
 from locklens.sources.http.values import Response

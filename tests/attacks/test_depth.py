@@ -12,8 +12,8 @@ import pytest
 from kit.git import git
 
 from locklens.cli.main import main
-from locklens.project import walking
-from locklens.project.walking import TooManyFoldersError, walk
+from locklens.project import folders
+from locklens.project.folders import TooManyFoldersError, walk
 
 DEPTH = 1600
 DEEP = "/".join("d" * DEPTH)
@@ -142,7 +142,7 @@ def test_a_walk_has_a_bound_and_follows_no_link(tmp_path: Path) -> None:
 
 def test_nothing_walks_by_calling_itself() -> None:
     """`os.walk` and `Path.rglob` of Python 3.11 do."""
-    package = Path(walking.__file__).parents[1]
+    package = Path(folders.__file__).parents[1]
     found = [
         f"{file.relative_to(package)}: {word}"
         for file in sorted(package.rglob("*.py"))

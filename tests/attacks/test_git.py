@@ -20,9 +20,8 @@ from kit.repositories import commit, copy_of, put
 from kit.waiting import LIMIT
 
 from locklens.errors import RepositoryError
-from locklens.project import gitrun
-from locklens.project.git import Repository, UncommittedSide
-from locklens.project.gitprocess import MAX_ENTRIES
+from locklens.project.git import Repository, UncommittedSide, process
+from locklens.project.git.process import MAX_ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -301,8 +300,8 @@ def measured(folder: Path, *words: str, entries: int = MAX_ENTRIES, timeout: flo
     program = (
         "import sys\n"
         "from locklens.__main__ import run\n"
-        "from locklens.project import gitprocess\n"
-        f"gitprocess.MAX_ENTRIES = {entries}\n"
+        "from locklens.project.git import process\n"
+        f"process.MAX_ENTRIES = {entries}\n"
         "sys.argv[0] = 'locklens'\n"
         "sys.exit(run())\n"
     )
@@ -643,7 +642,7 @@ def test_patterns_that_take_git_for_ever_are_given_up(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line of 80 bytes in a file of patterns takes git time that doubles with each `**`."""
-    monkeypatch.setattr(gitrun, "PATTERN_SECONDS", 1)
+    monkeypatch.setattr(process, "PATTERN_SECONDS", 1)
     place = tmp_path / "repository"
     place.mkdir()
     git(place, "init", "-q", "-b", "main", ".")

@@ -17,7 +17,7 @@ from kit.repositories import copy_of
 
 from locklens.errors import RepositoryError
 from locklens.operations.compare_repository import fetch_pull_request
-from locklens.project import gitfetch
+from locklens.project.git import fetch
 
 LOCK = "infra/.terraform.lock.hcl"
 ENTRY = 'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n    "zh:{}",\n  ]\n}}\n'
@@ -172,7 +172,7 @@ def test_a_remote_that_cannot_be_reached_is_said(hub: Forge) -> None:
 
 
 def test_a_remote_that_does_not_answer_is_given_up(hub: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gitfetch, "FETCH_SECONDS", 0.5)
+    monkeypatch.setattr(fetch, "FETCH_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         git(hub.clone, "remote", "set-url", "origin", f"http://127.0.0.1:{silent.getsockname()[1]}/x.git")
         with pytest.raises(RepositoryError, match="took longer than"):
@@ -186,7 +186,7 @@ def test_a_fetch_is_bounded(hub: Forge, monkeypatch: pytest.MonkeyPatch) -> None
     git(hub.work, "checkout", "-q", "change")
     commit(hub.work, {})
     git(hub.work, "push", "-q", str(hub.bare), "+HEAD:refs/pull/12/head")
-    monkeypatch.setattr(gitfetch, "MAX_PACK_BYTES", 1_000_000)
+    monkeypatch.setattr(fetch, "MAX_PACK_BYTES", 1_000_000)
     with pytest.raises(RepositoryError, match="cannot fetch"):
         fetch_pull_request(hub.clone, 12, remote="origin")
 

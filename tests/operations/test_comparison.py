@@ -100,10 +100,10 @@ def test_one_change_is_the_same_from_every_side(repo: Path) -> None:
     assert seen(files(repo, f"main:{LOCK}", f"feature:{LOCK}", config=ROOT)) == expected
     git(repo, "checkout", "-q", "main")
     commit(repo, {"elsewhere/x": b"", LOCK: b"something else\n"})
-    assert seen(open_git(repo, base="main", head="feature", merge_base=True)) == expected
+    assert seen(open_git(repo, base="main", head="feature", fork_of="feature")) == expected
     git(repo, "checkout", "-q", "feature")
-    assert seen(open_git(repo, base="main", merge_base=True)) == expected
-    assert seen(open_git(repo, base="main", merge_base=True, staged=True)) == expected
+    assert seen(open_git(repo, base="main", fork_of="HEAD")) == expected
+    assert seen(open_git(repo, base="main", fork_of="HEAD", staged=True)) == expected
     assert seen(open_git(repo, base="main"))[0] == b"something else\n"
 
 
@@ -118,7 +118,7 @@ def test_the_sides_say_what_they_are(repo: Path) -> None:
     assert work.all_locks == (LOCK,)
     assert work.worktree is not None
     assert open_git(repo, staged=True).head.kind == "index"
-    assert open_git(repo, base="main", merge_base=True).base.name == "main...HEAD"
+    assert open_git(repo, base="main", fork_of="HEAD").base.name == "main...HEAD"
     pair = files(repo, f"HEAD:{LOCK}", "/dev/null")
     assert (pair.base.kind, pair.base.revision, pair.head.kind, pair.head.name) == ("git", head, "empty", "/dev/null")
     assert (pair.roots[0].path, pair.roots[0].new_lock, pair.all_locks) == (ROOT, None, ())
@@ -275,4 +275,4 @@ def test_a_handful_of_processes_however_many_roots(tmp_path: Path, monkeypatch: 
     commit(repo, {})
     log.unlink()
     assert processes(open_git(repo, base="HEAD~1", head="HEAD")) <= 5
-    assert processes(open_git(repo, base="HEAD~1", head="HEAD", merge_base=True)) <= 6
+    assert processes(open_git(repo, base="HEAD~1", head="HEAD", fork_of="HEAD")) <= 6

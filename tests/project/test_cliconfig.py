@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.project.cliconfig import CliConfig, HelperBlock, RegistryProtocols, read_cli_config
+from locklens.project.cliconfig import CliConfig, HelperBlock, RegistryProtocols, Token, read_cli_config
 from locklens.project.clifiles import find_helper
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
-from locklens.project.tokens import Token
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the places are Unix's")
 

@@ -12,10 +12,10 @@ import pytest
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
-from locklens.project.files import configuration_files, files_of_tests
-from locklens.project.local_sources import local_sources
-from locklens.project.modules import ModuleReader
-from locklens.project.requirements import Configuration, read_configuration
+from locklens.project.configuration import Configuration
+from locklens.project.module_sources import local_sources
+from locklens.project.modules import ModuleReader, configuration_files, files_of_tests
+from locklens.project.requirements import read_configuration
 from locklens.project.tree import EntryKind, FolderEntry, WorkTree
 
 BOTH = (TERRAFORM, OPENTOFU)

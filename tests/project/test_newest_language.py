@@ -12,7 +12,8 @@ import pytest
 
 from locklens.addresses import normalise_namespace
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.project.requirements import Configuration, Contributor, read_configuration
+from locklens.project.configuration import Configuration, Contributor
+from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 
 ACTIONS = """\

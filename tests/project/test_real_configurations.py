@@ -15,8 +15,9 @@ import pytest
 
 from locklens import hcl
 from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.project.configuration import Configuration
 from locklens.project.contents import read_contents
-from locklens.project.requirements import Configuration, read_configuration
+from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 
 MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or "/nonexistent")
@@ -94,8 +95,8 @@ def test_the_corpus_is_read_as_by_the_real_parser() -> None:
         assert {*found.body.attributes, *(block.type for block in found.body.all_blocks())} == set(theirs), path
         assert requirements_of(found.body) == requirements_in(theirs), path
         if not path.name.endswith(".tftest.hcl"):
-            notes = read_contents(data, is_json=False, dialect=OPENTOFU).notes
-            assert [note for note in notes if note.is_error] == [], path
+            problems = read_contents(data, is_json=False, dialect=OPENTOFU).problems
+            assert [one for one in problems if one.is_error] == [], path
     assert count > 500
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.project.module_sources import ModuleSourceError, parse_module_source
-from locklens.project.module_versions import admits
-from locklens.project.requirements import Configuration, Contributor, MissingModule, read_configuration
+from locklens.project.configuration import Configuration, Contributor, MissingModule
+from locklens.project.module_sources import ModuleSourceError, admits, parse_module_source
+from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 
 BOTH = (TERRAFORM, OPENTOFU)

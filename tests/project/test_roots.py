@@ -10,9 +10,8 @@ from kit.git import git
 from locklens.errors import ConfigurationError
 from locklens.project import touched_roots
 from locklens.project.git import Repository, UncommittedSide
-from locklens.project.gittree import IndexTree, RevisionTree
+from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
-from locklens.project.sparsetree import SparseWorkTree
 from locklens.project.tree import EmptyTree, WorkTree
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def found(
             UncommittedSide.EMPTY: EmptyTree(),
         }
         tree = places[head] if isinstance(head, UncommittedSide) else RevisionTree(repository, head)
-        pairs = find_roots(repository, old, tree, repository.changed(base, head), only=only)
+        pairs = find_roots(repository, old, tree, repository.compare(base, head)[0], only=only)
     return {pair.path: letters(pair) for pair in pairs}
 
 
@@ -258,7 +257,7 @@ def test_a_lock_file_that_leaves_a_module_leaves_no_root(repo: Path) -> None:
         with Repository.discover(repo) as repository:
             tree = WorkTree(repository.top) if isinstance(head, UncommittedSide) else RevisionTree(repository, head)
             old = RevisionTree(repository, base)
-            pairs = find_roots(repository, old, tree, repository.changed(base, head))
+            pairs = find_roots(repository, old, tree, repository.compare(base, head)[0])
         return {pair.path for pair in pairs if pair.is_module}
 
     assert modules(UncommittedSide.WORK_TREE) == {"modules/inner"}

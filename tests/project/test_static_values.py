@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.project.requirements import Configuration, read_configuration
+from locklens.project.configuration import Configuration
+from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 
 VARIABLE = 'variable "kind" {\n  type    = string\n  const   = true\n  default = "net"\n}\n'

@@ -13,11 +13,10 @@ from kit.git import git
 
 from locklens.errors import ConfigurationError, RepositoryError, UnmergedFileError
 from locklens.project import git as git_module
-from locklens.project import gitobjects, gittree, tree
-from locklens.project.git import Repository, UncommittedSide
-from locklens.project.gitoutput import ChangeStatus, PathChange
-from locklens.project.gittree import IndexTree, RevisionTree
-from locklens.project.sparsetree import SparseWorkTree
+from locklens.project import gittree, tree
+from locklens.project.git import Repository, UncommittedSide, objects
+from locklens.project.git.listings import ChangeStatus, PathChange
+from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
 from locklens.project.tree import EmptyTree, EntryKind, FileSystem, FolderEntry, WorkTree, normalise
 
 if TYPE_CHECKING:
@@ -342,7 +341,7 @@ def test_names_that_are_no_utf8_survive(repo: Path) -> None:
         assert repository.paths(revision) == (name,)
         assert RevisionTree(repository, revision).read(name) == b"x"
         assert RevisionTree(repository, revision).list("") == (FolderEntry(name, FILE),)
-        assert repository.changed(revision, UncommittedSide.WORK_TREE) == (change("modified", name, name),)
+        assert repository.compare(revision, UncommittedSide.WORK_TREE)[0] == (change("modified", name, name),)
 
 
 def test_a_file_that_is_not_merged_is_an_error_in_the_index(repo: Path) -> None:
@@ -356,8 +355,10 @@ def test_a_file_that_is_not_merged_is_an_error_in_the_index(repo: Path) -> None:
         with pytest.raises(UnmergedFileError, match="f has merge conflicts in the index") as caught:
             IndexTree(repository).read("f")
         assert (caught.value.ours, caught.value.theirs) == (b"ours\n", b"theirs\n")
-        assert repository.changed(repository.resolve("HEAD"), UncommittedSide.INDEX) == (change("modified", "f", "f"),)
-        assert repository.changed(repository.resolve("HEAD"), UncommittedSide.WORK_TREE) == (
+        assert repository.compare(repository.resolve("HEAD"), UncommittedSide.INDEX)[0] == (
+            change("modified", "f", "f"),
+        )
+        assert repository.compare(repository.resolve("HEAD"), UncommittedSide.WORK_TREE)[0] == (
             change("modified", "f", "f"),
         )
         assert repository.paths(UncommittedSide.WORK_TREE) == ("f",)
@@ -468,8 +469,8 @@ def test_a_repository_without_commits_is_empty(repo: Path) -> None:
         with pytest.raises(RepositoryError, match="has no commits yet"):
             repository.resolve("HEAD")
         added = (change("added", None, "a"), change("added", None, "b"))
-        assert repository.changed(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE) == added
-        assert repository.changed(UncommittedSide.EMPTY, UncommittedSide.INDEX) == added[:1]
+        assert repository.compare(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE)[0] == added
+        assert repository.compare(UncommittedSide.EMPTY, UncommittedSide.INDEX)[0] == added[:1]
 
 
 def test_a_broken_head_is_not_taken_for_a_new_repository(repo: Path) -> None:
@@ -505,19 +506,19 @@ def test_changes_of_every_kind(repo: Path) -> None:
         change("deleted", "old name", None),
     )
     with Repository.discover(repo) as repository:
-        assert repository.changed(base, UncommittedSide.WORK_TREE) == expected
+        assert repository.compare(base, UncommittedSide.WORK_TREE)[0] == expected
     git(repo, "add", "-A")
     with Repository.discover(repo) as repository:
         assert (
-            repository.changed(base, UncommittedSide.WORK_TREE)
-            == repository.changed(base, UncommittedSide.INDEX)
+            repository.compare(base, UncommittedSide.WORK_TREE)[0]
+            == repository.compare(base, UncommittedSide.INDEX)[0]
             == expected
         )
     head = commit(repo, {})
     with Repository.discover(repo) as repository:
-        assert repository.changed(base, head) == expected
-        assert repository.changed(head, UncommittedSide.WORK_TREE) == ()
-        assert len(repository.changed(head, UncommittedSide.EMPTY)) == 5
+        assert repository.compare(base, head)[0] == expected
+        assert repository.compare(head, UncommittedSide.WORK_TREE)[0] == ()
+        assert len(repository.compare(head, UncommittedSide.EMPTY)[0]) == 5
 
 
 def test_two_commits_are_compared_as_git_does(repo: Path) -> None:
@@ -536,7 +537,7 @@ def test_two_commits_are_compared_as_git_does(repo: Path) -> None:
         fields = listed.rstrip("\0").split("\0")
         expected = {(letter, path) for letter, path in zip(fields[::2], fields[1::2], strict=True)}
         with Repository.discover(repo) as repository:
-            found = repository.changed(base, head)
+            found = repository.compare(base, head)[0]
         letters = {"added": "A", "deleted": "D", "modified": "M"}
         assert {(letters[one.status], one.new or one.old) for one in found} == {
             # What another repository took the place of is no file any more, where git says that its type changed.
@@ -553,7 +554,7 @@ def test_untracked_files_count_and_ignored_ones_do_not(repo: Path) -> None:
     git(repo, "rm", "-q", "--cached", "b")
     with Repository.discover(repo / "a") as repository:
         assert repository.top == repo.resolve()
-        assert repository.changed(base, UncommittedSide.WORK_TREE) == (
+        assert repository.compare(base, UncommittedSide.WORK_TREE)[0] == (
             change("modified", "b", "b"),
             change("added", None, "new/x"),
         )
@@ -570,13 +571,13 @@ def test_linked_work_tree_bare_repository_and_sha256(
     git(repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
     (tmp_path / "side" / "a").write_text("2")
     with Repository.discover(tmp_path / "side") as repository:
-        assert repository.changed(first, UncommittedSide.WORK_TREE) == (change("modified", "a", "a"),)
+        assert repository.compare(first, UncommittedSide.WORK_TREE)[0] == (change("modified", "a", "a"),)
     git(tmp_path, "clone", "-q", "--bare", str(repo), "bare.git")
     with Repository.discover(tmp_path / "bare.git") as repository:
         assert repository.is_bare
         assert RevisionTree(repository, first).read("a") == b"1"
         with pytest.raises(RepositoryError, match="has no work tree"):
-            repository.changed(first, UncommittedSide.WORK_TREE)
+            repository.compare(first, UncommittedSide.WORK_TREE)[0]
     monkeypatch.setenv("GIT_DIR", "bare.git")
     with Repository.discover(tmp_path) as repository:
         assert RevisionTree(repository, repository.resolve("main")).read("a") == b"1"
@@ -586,19 +587,19 @@ def test_linked_work_tree_bare_repository_and_sha256(
     git(modern, "init", "-q", "--object-format=sha256")
     (modern / "a").write_text("1")
     with Repository.discover(modern) as repository:
-        assert repository.changed(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE) == (change("added", None, "a"),)
+        assert repository.compare(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE)[0] == (change("added", None, "a"),)
     head = commit(modern, {})
     with Repository.discover(modern) as repository:
         assert len(head) == 64
         assert RevisionTree(repository, head).read("a") == b"1"
-        assert repository.changed(UncommittedSide.EMPTY, head) == (change("added", None, "a"),)
+        assert repository.compare(UncommittedSide.EMPTY, head)[0] == (change("added", None, "a"),)
 
 
 def test_a_sparse_checkout_has_the_indexs_files_and_no_deleted_ones(repo: Path) -> None:
     base = commit(repo, {"in/a": "", "out/b": ""})
     git(repo, "sparse-checkout", "set", "in")
     with Repository.discover(repo) as repository:
-        assert repository.changed(base, UncommittedSide.WORK_TREE) == ()
+        assert repository.compare(base, UncommittedSide.WORK_TREE)[0] == ()
         assert repository.paths(UncommittedSide.WORK_TREE) == ("in/a", "out/b")
         assert repository.paths(base) == ("in/a", "out/b")
         assert SparseWorkTree(repository).read("out/b") == b""
@@ -646,9 +647,9 @@ def test_the_repositorys_own_configuration_starts_no_program(repo: Path, tmp_pat
     write(repo, {"hooks/post-index-change": f"#!/bin/sh\ntouch {ran}\n", "a.txt": "2\n", "b.md": "2\n"})
     (repo / "hooks" / "post-index-change").chmod(0o755)
     with Repository.discover(repo) as repository:
-        found = {change.new for change in repository.changed(base, UncommittedSide.WORK_TREE)}
+        found = {change.new for change in repository.compare(base, UncommittedSide.WORK_TREE)[0]}
         assert found == {"a.txt", "b.md", "hooks/post-index-change"}
-        assert repository.changed(base, UncommittedSide.INDEX) == ()
+        assert repository.compare(base, UncommittedSide.INDEX)[0] == ()
     assert not ran.exists()
 
 
@@ -677,7 +678,7 @@ def test_objects_are_read_by_one_process_from_many_threads(repo: Path) -> None:
 
 def test_a_huge_object_is_refused_and_the_others_are_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     revision = commit(repo, {"a": "a", "huge": "h" * 5000, "z": "z"})
-    monkeypatch.setattr(gitobjects, "MAX_FILE_BYTES", 4096)
+    monkeypatch.setattr(objects, "MAX_FILE_BYTES", 4096)
     with Repository.discover(repo) as repository:
         committed = RevisionTree(repository, revision)
         committed.prefetch(committed.paths())
@@ -692,14 +693,14 @@ def test_what_is_read_ahead_is_bounded_together(repo: Path, monkeypatch: pytest.
     asked: list[int] = []
     with Repository.discover(repo) as repository:
         committed = RevisionTree(repository, revision)
-        read = gitobjects.ObjectReader.read
+        read = objects.ObjectReader.read
 
-        def counted(reader: gitobjects.ObjectReader, names: Iterable[str], **options: int) -> object:
+        def counted(reader: objects.ObjectReader, names: Iterable[str], **options: int) -> object:
             found = read(reader, names, **options)
             asked.append(len(found))
             return found
 
-        monkeypatch.setattr(gitobjects.ObjectReader, "read", counted)
+        monkeypatch.setattr(objects.ObjectReader, "read", counted)
         committed.prefetch(committed.paths())
         assert asked == [2]
         assert [committed.read(f"f{number}") for number in range(9)] == [b"%d" % number * 100 for number in range(9)]

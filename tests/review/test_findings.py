@@ -15,7 +15,7 @@ from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
-from locklens.project.requirements import (
+from locklens.project.configuration import (
     Configuration,
     ConfigurationProblem,
     Contributor,

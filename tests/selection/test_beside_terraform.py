@@ -24,7 +24,8 @@ from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
-from locklens.project.requirements import Configuration, read_configuration
+from locklens.project.configuration import Configuration
+from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 from locklens.selection import Selection, select
 from locklens.sources.metadata import ListedVersion

@@ -8,7 +8,7 @@ from typing import Any
 from kit.loopback import Server
 
 from locklens.dialect import TERRAFORM, Dialect
-from locklens.project.tokens import Token
+from locklens.project.cliconfig import Token
 from locklens.sources.hosts import Access, Credentials, Discovery, Helper
 from locklens.sources.http import Kinds
 from locklens.sources.http.client import Client

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from locklens.errors import UnavailableError
-from locklens.project.tokens import Token
+from locklens.project.cliconfig import Token
 from locklens.sources.hosts import Credentials, Helper, environment_tokens
 
 

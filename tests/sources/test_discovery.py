@@ -13,7 +13,7 @@ from sources.asking import registry
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import SourceError, UnavailableError
-from locklens.project.tokens import Token
+from locklens.project.cliconfig import Token
 from locklens.sources.registry import Registry
 
 DOCUMENT = "/.well-known/terraform.json"

@@ -13,8 +13,7 @@ from kit.loopback import Handler, Server
 from kit.waiting import LIMIT, meanwhile
 
 from locklens.errors import RunCancelledError, UnavailableError
-from locklens.project.netrcfile import netrc_tokens
-from locklens.project.tokens import Token
+from locklens.project.cliconfig import Token, netrc_tokens
 from locklens.sources.http import sending, transport
 from locklens.sources.http.client import Client
 from locklens.sources.urls import is_public

@@ -20,7 +20,7 @@ from kit.waiting import LIMIT, meanwhile, until
 from locklens import __version__
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError, UnavailableError
-from locklens.project.tokens import Token
+from locklens.project.cliconfig import Token
 from locklens.sources.http import Kinds, RequestKind
 from locklens.sources.http.client import Client
 from locklens.sources.http.values import requests_per_host, wait_before

@@ -18,7 +18,7 @@ from sources.asking import package, plain, registry
 from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.errors import OfflineError, ProviderNotFoundError, RunCancelledError, SourceError, UnavailableError
-from locklens.project.tokens import Token
+from locklens.project.cliconfig import Token
 from locklens.sources.hosts import NotAsked
 from locklens.sources.http import RequestKind
 from locklens.sources.http.client import LIFE, Client

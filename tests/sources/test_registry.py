@@ -13,7 +13,7 @@ from sources.asking import SHASUM, package, plain
 from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import PlatformNotSupportedError, ProviderNotFoundError, UnauthorizedError, UnavailableError
-from locklens.project.tokens import Token
+from locklens.project.cliconfig import Token
 from locklens.sources.hosts import Helper
 from locklens.sources.metadata import PackageMetadata
 from locklens.sources.registry import Registry

@@ -28,9 +28,8 @@ from locklens.operations.review.explain_provider import OfferedVersions, WhySubj
 from locklens.operations.review.opened import OpenedReview
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.upgrades.candidates import CandidateTable
-from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
-from locklens.project.merging import Hidden
-from locklens.project.watch import FileWatch
+from locklens.project.configuration import Configuration, Contributor, Hidden, MissingModule, Requirement, StateReading
+from locklens.project.folders import FileWatch
 from locklens.review.model import (
     Bump,
     Change,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ui.conftest import Driver, until
 
 from locklens.errors import LockLensError, RepositoryError
-from locklens.project.watch import FileWatch
+from locklens.project.folders import FileWatch
 from locklens.review.model import LockStatus
 from locklens.ui.app import LockLensApp
 from locklens.ui.shell import review_loader

@@ -159,7 +159,7 @@ def _run_textconv(options: Namespace) -> int:
 
 def _run_git(options: Namespace) -> int:
     """Set git up for lock files, or remove that set-up, and list the changes."""
-    from locklens.project.gitsetup import set_up, take_down
+    from locklens.project.git.setup import set_up, take_down
 
     is_dry_run = options.dry_run
     if options.action == "install":

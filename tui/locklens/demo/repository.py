@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from locklens.demo.cases import MODULES, UNLOCKED, cases
 from locklens.errors import ConfigurationError
 from locklens.policy import POLICY_FILE
-from locklens.project.gitprocess import GitCommand, find_git, git_environment
+from locklens.project.git.process import GitCommand, find_git, git_environment
 from locklens.project.roots import LOCK_FILE
 from locklens.text import reason_of
 

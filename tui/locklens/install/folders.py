@@ -29,7 +29,7 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.packages import LIMITS, stop_if
 from locklens.packages.installed import hashed_folder
-from locklens.project.walking import TooManyFoldersError, walk
+from locklens.project.folders import TooManyFoldersError, walk
 from locklens.storage.folders import OpenFolders, leads_through_link, turn
 from locklens.text import disk_advice
 

@@ -30,7 +30,6 @@ def open_git(
     base: str | None = None,
     head: str | None = None,
     staged: bool = False,
-    merge_base: bool = False,
     fork_of: str = "",
     titles: Mapping[str, str] | None = None,
     roots: Sequence[str] = (),
@@ -44,9 +43,8 @@ def open_git(
         base: The old revision; None where none was named, for HEAD.
         head: The new revision; None for the work tree or the index.
         staged: True to compare the index.
-        merge_base: True to compare with the common ancestor of `base` and `head` (HEAD without one). Only the
-            differences are those since then; see `Comparison.tip`.
-        fork_of: The revision whose common ancestor with `base` is the old side, for any new one; "" for none.
+        fork_of: The revision whose common ancestor with `base` is the old side, for any new one, so that only the
+            differences since then are told; see `Comparison.tip`. "" to compare with `base` itself.
         titles: Names that are shown instead of commit ids.
         roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
@@ -57,9 +55,8 @@ def open_git(
     if staged and head is not None:
         raise ConfigurationError("--staged and --head cannot be used together")
     from locklens.project.git import Repository
-    from locklens.project.gitoutput import ChangeStatus, PathChange
+    from locklens.project.git.listings import ChangeStatus, PathChange
 
-    fork_of = fork_of or ((head or "HEAD") if merge_base else "")
     titles = titles or {}
     repository = Repository.discover(folder)
     try:
@@ -192,8 +189,7 @@ def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] 
 
 def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | UncommittedSide]:
     from locklens.project.git import UncommittedSide
-    from locklens.project.gittree import IndexTree, RevisionTree
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
 
     if head is not None:
         revision = repository.resolve(head)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.verification.judging import EntryPackages
     from locklens.operations.write.operation import Operation
-    from locklens.project.gitrefs import Revision
+    from locklens.project.git.listings import Revision
     from locklens.releases.facts import ReleaseId
     from locklens.review.health import Health
     from locklens.review.keys import PastUse, SignerUses

@@ -12,7 +12,7 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files, registry_manifests
 from locklens.lockfile.merge import COMMENTS_CLASH, Labels, MergeConflict, Merged, MergeSide, merge
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
-from locklens.project.gitmerge import merge_lines
+from locklens.project.git.setup import merge_lines
 from locklens.storage.files import read_bounded, write_atomically
 from locklens.versions import Constraints, ConstraintSyntaxError
 

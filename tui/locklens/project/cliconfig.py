@@ -1,31 +1,40 @@
-"""The CLI configuration of Terraform and OpenTofu: whose hosts and tokens the user has set, and from where to install.
+"""The CLI configuration of Terraform and OpenTofu: hosts and tokens that the user has set, and where to install from.
 
-Its errors never stop a run: the tools print them and go on with what they understood, and so do we. Where files are is
-`locklens.project.clifiles`.
+Its errors never stop a run: the tools print them and go on with what they understood, and so does locklens. From the
+`.netrc` file, Terraform takes names and passwords for the hosts that it downloads packages from. Where the files are,
+and how they are written, is in `locklens.project.clifiles`.
 """
 
 from __future__ import annotations
 
+import base64
 import re
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from locklens.addresses import normalise_host
 from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
-from locklens.project import cliformat
-from locklens.project.clifiles import CliFiles, find_files, read_file
-from locklens.project.cliformat import last, objects
+from locklens.project.clifiles import (
+    CliFiles,
+    FormatError,
+    find_files,
+    last,
+    objects,
+    parse_cli_configuration,
+    read_file,
+)
 from locklens.project.installation import read_installation
-from locklens.project.tokens import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping
 
     from locklens.dialect import Dialect
-    from locklens.project.cliformat import ObjectMember
+    from locklens.project.clifiles import ObjectMember
     from locklens.project.installation import Installation
 
 _MAY_BREAK = "plugin_cache_may_break_dependency_lock_file"
@@ -38,7 +47,7 @@ class HelperBlock(Struct, frozen=True):
 
     Attributes:
         name: As in the block's label.
-        arguments: That stand before `get HOST`.
+        arguments: Arguments before `get HOST`.
     """
 
     name: str
@@ -50,7 +59,7 @@ class RegistryProtocols(Struct, frozen=True):
 
     Attributes:
         retries: Attempts after the first, at least 0.
-        seconds: That one attempt may take, at least 1.
+        seconds: Time limit of one attempt, at least 1.
     """
 
     retries: int | None = None
@@ -61,14 +70,14 @@ class CliConfig(Struct, frozen=True):
     """The user's settings for the tool. Hosts are in comparison form.
 
     Attributes:
-        services: Of `host` blocks: each map is the complete list of a host's services; None is no text.
-        credentials: Of `credentials` blocks; None for a block without a token.
+        services: Of each `host` block, the complete list of the host's services; None for a value that is no text.
+        credentials: The tokens of `credentials` blocks; None for a block without one.
         helper: The credentials helper.
         protocols: How long and how often registries are asked.
-        plugin_cache_dir: "" for none.
+        plugin_cache_dir: The folder of the plugin cache; "" if unset.
         cache_may_break_lock: True if a cached package counts for a provider without locked hashes.
-        installation: Where packages are installed from; None where no block says so.
-        files: That were read.
+        installation: Where packages are installed from; None if no block says so.
+        files: The files that were read.
         problems: What could not be used, each with its file and line.
     """
 
@@ -130,8 +139,8 @@ class _Reading:
         self._path = str(path)
         try:
             data = read_file(path)
-            entries = cliformat.parse_cli_configuration(data)
-        except cliformat.FormatError as error:
+            entries = parse_cli_configuration(data)
+        except FormatError as error:
             self._problem(str(error), error.line)
             return
         except OSError as error:
@@ -257,3 +266,83 @@ def _labelled(entries: _Objects, kind: str) -> Iterator[tuple[str, _Objects, int
                 for member in outer:
                     for body in objects(member.value):
                         yield member.keys[0], body, member.line
+
+
+_MAX_BYTES = 1024 * 1024
+
+
+def netrc_tokens(environ: Mapping[str, str]) -> Callable[[str], Token | None]:
+    """Return what finds the credentials for a URL: those of the machine that is named as its host and port are.
+
+    A file that cannot be read or understood is none, as for the tool; an entry for all machines does not count.
+
+    Args:
+        environ: NETRC names the file, and HOME the folder where it is otherwise.
+    """
+    found: dict[str, Token] | None = None
+
+    def token(url: str) -> Token | None:
+        nonlocal found
+        if found is None:
+            found = _read(_path(environ))
+        return found.get(urlsplit(url).netloc.rpartition("@")[2])
+
+    return token
+
+
+def _path(environ: Mapping[str, str]) -> Path:
+    name = "_netrc" if sys.platform == "win32" else ".netrc"
+    return Path(environ.get("NETRC") or Path(environ.get("HOME") or Path.home(), name))
+
+
+def _read(path: Path) -> dict[str, Token]:
+    from netrc import NetrcParseError, netrc
+
+    try:
+        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+            return {}
+        hosts = netrc(str(path)).hosts
+    except (OSError, NetrcParseError, ValueError):
+        return {}
+    return {
+        host: Token(base64.b64encode(f"{login}:{password}".encode()).decode(), scheme="Basic")
+        for host, (login, _, password) in hosts.items()
+        if host != "default"
+    }
+
+
+class Token:
+    """A secret that proves to one host who asks. Neither printing nor pickling reveals it.
+
+    Args:
+        secret: As it is sent.
+        scheme: Scheme of the Authorization header.
+    """
+
+    __slots__ = ("_scheme", "_secret")
+
+    def __init__(self, secret: str, *, scheme: str = "Bearer") -> None:
+        self._secret = secret
+        self._scheme = scheme
+
+    def authorization(self) -> str:
+        """The value of the Authorization header.
+
+        Raises:
+            ValueError: It holds what a header cannot; str() does not tell what.
+        """
+        if any(not "\x20" <= character < "\x7f" for character in self._secret):
+            raise ValueError("the token holds characters that cannot be sent")
+        return f"{self._scheme} {self._secret}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Token) and (other._scheme, other._secret) == (self._scheme, self._secret)
+
+    def __hash__(self) -> int:
+        return hash(self._secret)
+
+    def __repr__(self) -> str:
+        return "Token(…)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a token is not written anywhere")

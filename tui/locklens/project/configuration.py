@@ -1,10 +1,10 @@
-"""The facts about a root module's configuration, as values. No I/O."""
+"""A root module's configuration as values: what each file declares, and what is required, missing or wrong. No I/O."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
@@ -12,10 +12,9 @@ from locklens.text import listing
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
+    from locklens import hcl
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.project.merging import Hidden
-
 
 UNCOMPUTED = "Unable to compute static value"
 """The reason why a module is missing whose source or version cannot be told, in OpenTofu's words."""
@@ -40,18 +39,26 @@ class Contributor(StrEnum):
     """The constraint in the lock file, in place of a configuration that is unknown."""
 
 
+class Hidden(Struct, frozen=True):
+    """A requirement that an override file replaced, with its place and constraint."""
+
+    file: str
+    line: int
+    constraint: str
+
+
 class Requirement(Struct, frozen=True):
     """One thing that requires one provider.
 
     Attributes:
         address: The provider.
-        constraint: The version constraint as written, "" where there is none.
+        constraint: The version constraint as written; "" if there is no constraint.
         constraints: The same, read.
         file: Path relative to the tree's top.
         line: From 1.
         module: Path of the call, such as "network" or "a.b"; "" for the root module.
         contributor: What it is.
-        subject: Which one, such as `aws_instance.web` or `provider "aws"`.
+        subject: Its name, such as `aws_instance.web` or `provider "aws"`.
         overrides: What an override file replaced.
         count: How many like it there are in the module: of resources of one kind that use one provider, the first
             stands for all.
@@ -76,7 +83,7 @@ class MissingModule(Struct, frozen=True):
         call: Path of the call, such as "network" or "a.b".
         source: As written.
         file: Where the call is.
-        line: Of the call.
+        line: Line of the call.
         reason: In the tools' words where they have some.
     """
 
@@ -93,9 +100,9 @@ class RemoteModule(Struct, frozen=True):
     Attributes:
         call: Path of the call, such as "network" or "a.b".
         source: As written.
-        version: The constraint of a registry's module; "" for none.
+        version: The constraint of a registry's module; "" without one.
         file: Where the call is.
-        line: Of the call.
+        line: Line of the call.
         is_exact: True if every `init` fetches the same code: by an exact version, a commit, or a checksum.
     """
 
@@ -107,8 +114,29 @@ class RemoteModule(Struct, frozen=True):
     is_exact: bool
 
 
+class Placeable(Protocol):
+    """What has a place in a file: a declaration, an expression, or a problem of the syntax."""
+
+    @property
+    def line(self) -> int:
+        """The line, from 1; 0 for the whole file."""
+
+    @property
+    def column(self) -> int:
+        """The column, from 1; 0 for the whole file."""
+
+
 class ConfigurationProblem(Struct, frozen=True):
-    """An error or warning about the configuration, in the tools' words; line and column are None for a whole file."""
+    """An error or warning about the configuration, in the tools' words.
+
+    Attributes:
+        file: Path relative to the tree's top; "" as long as a file's contents are read without its path.
+        line: From 1; None for the whole file.
+        column: From 1; None for the whole file.
+        summary: What is wrong.
+        detail: A sentence or two on it.
+        is_error: False for a warning.
+    """
 
     file: str
     line: int | None
@@ -117,6 +145,14 @@ class ConfigurationProblem(Struct, frozen=True):
     detail: str
     is_error: bool
 
+    @classmethod
+    def at(
+        cls, file: str, place: Placeable | None, summary: str, detail: str, *, is_error: bool = True
+    ) -> ConfigurationProblem:
+        """Return a problem at a place in a file, or with the whole file (None)."""
+        line, column = (place.line or None, place.column or None) if place is not None else (None, None)
+        return cls(file, line, column, summary, detail, is_error)
+
 
 class StateReading(Struct, frozen=True):
     """The result of reading the state.
@@ -124,7 +160,7 @@ class StateReading(Struct, frozen=True):
     Attributes:
         kind: "none" where there is none, "local" where it was read, else why it was not.
         detail: A sentence where it was not read, else "".
-        file: Its path, whether it was read or not; "" where there is none, or it is unknown which file it is.
+        file: Its path, whether it was read or not; "" if it does not exist, or it is unknown which file it is.
         outside: Its path as it is named, where that leads out of the tree; it may lead back by the name of the folder
             that the tree is in.
         backend: File and line of the backend whose path cannot be told; None for any other.
@@ -238,3 +274,162 @@ class Configuration(Struct, frozen=True, dict=True):
     def constraints(self, address: ProviderAddress) -> Constraints:
         """Return every constraint on a provider, which all hold together, each term once."""
         return Constraints(tuple(dict.fromkeys(term for one in self.of(address) for term in one.constraints.terms)))
+
+
+Mode = Literal["managed", "data", "ephemeral", "action"]
+
+
+class RequiredEntry(Struct, frozen=True):
+    """One entry.
+
+    Attributes:
+        name: The local name.
+        address: What it stands for.
+        constraint: The constraint as written; "" without one.
+        constraints: The same, read.
+        line: Line of the name.
+        column: Column of the name.
+    """
+
+    name: str
+    address: ProviderAddress
+    constraint: str
+    constraints: Constraints
+    line: int
+    column: int
+
+
+class RequiredProviders(Struct, frozen=True):
+    """A required_providers block."""
+
+    entries: tuple[RequiredEntry, ...]
+    line: int
+    column: int
+
+
+class ProviderConfiguration(Struct, frozen=True):
+    """A provider configuration. `constraints` is None if the block has no `version`."""
+
+    name: str
+    alias: str
+    constraint: str
+    constraints: Constraints | None
+    line: int
+    column: int
+
+
+class Resource(Struct, frozen=True):
+    """A resource, data source, ephemeral resource or action.
+
+    Attributes:
+        mode: Which of these it is.
+        type: First label.
+        name: Second label.
+        provider: The local name that `provider =` gives; "" if the argument is absent, None if its name is unknown.
+        in_check: True if it is a data source inside a check block.
+        line: Line of the block.
+        column: Column of the block.
+    """
+
+    mode: Mode
+    type: str
+    name: str
+    provider: str | None
+    in_check: bool
+    line: int
+    column: int
+
+    @property
+    def address(self) -> str:
+        """As expressions refer to it."""
+        return f"{self.type}.{self.name}" if self.mode == "managed" else f"{self.mode}.{self.type}.{self.name}"
+
+
+class Import(Struct, frozen=True):
+    """An import block.
+
+    Attributes:
+        target: The steps of `to`, up to the first computed one.
+        provider: The same as for a resource.
+        line: Line of the block.
+        column: Column of the block.
+    """
+
+    target: tuple[str | int, ...]
+    provider: str | None
+    line: int
+    column: int
+
+
+class ModuleCall(Struct, frozen=True):
+    """A module call; of `source` and `version` None means absent.
+
+    Attributes:
+        name: The label.
+        source: The text, if it is constant.
+        source_fault: Why there is no constant text although the argument is there.
+        version: The text, if it is constant.
+        version_fault: The same for the version.
+        source_at: The source's place, the block's where it has none.
+        version_at: The version's place, in the same form.
+        line: Line of the block.
+        column: Column of the block.
+        written: The source as it stands in the file, where its text is a value that was put in; "" for any other.
+        written_version: The version, in the same form.
+    """
+
+    name: str
+    source: str | None
+    source_fault: str
+    version: str | None
+    version_fault: str
+    source_at: hcl.SourcePlace
+    version_at: hcl.SourcePlace
+    line: int
+    column: int
+    written: str = ""
+    written_version: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The source for reports: never a value that was put in, since files of values may hold secrets."""
+        return self.written or self.source or ""
+
+    @property
+    def shown_version(self) -> str:
+        """The version for reports."""
+        return self.written_version or self.version or ""
+
+
+class Backend(Struct, frozen=True):
+    """The storage of the state.
+
+    Attributes:
+        kind: "backend" or "cloud".
+        type: The backend's label, "" for a cloud block.
+        path: Path of a local backend's file; None if absent.
+        workspace_folder: Folder of a local backend's other workspaces; None if absent.
+        is_computed: True if path or folder cannot be told.
+        line: Line of the block.
+        column: Column of the block.
+    """
+
+    kind: str
+    type: str
+    path: str | None
+    workspace_folder: str | None
+    is_computed: bool
+    line: int
+    column: int
+
+
+class FileContents(Struct, frozen=True):
+    """All that a file declares, each list in the file's order."""
+
+    required: tuple[RequiredProviders, ...] = ()
+    providers: tuple[ProviderConfiguration, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    imports: tuple[Import, ...] = ()
+    calls: tuple[ModuleCall, ...] = ()
+    backends: tuple[Backend, ...] = ()
+    problems: tuple[ConfigurationProblem, ...] = ()

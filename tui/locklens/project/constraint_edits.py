@@ -17,7 +17,7 @@ from locklens.errors import ConfigurationError
 from locklens.project.configuration import Contributor
 from locklens.project.contents import parse_file
 from locklens.project.contributors import provider_subject
-from locklens.project.files import is_json
+from locklens.project.modules import is_json
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import normalise
 from locklens.storage.files import is_within
@@ -37,7 +37,7 @@ class ConstraintEdit(Struct, frozen=True):
 
     Attributes:
         file: Path in the tree.
-        line: Of the string, from 1.
+        line: Line of the string, from 1.
         old: The constraint as it stood.
         new: What takes its place.
     """
@@ -123,7 +123,7 @@ def protection(top: Path, file: str, fetched: str | None) -> str:
     Args:
         top: The repository's top, or the folder that stands for it.
         file: Path relative to it.
-        fetched: The folder in which the tools keep what they fetched, relative to `top`; None where it is elsewhere.
+        fetched: The folder in which the tools keep what they fetched, relative to `top`; None if it is elsewhere.
     """
     clean = normalise(file)
     if clean is not None and clean.rpartition("/")[2] == LOCK_FILE:

@@ -1,21 +1,30 @@
-"""The requirements of providers in one module, and the providers of its local names."""
+"""What requires a provider in one module and in the test files of a root, and the providers that local names stand for.
+
+`init` reads test files with the root module: the modules that they run and, for OpenTofu, their providers count.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens import hcl
 from locklens.addresses import normalise_part
-from locklens.project.configuration import ConfigurationProblem, Contributor, Requirement
+from locklens.errors import ConfigurationError
+from locklens.project.configuration import ConfigurationProblem, Contributor, ModuleCall, Requirement
+from locklens.project.contents import read_version
+from locklens.project.modules import files_of_tests, is_json
+from locklens.project.tree import EntryKind, FolderEntry
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.project.declared import Import, ProviderConfiguration, Resource
-    from locklens.project.merging import Module, Placed
+    from locklens.project.configuration import Import, Placeable, ProviderConfiguration, Resource
+    from locklens.project.modules import Module, Placed
+    from locklens.project.tree import Tree
 
 _KINDS = {
     "managed": Contributor.RESOURCE,
@@ -70,6 +79,9 @@ def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requ
     return gathering.counted(), gathering.problems
 
 
+_NONE = Constraints()
+
+
 def provider_subject(name: str, alias: str) -> str:
     """Return how a provider configuration is named to the user."""
     return f'provider "{name}" ({alias})' if alias else f'provider "{name}"'
@@ -105,38 +117,17 @@ class _Gathering:
             if entry.address in seen:
                 both = f'"{seen[entry.address]}" and "{entry.name}"'
                 detail = f"Provider {entry.address} is required under the local names {both}."
-                self._note(one, "Duplicate required provider", detail, is_error=False)
+                self._refuse(one, "Duplicate required provider", detail, is_error=False)
             seen.setdefault(entry.address, entry.name)
-            self.requirements.append(
-                Requirement(
-                    address=entry.address,
-                    constraint=entry.constraint,
-                    constraints=entry.constraints,
-                    file=one.file,
-                    line=entry.line,
-                    module=self._key,
-                    contributor=Contributor.REQUIRED_PROVIDERS,
-                    subject=entry.name,
-                    overrides=one.hidden,
-                )
-            )
+            written = entry.constraint, entry.constraints
+            self._require(one, entry.address, Contributor.REQUIRED_PROVIDERS, entry.name, *written)
 
     def add_provider(self, one: Placed[ProviderConfiguration]) -> None:
         """Take a provider configuration, with the constraint that old ones have."""
         block = one.item
-        self.requirements.append(
-            Requirement(
-                address=self._names.provider(block.name),
-                constraint=block.constraint if block.constraints is not None else "",
-                constraints=block.constraints or Constraints(),
-                file=one.file,
-                line=block.line,
-                module=self._key,
-                contributor=Contributor.PROVIDER,
-                subject=provider_subject(block.name, block.alias),
-                overrides=one.hidden,
-            )
-        )
+        address, subject = self._names.provider(block.name), provider_subject(block.name, block.alias)
+        written = (block.constraint, block.constraints) if block.constraints is not None else ("", Constraints())
+        self._require(one, address, Contributor.PROVIDER, subject, *written)
 
     def add_resource(self, one: Placed[Resource]) -> None:
         """Take a resource of any mode."""
@@ -151,7 +142,7 @@ class _Gathering:
         block = one.item
         if self._key and self._dialect.name == "opentofu":
             detail = f"An import block was detected in {self._key}. Import blocks are only allowed in the root module."
-            self._note(one, "Invalid import configuration", detail)
+            self._refuse(one, "Invalid import configuration", detail)
             return
         kind, name, is_in_module = _target(block.target)
         if kind is None:
@@ -159,7 +150,7 @@ class _Gathering:
         existing = None if is_in_module else self._resources.get((kind, name))
         if block.provider and (is_in_module or (existing is not None and existing.provider != block.provider)):
             detail = "The provider argument can only be specified on a resource, or equal to the resource's own."
-            self._note(one, "Invalid import provider argument", detail)
+            self._refuse(one, "Invalid import provider argument", detail)
         if self._dialect.name == "terraform" and (is_in_module or existing is not None):
             return
         # OpenTofu takes the import's own provider even where the resource's is another.
@@ -179,29 +170,30 @@ class _Gathering:
         try:
             address = self._names.provider(provider) if provider else self._names.of_type(kind)
         except ValueError as error:
-            self._note(one, "Invalid provider local name", str(error))
+            self._refuse(one, "Invalid provider local name", str(error))
             return
         position = self._used.setdefault((contributor, address), len(self.requirements))
         if position < len(self.requirements):
             self._counts[position] = self._counts.get(position, 1) + 1
             return
+        self._require(one, address, contributor, subject)
+
+    def _require(
+        self,
+        one: Placed[Placeable],
+        address: ProviderAddress,
+        contributor: Contributor,
+        subject: str,
+        constraint: str = "",
+        constraints: Constraints = _NONE,
+    ) -> None:
+        place = one.file, one.item.line, self._key
         self.requirements.append(
-            Requirement(
-                address=address,
-                constraint="",
-                constraints=Constraints(),
-                file=one.file,
-                line=one.item.line,
-                module=self._key,
-                contributor=contributor,
-                subject=subject,
-                overrides=one.hidden,
-            )
+            Requirement(address, constraint, constraints, *place, contributor, subject, one.hidden)
         )
 
-    def _note(self, one: Placed[object], summary: str, detail: str, *, is_error: bool = True) -> None:
-        line, column = getattr(one.item, "line", None), getattr(one.item, "column", None)
-        self.problems.append(ConfigurationProblem(one.file, line, column, summary, detail, is_error))
+    def _refuse(self, one: Placed[Placeable], summary: str, detail: str, *, is_error: bool = True) -> None:
+        self.problems.append(ConfigurationProblem.at(one.file, one.item, summary, detail, is_error=is_error))
 
 
 def _target(parts: tuple[str | int, ...]) -> tuple[str | None, str, bool]:
@@ -215,3 +207,196 @@ def _target(parts: tuple[str | int, ...]) -> tuple[str | None, str, bool]:
     if len(rest) < 2 or rest[0] == "data" or not isinstance(rest[0], str) or not isinstance(rest[1], str):
         return None, "", position > 0
     return rest[0], rest[1], position > 0
+
+
+DEFAULT_FOLDER = "tests"
+_WANTED = hcl.Wanted(
+    blocks={
+        "run": hcl.Wanted(blocks={"module": hcl.Wanted(frozenset(["source", "version"]))}),
+        "provider": hcl.Wanted(frozenset(["alias", "version"])),
+    }
+)
+_OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
+
+
+class TestRun(Struct, frozen=True):
+    """A run block that runs another module."""
+
+    key: str
+    call: ModuleCall
+    file: str
+
+
+class Tests(Struct):
+    """The contents of the test files.
+
+    Attributes:
+        runs: Runs of other modules.
+        requirements: Providers that the files configure; none for Terraform.
+        problems: Errors and warnings.
+        files: Paths of the files that were read.
+    """
+
+    runs: list[TestRun] = field(default_factory=list)
+    requirements: list[Requirement] = field(default_factory=list)
+    problems: list[ConfigurationProblem] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+def read_tests(tree: Tree, root: str, names: LocalNames, *, dialect: Dialect, test_directory: str) -> Tests:
+    """Read the test files in the root module's folder and in its test folder.
+
+    Args:
+        tree: Where they are.
+        root: The root module's folder.
+        names: The root module's table of local names, which holds in tests too.
+        dialect: The tool.
+        test_directory: Relative to the root module.
+    """
+    tests = Tests()
+    reader = _TestReader(tests, names, dialect)
+    reader.read_folder(tree, root, "")
+    relative = test_directory.strip("/")
+    folder = tree.join(root, relative)
+    if folder is None or folder == root:
+        return tests
+    if tree.has_folder(folder):
+        reader.read_folder(tree, folder, relative)
+    elif _is_file(tree, folder):
+        reader.note(folder, None, "Failed to read test directory", f"{folder} is not a folder.")
+    elif relative != DEFAULT_FOLDER:
+        detail = f"Requested test directory {relative} does not exist."
+        reader.note(folder, None, "Test directory does not exist", detail, is_error=False)
+    return tests
+
+
+def _is_file(tree: Tree, path: str) -> bool:
+    try:
+        return tree.read(path) is not None
+    except ConfigurationError:
+        return True
+
+
+class _TestReader:
+    """Reads test files into a `Tests`."""
+
+    def __init__(self, tests: Tests, names: LocalNames, dialect: Dialect) -> None:
+        self._tests = tests
+        self._names = names
+        self._dialect = dialect
+
+    def read_folder(self, tree: Tree, folder: str, relative: str) -> None:
+        """Read a folder's test files.
+
+        Args:
+            tree: Where they are.
+            folder: Its path in the tree.
+            relative: Its path relative to the root module, "" for that itself.
+        """
+        try:
+            entries = files_of_tests(tree.list(folder), self._dialect)
+        except ConfigurationError as error:
+            self.note(folder, None, "Failed to read test directory", str(error))
+            return
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            self._tests.files.append(path)
+            data = self._bytes(tree, path, entry)
+            if data is not None:
+                self._read(data, path, _key(relative, entry.name))
+
+    def note(self, file: str, place: Placeable | None, summary: str, detail: str, *, is_error: bool = True) -> None:
+        """Add a problem."""
+        self._tests.problems.append(ConfigurationProblem.at(file, place, summary, detail, is_error=is_error))
+
+    def _bytes(self, tree: Tree, path: str, entry: FolderEntry) -> bytes | None:
+        detail = f'The file "{entry.name}" could not be read.'
+        try:
+            data = tree.read(path) if entry.kind is EntryKind.FILE else None
+        except ConfigurationError as error:
+            data, detail = None, str(error)
+        if data is None:
+            self.note(path, None, "Failed to read file", detail)
+        return data
+
+    def _read(self, data: bytes, path: str, key: str) -> None:
+        parsed = hcl.parse(data, json=is_json(path), wanted=_WANTED)
+        for problem in parsed.problems:
+            self.note(path, problem, problem.summary, problem.detail)
+        if parsed.body is None:
+            return
+        for block in parsed.body.blocks("run", labels=1):
+            for inner in block.body.blocks("module"):
+                self._add_run(inner, path, f"{key}.{block.labels[0]}")
+        for block in parsed.body.blocks("provider", labels=1):
+            self._add_provider(block, path)
+
+    def _add_run(self, block: hcl.Block, path: str, key: str) -> None:
+        texts: list[str | None] = []
+        faults: list[str] = []
+        for name in ("source", "version"):
+            attribute = block.body.attributes.get(name)
+            value = attribute.value if attribute is not None else None
+            texts.append(value.text if isinstance(value, hcl.Literal) else None)
+            faults.append("" if value is None or isinstance(value, hcl.Literal) else "Variables not allowed")
+        call = ModuleCall(
+            name=key,
+            source=texts[0],
+            source_fault=faults[0],
+            version=texts[1],
+            version_fault=faults[1],
+            source_at=block.place,
+            version_at=block.place,
+            line=block.place.line,
+            column=block.place.column,
+        )
+        self._tests.runs.append(TestRun(key, call, path))
+
+    def _add_provider(self, block: hcl.Block, path: str) -> None:
+        """Terraform forbids versions here and lets the block require nothing; OpenTofu takes both."""
+        name = block.labels[0]
+        version = block.body.attributes.get("version")
+        if self._dialect.name == "terraform":
+            if version is not None:
+                detail = "Move the constraint into the main configuration."
+                self.note(path, version.place, "Version constraints are not allowed in test files", detail)
+            return
+        if not _is_normal(name):
+            self.note(path, block.place, "Invalid provider local name", f'"{name}" is an invalid provider local name.')
+            return
+        constraint, constraints = "", Constraints()
+        if version is not None:
+            self.note(path, version.place, _OLD_VERSION, "Move it into required_providers.", is_error=False)
+            constraint, found, problem = read_version(version.value, self._dialect, needs_string=False)
+            if problem is not None:
+                self.note(path, problem, problem.summary, problem.detail)
+            constraints = found or constraints
+        alias = block.body.attributes.get("alias")
+        alias_text = alias.value.text if alias is not None and isinstance(alias.value, hcl.Literal) else ""
+        subject = provider_subject(name, alias_text or "")
+        self._tests.requirements.append(
+            Requirement(
+                address=self._names.provider(name),
+                constraint=constraint,
+                constraints=constraints,
+                file=path,
+                line=block.place.line,
+                module="",
+                contributor=Contributor.PROVIDER,
+                subject=subject,
+                overrides=None,
+            )
+        )
+
+
+def _key(relative: str, name: str) -> str:
+    """The key of a file's runs in the list of fetched modules; of the endings only `.tftest.hcl` is cut off."""
+    parts = [part for part in relative.split("/") if part not in ("", ".")]
+    return ".".join(["test", *parts, name.removesuffix(".tftest.hcl")])
+
+
+def _is_normal(name: str) -> bool:
+    try:
+        return normalise_part(name) == name
+    except ValueError:
+        return False

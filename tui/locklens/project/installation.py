@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from locklens.addresses import normalise_host, normalise_namespace, normalise_part
 from locklens.dialect import OPENTOFU
-from locklens.project.cliformat import last, objects
+from locklens.project.clifiles import last, objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.project.cliformat import ObjectMember
+    from locklens.project.clifiles import ObjectMember
 
     _Objects = tuple[ObjectMember, ...]
 
@@ -98,7 +98,7 @@ class InstallationMethod(Struct, frozen=True):
         place: The folder, or the base URL; "" for `direct`.
         include: Providers that are installed from there; none stands for all.
         exclude: Those that are not; more important than `include`.
-        retries: Attempts to download a package after the first; None where the block does not say.
+        retries: Attempts to download a package after the first; None if the block does not say.
         trusts_all_hashes: True if hashes that a network mirror lists for other platforms are recorded.
     """
 

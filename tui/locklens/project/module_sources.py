@@ -1,6 +1,8 @@
-"""The source of a module call in the normal form that the tools write into their manifest.
+"""Sources and versions of module calls: the normal form that the tools write into their manifest, and who admits what.
 
-Nothing is fetched here: normal forms only serve to tell whether what was fetched is what is called.
+Nothing is fetched here: normal forms only serve to compare what was fetched with what is called. The tools compare
+versions of modules otherwise than versions of providers, as hashicorp/go-version does: any number of numbers, an
+optional `v`, and a pre-release is admitted only where a term names one of the same release.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
         has_version: True if the call has a version, which only registry modules may have.
 
     Raises:
-        ModuleSourceError: With the real tools' summary.
+        ModuleSourceError: It is no module source.
     """
     is_local = text.startswith(_LOCAL)
     registry = None if is_local else _registry_form(text, dialect)
@@ -82,7 +84,7 @@ def is_exact_call(source: ModuleSource, version: str | None) -> bool:
     checksum of an archive.
 
     Args:
-        source: Of the call.
+        source: Source of the call.
         version: Its version constraint; None without one.
     """
     if source.kind == "registry":
@@ -91,7 +93,7 @@ def is_exact_call(source: ModuleSource, version: str | None) -> bool:
 
 
 def normal_source(text: str, dialect: Dialect) -> str:
-    """Return a manifest's source in normal form, or as it is where it is none."""
+    """Return a manifest's source in normal form; any other text is returned unchanged."""
     try:
         return parse_module_source(text, dialect, has_version=False).text
     except ModuleSourceError:
@@ -166,7 +168,7 @@ def _split_folder(text: str) -> tuple[str, str]:
 
 
 def _detected(text: str) -> tuple[str, str] | None:
-    """Return the getter ("" for the plain one) and the URL; None where there is no telling."""
+    """Return the getter ("" for the plain one) and the URL; None if neither can be said."""
     if "://" in text:
         return "", text
     for host in ("github.com", "gitlab.com", "bitbucket.org"):
@@ -192,3 +194,119 @@ def _hosted(text: str, host: str) -> tuple[str, str] | None:
     folder = "//" + "/".join(parts[3:]) if len(parts) > 3 else ""
     suffix = "" if repository.endswith(".git") else ".git"
     return "git", f"https://{host}/{repository}{suffix}{folder}{question}{query}"
+
+
+_LOCAL_SOURCE = re.compile(rb'\bsource["\s)]*+[=:]\s*+(?:<<-?\w++\s*+)?"?(\.\.?/[^"\s]*+)')
+_ESCAPED = re.compile(rb"\\")
+
+
+def local_sources(data: bytes) -> frozenset[str]:
+    """Return every local module source that a configuration file may name, by a look at its bytes alone.
+
+    Too many rather than too few: comments and other things' `source` count. Sources that are written with escapes or
+    templates are given up to there.
+    """
+    return frozenset(
+        _ESCAPED.split(found)[0].decode("utf-8", "surrogateescape") for found in _LOCAL_SOURCE.findall(data)
+    )
+
+
+_MAX_TEXT = 1000
+_VERSION = re.compile(
+    r"v?(?P<numbers>[0-9]+(?:\.[0-9]+)*)"
+    r"(?:-(?P<dashed>[0-9]+[0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*)|-?(?P<plain>[A-Za-z~-][0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*))?"
+    r"(?:\+(?P<metadata>[0-9A-Za-z~-]+(?:\.[0-9A-Za-z~-]+)*))?\Z"
+)
+_TERM = re.compile(r"[ \t\n\f\r]*(<=|>=|!=|~>|<|>|=|)[ \t\n\f\r]*(.*?)[ \t\n\f\r]*\Z", re.DOTALL)
+
+
+class ModuleVersion(Struct, frozen=True):
+    """A version; compared by its `precedence`.
+
+    Attributes:
+        numbers: At least three; missing ones are 0.
+        given: How many were written.
+        prerelease: Without its dash.
+    """
+
+    numbers: tuple[int, ...]
+    given: int
+    prerelease: str
+
+    @classmethod
+    def parse(cls, text: str) -> ModuleVersion:
+        """Read a version.
+
+        Raises:
+            ValueError: It is none.
+        """
+        match = _VERSION.match(text) if len(text) <= _MAX_TEXT else None
+        if match is None:
+            raise ValueError(f"malformed version: {text}")
+        numbers = [int(part) for part in match["numbers"].split(".")]
+        given = len(numbers)
+        numbers += [0] * (3 - given)
+        return cls(tuple(numbers), given, match["dashed"] or match["plain"] or "")
+
+    @property
+    def precedence(self) -> tuple[tuple[int, ...], bool, tuple[tuple[int, int, str], ...]]:
+        """Numbers without trailing zeros, then releases above pre-releases, then their parts: numbers below words."""
+        numbers = self.numbers
+        while len(numbers) > 1 and numbers[-1] == 0:
+            numbers = numbers[:-1]
+        parts = self.prerelease.split(".") if self.prerelease else []
+        return numbers, not parts, tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts)
+
+
+def admits(constraint: str, version: str) -> bool:
+    """True if a module call's version constraint admits a version.
+
+    Raises:
+        ValueError: Either cannot be read.
+    """
+    found = ModuleVersion.parse(version)
+    return all(_holds(operator, bound, found) for operator, bound in _terms(constraint))
+
+
+def check_constraint(constraint: str) -> None:
+    """Do nothing for a text that is a module version constraint.
+
+    Raises:
+        ValueError: It is none.
+    """
+    _terms(constraint)
+
+
+def _terms(constraint: str) -> list[tuple[str, ModuleVersion]]:
+    terms = []
+    for piece in constraint[: _MAX_TEXT * 10].split(","):
+        match = _TERM.match(piece)
+        if match is None:
+            raise ValueError(f"malformed constraint: {piece}")
+        terms.append((match[1] or "=", ModuleVersion.parse(match[2])))
+    return terms
+
+
+def _holds(operator: str, bound: ModuleVersion, version: ModuleVersion) -> bool:
+    rank, limit = version.precedence, bound.precedence
+    if operator == "=":
+        return rank == limit
+    if operator == "!=":
+        return rank != limit
+    if operator == "~>":
+        return _is_pessimistic(bound, version)
+    if version.prerelease and (not bound.prerelease or version.numbers != bound.numbers):
+        return False
+    return {">": rank > limit, ">=": rank >= limit, "<": rank < limit, "<=": rank <= limit}[operator]
+
+
+def _is_pessimistic(bound: ModuleVersion, version: ModuleVersion) -> bool:
+    """`~>`: not below, and equal in all numbers that were given but the last, so that `~> 1` has no upper bound."""
+    if bool(version.prerelease) != bool(bound.prerelease) or (version.prerelease and version.numbers != bound.numbers):
+        return False
+    fixed = bound.given - 1
+    return (
+        version.precedence >= bound.precedence
+        and len(bound.numbers) <= len(version.numbers)
+        and version.numbers[:fixed] == bound.numbers[:fixed]
+    )

@@ -1,4 +1,8 @@
-"""One module: its folder's files read and put together, override files applied.
+"""One module: the configuration files of its folder, read and put together, with override files applied.
+
+Which files count is decided as by the loaders of both tools: by the ending, without leftovers of editors, and OpenTofu
+lets a `.tofu` file replace the `.tf` file of the same name. An override replaces what it names, and mostly needs
+something to replace; what each kind of block does is in the method of its name.
 
 Parsing is what costs, so a `ModuleReader` keeps what it read by the content of the file: several roots that call the
 same module, and both sides of a comparison, share it.
@@ -8,17 +12,31 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
+from locklens.project.configuration import (
+    Backend,
+    ConfigurationProblem,
+    FileContents,
+    Hidden,
+    Import,
+    ModuleCall,
+    ProviderConfiguration,
+    RequiredEntry,
+    Resource,
+)
 from locklens.project.contents import read_contents
-from locklens.project.files import configuration_files, is_json
-from locklens.project.merging import Merger, Module, SourceFile
-from locklens.project.tree import EntryKind, FolderEntry
+from locklens.project.tree import EntryKind, FolderEntry, name_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from locklens.dialect import Dialect
-    from locklens.project.declared import FileContents
+    from locklens.project.configuration import Placeable
     from locklens.project.tree import Tree
 
 
@@ -68,3 +86,334 @@ class ModuleReader:
             with self._lock:
                 contents = self._contents.setdefault(key, contents)
         return SourceFile(path, contents)
+
+
+_GENERATORS = ("terragrunt.hcl", "terragrunt.hcl.json")
+"""Files from which another tool generates configuration beside them, or in a folder of its own."""
+
+
+class FolderFiles(Struct, frozen=True):
+    """A module folder's configuration files, each list in the order of the names' bytes.
+
+    Attributes:
+        primary: Files that declare.
+        overrides: Files that change what primary files declare.
+    """
+
+    primary: tuple[FolderEntry, ...]
+    overrides: tuple[FolderEntry, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.primary or self.overrides)
+
+
+def configuration_files(entries: Iterable[FolderEntry], dialect: Dialect) -> FolderFiles:
+    """Return the configuration files among a folder's entries, without those that OpenTofu passes over for another."""
+    primary: list[FolderEntry] = []
+    overrides: list[FolderEntry] = []
+    for entry in _with_suffix(entries, dialect.file_suffixes):
+        (overrides if is_override(entry.name, dialect) else primary).append(entry)
+    return FolderFiles(_unshadowed(primary, dialect.file_suffixes), _unshadowed(overrides, dialect.file_suffixes))
+
+
+def generator_among(entries: Iterable[FolderEntry]) -> str:
+    """Return the name of the file from which another tool generates configuration; "" if there is no such file."""
+    names = {entry.name for entry in entries if entry.kind is not EntryKind.LINKED_FOLDER}
+    return next((name for name in _GENERATORS if name in names), "")
+
+
+def files_of_tests(entries: Iterable[FolderEntry], dialect: Dialect) -> tuple[FolderEntry, ...]:
+    """Return the test files among a folder's entries. The naming of override files means nothing for them."""
+    return _unshadowed(list(_with_suffix(entries, dialect.test_suffixes)), dialect.test_suffixes)
+
+
+def is_override(name: str, dialect: Dialect) -> bool:
+    """True if a configuration file changes what others declare."""
+    stem = name.removesuffix(_suffix(name, dialect.file_suffixes))
+    return stem == "override" or stem.endswith("_override")
+
+
+def is_json(name: str) -> bool:
+    """True if a configuration file is in the JSON syntax."""
+    return name.endswith(".json")
+
+
+def _with_suffix(entries: Iterable[FolderEntry], suffixes: tuple[str, ...]) -> Iterable[FolderEntry]:
+    """Folders are no files whatever their name; a link to one is tried, and fails, as with the tools."""
+    for entry in sorted(entries, key=lambda entry: name_bytes(entry.name)):
+        name = entry.name
+        is_leftover = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
+        if entry.kind is not EntryKind.FOLDER and name.endswith(suffixes) and not is_leftover:
+            yield entry
+
+
+def _unshadowed(entries: list[FolderEntry], suffixes: tuple[str, ...]) -> tuple[FolderEntry, ...]:
+    names = {entry.name for entry in entries}
+    return tuple(entry for entry in entries if _rival(entry.name, suffixes) not in names)
+
+
+def _rival(name: str, suffixes: tuple[str, ...]) -> str:
+    """The name that takes this one's place where the same list has it; "" where no name does."""
+    suffix = _suffix(name, suffixes)
+    other = suffix.replace(".tf", ".tofu")
+    return name.removesuffix(suffix) + other if other != suffix and other in suffixes else ""
+
+
+def _suffix(name: str, suffixes: tuple[str, ...]) -> str:
+    return next((suffix for suffix in suffixes if name.endswith(suffix)), "")
+
+
+class SourceFile(Struct, frozen=True):
+    """A configuration file with its path in the tree."""
+
+    path: str
+    contents: FileContents
+
+    @classmethod
+    def unreadable(cls, path: str, detail: str) -> SourceFile:
+        """A file that could not be read at all."""
+        return cls(path, FileContents(problems=(ConfigurationProblem.at("", None, "Failed to read file", detail),)))
+
+
+_Item_co = TypeVar("_Item_co", covariant=True)  # a list of placed resources is one of placed things
+
+
+class Placed(Struct, Generic[_Item_co], frozen=True):
+    """Something declared, with its file and what it hides."""
+
+    file: str
+    item: _Item_co
+    hidden: Hidden | None = None
+
+
+class Module(Struct, frozen=True):
+    """A module after merging, its lists in the order of the files.
+
+    Attributes:
+        folder: Its path in the tree.
+        has_files: True if there is any configuration file, of either kind.
+        files: Paths of those that were read.
+        required: The required_providers entries by local name.
+        providers: Provider configurations.
+        resources: Resources, data sources (those in checks too), ephemeral resources and actions.
+        imports: Import blocks.
+        calls: Module calls.
+        backend: Where the state is kept; None if nothing says so.
+        problems: Errors and warnings.
+        value_files: Paths of the files that give its variables values, where something is computed of those.
+    """
+
+    folder: str
+    has_files: bool
+    files: tuple[str, ...]
+    required: tuple[Placed[RequiredEntry], ...]
+    providers: tuple[Placed[ProviderConfiguration], ...]
+    resources: tuple[Placed[Resource], ...]
+    imports: tuple[Placed[Import], ...]
+    calls: tuple[Placed[ModuleCall], ...]
+    backend: Placed[Backend] | None
+    problems: tuple[ConfigurationProblem, ...]
+    value_files: tuple[str, ...] = ()
+
+
+_LIKE_ANY = "An override file can only override"
+
+
+class Merger:
+    """Puts a module together, file by file: all primary files, then all override files."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._files: list[str] = []
+        self._problems: list[ConfigurationProblem] = []
+        self._has_required = False
+        self._required: dict[str, Placed[RequiredEntry]] = {}
+        self._providers: dict[tuple[str, str], Placed[ProviderConfiguration]] = {}
+        self._resources: dict[tuple[str, str, str], Placed[Resource]] = {}
+        self._imports: list[Placed[Import]] = []
+        self._calls: dict[str, Placed[ModuleCall]] = {}
+        self._backends: dict[str, Placed[Backend]] = {}
+
+    def module(self, folder: str, *, has_files: bool) -> Module:
+        """Return what was put together."""
+        return Module(
+            folder=folder,
+            has_files=has_files,
+            files=tuple(self._files),
+            required=tuple(self._required.values()),
+            providers=tuple(self._providers.values()),
+            resources=tuple(self._resources.values()),
+            imports=tuple(self._imports),
+            calls=tuple(self._calls.values()),
+            backend=next(iter(self._backends.values()), None),
+            problems=tuple(self._problems),
+        )
+
+    def failed(self, folder: str, summary: str, detail: str) -> Module:
+        """Return a module of which nothing could be read."""
+        self._problems.append(ConfigurationProblem.at(folder or ".", None, summary, detail))
+        return self.module(folder, has_files=True)
+
+    def add_primary(self, file: SourceFile) -> None:
+        """Add what a primary file declares."""
+        self._open(file)
+        contents = file.contents
+        for block in contents.required:
+            if self._has_required:
+                detail = "A module may have only one required providers configuration."
+                self._refuse(file, block, "Duplicate required providers configuration", detail)
+                continue
+            self._has_required = True
+            self._required.update({entry.name: Placed(file.path, entry) for entry in block.entries})
+        self._add_backends(file)
+        self._add_providers(file)
+        for call in contents.calls:
+            if call.name in self._calls:
+                detail = f'A module call named "{call.name}" was already defined. Module calls must have unique names.'
+                self._refuse(file, call, "Duplicate module call", detail)
+            else:
+                self._calls[call.name] = Placed(file.path, call)
+        self._add_resources(file)
+        self._imports.extend(Placed(file.path, block) for block in contents.imports)
+
+    def add_override(self, file: SourceFile) -> None:
+        """Apply an override file."""
+        self._open(file)
+        self._override_required(file)
+        self._override_backends(file)
+        self._override_providers(file)
+        self._override_calls(file)
+        self._override_resources(file)
+
+    def _open(self, file: SourceFile) -> None:
+        self._files.append(file.path)
+        self._problems.extend(replace(problem, file=file.path) for problem in file.contents.problems)
+
+    def _refuse(self, file: SourceFile, at: Placeable, summary: str, detail: str) -> None:
+        self._problems.append(ConfigurationProblem.at(file.path, at, summary, detail))
+
+    def _add_backends(self, file: SourceFile) -> None:
+        for block in file.contents.backends:
+            before = self._backends.get(block.kind)
+            if before is None:
+                self._backends[block.kind] = Placed(file.path, block)
+                if len(self._backends) > 1:
+                    self._refuse_both()
+            elif block.kind == "backend":
+                detail = "A module may have only one backend configuration."
+                self._refuse(file, block, "Duplicate backend configuration", detail)
+            else:
+                detail = "A module may have only one 'cloud' block."
+                name = "Terraform Cloud" if self._dialect.name == "opentofu" else "HCP Terraform"
+                self._refuse(file, block, f"Duplicate {name} configurations", detail)
+
+    def _refuse_both(self) -> None:
+        backend = self._backends["backend"]
+        article = "a " if self._dialect.name == "opentofu" else ""
+        summary = f"Both a backend and {article}cloud configuration are present"
+        detail = "A module may declare either one 'cloud' block OR one 'backend' block configuring a state backend."
+        self._problems.append(ConfigurationProblem.at(backend.file, backend.item, summary, detail))
+
+    def _add_providers(self, file: SourceFile) -> None:
+        for block in file.contents.providers:
+            key = (block.name, block.alias)
+            if key not in self._providers:
+                self._providers[key] = Placed(file.path, block)
+                continue
+            which = f'with alias "{block.alias}"' if block.alias else "without an alias"
+            detail = f'A provider configuration for "{block.name}" {which} was already given.'
+            self._refuse(file, block, "Duplicate provider configuration", detail)
+
+    def _add_resources(self, file: SourceFile) -> None:
+        for item in file.contents.resources:
+            key = (item.mode, item.type, item.name)
+            if key not in self._resources:
+                self._resources[key] = Placed(file.path, item)
+                continue
+            word = "resource" if item.mode == "managed" else item.mode
+            summary = f'Duplicate {word} "{item.type}" configuration'
+            detail = (
+                f'One named "{item.name}" was already declared. Resource names must be unique per type in each module.'
+            )
+            self._refuse(file, item, summary, detail)
+
+    def _override_required(self, file: SourceFile) -> None:
+        """The whole entry is replaced, its source too; several blocks are fine here."""
+        for block in file.contents.required:
+            for entry in block.entries:
+                before = self._required.get(entry.name)
+                hidden = Hidden(before.file, before.item.line, before.item.constraint) if before is not None else None
+                self._required[entry.name] = Placed(file.path, entry, hidden)
+
+    def _override_backends(self, file: SourceFile) -> None:
+        """A backend or cloud block replaces whichever there is."""
+        kinds: set[str] = set()
+        for block in file.contents.backends:
+            if block.kind in kinds:
+                detail = "Each override file may have only one backend configuration."
+                self._refuse(file, block, "Duplicate backend configuration", detail)
+                continue
+            kinds.add(block.kind)
+            self._backends = {block.kind: Placed(file.path, block)}
+
+    def _override_providers(self, file: SourceFile) -> None:
+        """A default configuration needs no base; `version` is replaced where the override has one."""
+        for block in file.contents.providers:
+            key = (block.name, block.alias)
+            before = self._providers.get(key)
+            if before is None and block.alias:
+                detail = (
+                    f'There is no {block.name} provider configuration with the alias "{block.alias}". '
+                    f"{_LIKE_ANY} an aliased provider configuration that a primary configuration file defines."
+                )
+                self._refuse(file, block, "Missing base provider configuration for override", detail)
+            elif before is None:
+                self._providers[key] = Placed(file.path, block)
+            elif block.constraints is not None:
+                hidden = Hidden(before.file, before.item.line, before.item.constraint)
+                self._providers[key] = Placed(file.path, block, hidden)
+
+    def _override_calls(self, file: SourceFile) -> None:
+        for call in file.contents.calls:
+            before = self._calls.get(call.name)
+            if before is None:
+                detail = f'There is no module call named "{call.name}". {_LIKE_ANY} a module call of a primary file.'
+                self._refuse(file, call, "Missing module call to override", detail)
+                continue
+            merged, path = before.item, before.file
+            if call.source is not None or call.source_fault:
+                merged = replace(
+                    merged,
+                    source=call.source,
+                    source_fault=call.source_fault,
+                    source_at=call.source_at,
+                    line=call.line,
+                    column=call.column,
+                )
+                path = file.path
+            if call.version is not None or call.version_fault:
+                version_at = call.version_at
+                merged = replace(merged, version=call.version, version_fault=call.version_fault, version_at=version_at)
+            self._calls[call.name] = Placed(path, merged)
+
+    def _override_resources(self, file: SourceFile) -> None:
+        """`provider` is replaced. Terraform passes over ephemeral resources, OpenTofu treats them like the others."""
+        words = {
+            "managed": "resource",
+            "data": "data resource",
+            "ephemeral": "ephemeral resource",
+            "action": "resource",
+        }
+        for item in file.contents.resources:
+            if item.in_check or (item.mode == "ephemeral" and self._dialect.name == "terraform"):
+                continue
+            key = (item.mode, item.type, item.name)
+            before = self._resources.get(key)
+            if before is None:
+                what = f'{item.type} {words[item.mode]} named "{item.name}"'
+                detail = f"There is no {what}. {_LIKE_ANY} one of a primary file."
+                self._refuse(file, item, f"Missing {words[item.mode]} to override", detail)
+                continue
+            if item.provider != "":
+                merged = replace(before.item, provider=item.provider, line=item.line, column=item.column)
+                self._resources[key] = Placed(file.path, merged, Hidden(before.file, before.item.line, ""))

@@ -1,11 +1,13 @@
 """The modules that a root module calls, directly and through others.
 
-Modules in the repository are read from the tree under review. Fetched ones are read where the tools put them, and
-only if their list says that what lies there is what is called; a fetched module is never guessed.
+Modules in the repository are read from the tree under review. Fetched ones are read where the tools put them, and only
+if the tools' list of them (`modules/modules.json` in the data folder) names what is called; a fetched module is never
+guessed.
 """
 
 from __future__ import annotations
 
+import json
 import posixpath
 from typing import TYPE_CHECKING
 
@@ -13,10 +15,16 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED, ConfigurationProblem, MissingModule, RemoteModule
-from locklens.project.files import configuration_files
-from locklens.project.manifest import ManifestError, ModuleRecord, read_manifest
-from locklens.project.module_sources import ModuleSource, ModuleSourceError, is_exact_call, parse_module_source
-from locklens.project.module_versions import admits, check_constraint
+from locklens.project.module_sources import (
+    ModuleSource,
+    ModuleSourceError,
+    admits,
+    check_constraint,
+    is_exact_call,
+    normal_source,
+    parse_module_source,
+)
+from locklens.project.modules import configuration_files
 from locklens.project.state import data_folder
 from locklens.project.static_values import with_known_values
 
@@ -24,9 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.dialect import Dialect
-    from locklens.project.declared import ModuleCall
-    from locklens.project.merging import Module
-    from locklens.project.modules import ModuleReader
+    from locklens.project.configuration import ModuleCall
+    from locklens.project.modules import Module, ModuleReader
     from locklens.project.tree import Tree
 
 MAX_MODULE_DEPTH = 50
@@ -78,7 +85,7 @@ class ModuleTree:
 
         Args:
             tree: The side under review.
-            worktree: Where fetched modules are; None where there is no such place.
+            worktree: Where fetched modules are; None if there is no such place.
             root: The root module's folder.
             dialect: The tool.
             environ: TF_DATA_DIR is looked at.
@@ -128,7 +135,11 @@ class ModuleTree:
         if key and is_first and module.backend is not None:
             block = module.backend.item
             detail = "Any selected backend applies to the entire configuration, so only the root module may define one."
-            self._note(module.backend.file, block, "Backend configuration ignored", detail, is_error=False)
+            self.problems.append(
+                ConfigurationProblem.at(
+                    module.backend.file, block, "Backend configuration ignored", detail, is_error=False
+                )
+            )
 
     def _follow(self, place: _Place, module: Module, key: str, above: tuple[_Place, ...]) -> None:
         for one in module.calls:
@@ -149,20 +160,16 @@ class ModuleTree:
             return
         if found in above:
             detail = f'The module "{key}" calls itself, directly or through another one.'
-            self._note(file, call, "Module cycle", detail)
+            self.problems.append(ConfigurationProblem.at(file, call, "Module cycle", detail))
             return
         if len(above) >= MAX_MODULE_DEPTH or len(self.nodes) >= MAX_MODULES:
             detail = f"More than {MAX_MODULE_DEPTH} calls inside each other or {MAX_MODULES} in all are not followed."
-            self._note(file, call, "Too many modules", detail)
+            self.problems.append(ConfigurationProblem.at(file, call, "Too many modules", detail))
             return
         is_first = (id(found.tree), found.folder) not in self._modules
         module = self._module(found)
         self._add(key, module, is_first=is_first)
         self._follow(found, module, key, (*above, found))
-
-    def _note(self, file: str, at: object, summary: str, detail: str, *, is_error: bool = True) -> None:
-        line, column = getattr(at, "line", None), getattr(at, "column", None)
-        self.problems.append(ConfigurationProblem(file, line, column, summary, detail, is_error))
 
     def _source(self, call: ModuleCall, key: str, file: str) -> ModuleSource | None:
         """Return where a call leads; None, with a problem or a missing module, where that cannot be told."""
@@ -172,18 +179,24 @@ class ModuleTree:
             return None
         if call.source_fault or call.source is None:
             detail = "The source must be a constant." if call.source_fault else 'The argument "source" is required.'
-            self._note(file, call.source_at, call.source_fault or "Missing required argument", detail)
+            self.problems.append(
+                ConfigurationProblem.at(file, call.source_at, call.source_fault or "Missing required argument", detail)
+            )
             return None
         has_version = call.version is not None or bool(call.version_fault)
         try:
             source = parse_module_source(call.source, self._dialect, has_version=has_version)
         except ModuleSourceError as error:
             detail = f"The value of {call.written} is none." if call.written else error.detail
-            self._note(file, call.source_at, error.summary, detail)
+            self.problems.append(ConfigurationProblem.at(file, call.source_at, error.summary, detail))
             return None
         if call.version_fault or not _is_constraint(call.version):
             detail = "This string does not use correct version constraint syntax."
-            self._note(file, call.version_at, call.version_fault or "Invalid version constraint", detail)
+            self.problems.append(
+                ConfigurationProblem.at(
+                    file, call.version_at, call.version_fault or "Invalid version constraint", detail
+                )
+            )
             return None
         return source
 
@@ -241,7 +254,7 @@ class ModuleTree:
                 self.files.append(path)
                 self._records = read_manifest(data, self._dialect)
         except (ConfigurationError, ManifestError) as error:
-            self._note(path, None, "Failed to read module manifest", str(error))
+            self.problems.append(ConfigurationProblem.at(path, None, "Failed to read module manifest", str(error)))
         return self._records
 
 
@@ -253,3 +266,53 @@ def _is_constraint(text: str | None) -> bool:
     except ValueError:
         return False
     return True
+
+
+_NAME = "failed to read module manifest"
+
+
+class ManifestError(ValueError):
+    """The list cannot be used; str() says why."""
+
+
+class ModuleRecord(Struct, frozen=True):
+    """A fetched module.
+
+    Attributes:
+        source: In normal form.
+        version: "" where the module has none.
+        folder: Relative to the root module, as written.
+    """
+
+    source: str
+    version: str
+    folder: str
+
+
+def read_manifest(data: bytes, dialect: Dialect) -> dict[str, ModuleRecord]:
+    """Return the records by their key, which is the path of the call, `a.b`.
+
+    Raises:
+        ManifestError: It is no such list.
+    """
+    if not data:
+        return {}
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(f"{_NAME}: it is not JSON") from error
+    items = document.get("Modules") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(items, list | None):
+        raise ManifestError(f"{_NAME}: it is not a list of modules")
+    records: dict[str, ModuleRecord] = {}
+    for item in items or ():
+        values = [
+            item.get(name, "") if isinstance(item, dict) else None for name in ("Key", "Source", "Version", "Dir")
+        ]
+        key, source, version, folder = (value if isinstance(value, str) else None for value in values)
+        if key is None or source is None or version is None or folder is None:
+            raise ManifestError(f"{_NAME}: it has an invalid record")
+        if key in records:
+            raise ManifestError(f'{_NAME}: it has two records for "{key}"')
+        records[key] = ModuleRecord(normal_source(source, dialect) if key else source, version, folder)
+    return records

@@ -54,7 +54,7 @@ _NAME_IN_MIRROR = re.compile(r"terraform-provider-.*|[a-z0-9]+_[a-z0-9]+", re.IG
 
 
 def packages_folder(path: str) -> str | None:
-    """Return the folder in which the tools, run there, take what a path holds for packages of their own; None for none.
+    """Return the folder in which the tools, run there, take what a path holds for packages of their own, or None.
 
     They do so at and below `.terraform`, and at and below `terraform.d/plugins`; a link or a submodule may stand for
     either, or for `terraform.d`. A provisioner's program they run from the folder itself. Names are compared as the

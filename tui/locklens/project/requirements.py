@@ -16,17 +16,13 @@ from locklens.project.configuration import (
     Configuration,
     ConfigurationProblem,
     Contributor,
-    MissingModule,
     Requirement,
     StateReading,
 )
-from locklens.project.contributors import LocalNames, contributions
-from locklens.project.files import generator_among
-from locklens.project.merging import Hidden, MergeNote
-from locklens.project.modules import ModuleReader
+from locklens.project.contributors import DEFAULT_FOLDER, LocalNames, Tests, contributions, read_tests
+from locklens.project.modules import ModuleReader, generator_among
 from locklens.project.moduletree import ModuleTree
 from locklens.project.state import TerraformState, read_other_states, read_state
-from locklens.project.testfiles import DEFAULT_FOLDER, Tests, read_tests
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -134,21 +130,14 @@ def _of_modules(
             required, found = contributions(node.module, node.key, dialect)
             known[which] = required
             if node.is_first:
-                problems += map(_problem, node.module.findings)
+                problems += node.module.problems
                 problems += found
         if len(requirements) + len(required) > MAX_REQUIREMENTS:
             detail = f"More than {MAX_REQUIREMENTS} requirements of one root are not looked at."
-            problems.append(ConfigurationProblem(node.module.files[0], None, None, _TOO_MANY, detail, is_error=True))
+            problems.append(ConfigurationProblem.at(node.module.files[0], None, _TOO_MANY, detail))
             break
         requirements += (one if one.module == node.key else replace(one, module=node.key) for one in required)
     return requirements, problems
-
-
-def _problem(finding: MergeNote) -> ConfigurationProblem:
-    note = finding.note
-    return ConfigurationProblem(
-        finding.file, note.line or None, note.column or None, note.summary, note.detail, note.is_error
-    )
 
 
 def _builtin_problems(requirements: Iterable[Requirement], dialect: Dialect) -> Iterable[ConfigurationProblem]:
@@ -180,16 +169,3 @@ def _of_state(state: TerraformState) -> Iterable[Requirement]:
             subject=use.subject,
             overrides=None,
         )
-
-
-__all__ = [
-    "Configuration",
-    "ConfigurationProblem",
-    "Contributor",
-    "Hidden",
-    "MissingModule",
-    "ModuleReader",
-    "Requirement",
-    "StateReading",
-    "read_configuration",
-]

@@ -1,13 +1,17 @@
 """The providers that the state still needs: they remain required although the configuration no longer names them.
 
-Only a local state is read. A backend elsewhere is a thing that cannot be told from here.
+Only a local state is read: what a backend elsewhere has is unknown here. JSON is read as the tools read it into their
+structures, by Go's encoding/json, leniently where Python's reader is strict: invalid bytes become U+FFFD, numbers have
+any length, and names of fields match in any case. Where a name stands twice, Go puts both values together element by
+element; nothing writes such a file, and it is an error here.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Never
 
 from msgspec import Struct
 
@@ -15,15 +19,14 @@ from locklens import hcl
 from locklens.dialect import AddressError
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import StateReading
-from locklens.project.gojson import JsonObject, read_json
 from locklens.project.tree import folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.project.declared import Backend
+    from locklens.project.configuration import Backend
     from locklens.project.tree import Tree
 
 _STEP = r"(?:[^\W\d][\w-]*)"
@@ -48,7 +51,7 @@ class StateUse(Struct, frozen=True):
     Attributes:
         address: Whose.
         subject: The first resource that needs it, and how many more.
-        line: Of that resource's provider, 1 where it was not found.
+        line: Line of that resource's provider; 1 if it was not found.
     """
 
     address: ProviderAddress
@@ -96,7 +99,7 @@ def read_state(
 
     Args:
         tree: The side under review, whose state counts where it has one.
-        worktree: Where git-ignored files are; None where there is no such place.
+        worktree: Where git-ignored files are; None if there is no such place.
         root: The root module's folder.
         backend: What the configuration says, None for nothing.
         dialect: The tool.
@@ -161,7 +164,7 @@ def read_other_states(
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:
-    """Return the folder in which the tools keep what they fetched; None where it is outside of the tree."""
+    """Return the folder in which the tools keep what they fetched; None if it is outside of the tree."""
     return worktree.join(root, environ.get("TF_DATA_DIR") or ".terraform")
 
 
@@ -192,7 +195,7 @@ def _state_path(worktree: Tree, root: str, backend: Backend | None, environ: Map
 
 
 def _pointed_backend(data: bytes | None) -> str:
-    """The backend that the folder was initialised with; "" for none or a plain local one."""
+    """The backend that the folder was initialised with; "" without one, or for a plain local one."""
     if not data:
         return ""
     try:
@@ -339,3 +342,62 @@ def _lines(data: bytes) -> dict[str, int]:
             continue
         lines.setdefault(text, line)
     return lines
+
+
+_EXACT_DIGITS = 18
+"""Of more digits a number is a float: no field that is read here has as many, and Python refuses thousands of them."""
+
+
+class JsonObject(tuple[tuple[str, object], ...]):
+    """The members of an object in the file's order."""
+
+    __slots__ = ()
+
+    def fields(self, names: Container[str]) -> dict[str, object]:
+        """Return the members that Go takes for fields of some names, which are lower case; null ones are left out.
+
+        Raises:
+            ValueError: Two members stand for one field.
+        """
+        known = [(name, value) for key, value in self if (name := _folded(key)) in names]
+        twice = [name for name, count in Counter(name for name, _ in known).items() if count > 1]
+        if twice:
+            raise ValueError(f'"{twice[0]}" stands there twice')
+        return {name: value for name, value in known if value is not None}
+
+
+def read_json(data: bytes) -> object:
+    """Return the value of a document: a JsonObject, list, str, int, float, bool or None.
+
+    Raises:
+        ValueError: It is no JSON, or is nested deeper than is read here; the tools read up to 10,000 levels.
+    """
+    try:
+        # A document is UTF-8 for Go, and a mark of the byte order is an error.
+        return json.loads(
+            data.decode("utf-8", "replace"),
+            object_pairs_hook=_object,
+            parse_int=_number,
+            parse_constant=_no_constant,
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(f"no JSON: line {error.lineno}, column {error.colno}") from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _object(members: Iterable[tuple[str, object]]) -> JsonObject:
+    return JsonObject(members)
+
+
+def _number(text: str) -> int | float:
+    return int(text) if len(text) <= _EXACT_DIGITS else float(text)
+
+
+def _no_constant(name: str) -> Never:
+    raise ValueError(f"no JSON: {name}")
+
+
+def _folded(key: str) -> str:
+    """Return a key as it compares with a field's name; the letters U+017F and U+212A are s and k for Go as well."""
+    return key.replace("\u017f", "s").lower()

@@ -15,16 +15,15 @@ from msgspec.structs import replace
 
 from locklens import hcl
 from locklens.errors import ConfigurationError
-from locklens.project.declared import Note
-from locklens.project.files import is_json, is_override
-from locklens.project.merging import MergeNote
+from locklens.project.configuration import ConfigurationProblem
+from locklens.project.modules import is_json, is_override
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.dialect import Dialect
-    from locklens.project.declared import Backend, ModuleCall
-    from locklens.project.merging import Module
+    from locklens.project.configuration import Backend, ModuleCall
+    from locklens.project.modules import Module
     from locklens.project.tree import Tree
 
 COMPUTED = "Variables not allowed"
@@ -51,19 +50,19 @@ class _Given(Struct, frozen=True):
         values: The later ones count; None for one that cannot be told. None instead of all where the command line or
             a file may give any.
         files: Paths of the files.
-        findings: What keeps a file from being read.
+        problems: What keeps a file from being read.
     """
 
     values: Mapping[str, str | None] | None
     files: tuple[str, ...] = ()
-    findings: tuple[MergeNote, ...] = ()
+    problems: tuple[ConfigurationProblem, ...] = ()
 
 
 def with_known_values(module: Module, tree: Tree, dialect: Dialect, environ: Mapping[str, str] | None) -> Module:
     """Return a module with the sources, versions and path of the state that can be told.
 
     Of a root module where something is computed, the files of values are read, and what is wrong with them is among
-    the findings.
+    the problems.
 
     Args:
         module: As it was read.
@@ -80,8 +79,8 @@ def with_known_values(module: Module, tree: Tree, dialect: Dialect, environ: Map
         return module
     given = _given(module, tree, environ) if environ is not None else _Given(None)
     # For Terraform, whatever stays computed is an error already.
-    findings = given.findings if dialect.name == "opentofu" else ()
-    module = replace(module, value_files=given.files, findings=(*module.findings, *findings))
+    problems = given.problems if dialect.name == "opentofu" else ()
+    module = replace(module, value_files=given.files, problems=(*module.problems, *problems))
     if any(is_override(path.rpartition("/")[2], dialect) for path in module.files):
         return module
     try:
@@ -139,7 +138,7 @@ def _known(
 
     Args:
         files: The module's.
-        given: Values that take the place of defaults, None for one that cannot be told; None where no variable's can.
+        given: Values that take the place of defaults, None for an unknown one; None instead of all if none is known.
         dialect: The tool.
     """
     files, has_variables, values = tuple(files), given is not None, given or {}
@@ -189,20 +188,20 @@ def _given(module: Module, tree: Tree, environ: Mapping[str, str]) -> _Given:
         paths = _value_files(module.folder, tree)
     except ConfigurationError:
         return _Given(None)  # Reading the module reports the reason.
-    findings: list[MergeNote] = []
+    problems: list[ConfigurationProblem] = []
     for path in paths:
         try:
             data = tree.read(path)
         except ConfigurationError as error:
-            findings.append(MergeNote(path, Note(0, 0, "Failed to read file", str(error))))
+            problems.append(ConfigurationProblem.at(path, None, "Failed to read file", str(error)))
             continue
         parsed = hcl.parse(data or b"", json=is_json(path), wanted=hcl.Wanted(None))
-        findings += (MergeNote(path, Note(at.line, at.column, at.summary, at.detail)) for at in parsed.problems)
+        problems += (ConfigurationProblem.at(path, at, at.summary, at.detail) for at in parsed.problems)
         if parsed.body is not None:
             found |= {name: _given_text(each, path) for name, each in parsed.body.attributes.items()}
     has_any = any("-var" in text for name, text in environ.items() if name.startswith("TF_CLI_ARGS"))
     # An argument that is broken has no value, and which one it is remains open.
-    return _Given(None if findings or has_any else found, tuple(paths), tuple(findings))
+    return _Given(None if problems or has_any else found, tuple(paths), tuple(problems))
 
 
 def _given_text(attribute: hcl.Attribute, path: str) -> str | None:

@@ -269,7 +269,7 @@ class _Calls:
 
 def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
     """Return the folders of the local modules that a folder's files may call, `_UNREAD` where a file is not read."""
-    from locklens.project.local_sources import local_sources
+    from locklens.project.module_sources import local_sources
 
     prefix = f"{folder}/" if folder else ""
     try:

@@ -26,10 +26,10 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 """No larger file is read: lock files and configurations have kilobytes."""
 
 MAX_LINKS = 40
-"""Symbolic links that are followed for one path, as Linux has it."""
+"""Symbolic links that are followed for one path, as in Linux."""
 
 MAX_LINK_BYTES = 4096
-"""No longer link is followed, as Linux has it."""
+"""No longer link is followed, as in Linux."""
 
 MAX_PATH_BYTES = 4096
 """No longer path is looked at: no system opens one, so that git cannot check it out either."""
@@ -49,8 +49,8 @@ class TooManyStepsError(RepositoryError):
         super().__init__(words, hint="git ls-tree -r REVISION shows links with the mode 120000")
 
 
-class _LeadsOutError(Exception):
-    """A link leads out of a folder."""
+class LeadsOutError(Exception):
+    """A link leads out of a tree, or out of a folder on disk."""
 
 
 class EntryKind(StrEnum):
@@ -77,7 +77,7 @@ class Tree(Protocol):
     """
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's bytes, None where there is no such file; links to files are followed.
+        """Return a file's bytes, or None if there is no such file; links to files are followed.
 
         Raises:
             LockLensError: There is such a file and it cannot be read.
@@ -97,7 +97,7 @@ class Tree(Protocol):
         """True if the path is, or is behind, a link that leads out of the repository."""
 
     def join(self, folder: str, path: str) -> str | None:
-        """Return what a path relative to a folder is called in this tree; None where it leads out of the tree."""
+        """Return what a path relative to a folder is called in this tree; None if it leads out of the tree."""
 
 
 def join_below(folder: str, path: str) -> str | None:
@@ -106,7 +106,7 @@ def join_below(folder: str, path: str) -> str | None:
 
 
 def normalise(path: str) -> str | None:
-    """Return the path without `.`, `..` and empty parts; None where it leads out of the top or is absolute."""
+    """Return the path without `.`, `..` and empty parts; None if it leads out of the top or is absolute."""
     if path.startswith("/") or "\0" in path:
         return None
     parts: list[str] = []
@@ -235,7 +235,7 @@ class WorkTree:
         self._steps = 0
 
     def read(self, path: str) -> bytes | None:
-        """Return a regular file's bytes, None where there is none.
+        """Return a regular file's bytes, or None if there is no such file.
 
         Raises:
             ConfigurationError: It cannot be read, has more than MAX_FILE_BYTES, is a device or pipe, or is behind a
@@ -326,7 +326,7 @@ class WorkTree:
             return None
         try:
             found = self._walked(self._top, path.replace("/", os.sep))
-        except _LeadsOutError:
+        except LeadsOutError:
             found = None
         try:
             target = os.readlink(place)  # noqa: PTH115
@@ -374,7 +374,7 @@ class WorkTree:
         """
         try:
             self._walked(top, path)
-        except _LeadsOutError:
+        except LeadsOutError:
             return True
         return False
 
@@ -384,7 +384,7 @@ class WorkTree:
         Links are read and never followed by the system: what an absolute link leads to may differ between processes.
 
         Raises:
-            _LeadsOutError: It leads out of the folder, or into git's own folder in it.
+            LeadsOutError: It leads out of the folder, or into git's own folder in it.
             RepositoryError: The links of this tree take more than MAX_STEPS.
         """
         todo = path.split(os.sep)[::-1]  # noqa: PTH206
@@ -396,11 +396,11 @@ class WorkTree:
                 continue
             if part == "..":
                 if len(done) == 1:
-                    raise _LeadsOutError
+                    raise LeadsOutError
                 done.pop()
                 continue
             if part.lower() == ".git":
-                raise _LeadsOutError
+                raise LeadsOutError
             if not done[-1]:
                 done.append("")
                 continue
@@ -419,7 +419,7 @@ class WorkTree:
             if links > MAX_LINKS:
                 return None  # it is no file for anyone
             if os.path.isabs(target):  # noqa: PTH117
-                raise _LeadsOutError
+                raise LeadsOutError
             todo.extend(target.split(os.sep)[::-1])  # noqa: PTH206
         return done[-1]
 
@@ -434,7 +434,7 @@ class WorkTree:
             return EntryKind.BROKEN
 
     def _repository_of(self, place: str) -> str | None:  # noqa: ARG002
-        """Return the top of the repository that a path is in, None where it is in none."""
+        """Return the top of the repository that a path is in, or None."""
         return self._top
 
 

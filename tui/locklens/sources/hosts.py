@@ -25,7 +25,7 @@ from locklens.addresses import display_host, normalise_host, spelt_host
 from locklens.dialect import DIALECTS
 from locklens.errors import SourceError, UnavailableError
 from locklens.programs import safe_environment
-from locklens.project.tokens import Token
+from locklens.project.cliconfig import Token
 from locklens.sources import documents
 from locklens.sources.http.values import status_words
 from locklens.sources.urls import has_userinfo, origin, resolve

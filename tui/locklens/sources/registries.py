@@ -16,10 +16,9 @@ from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.errors import NotFoundError, PlatformNotSupportedError, ProviderNotFoundError, UnavailableError
-from locklens.project.cliconfig import read_cli_config
+from locklens.project.cliconfig import netrc_tokens, read_cli_config
 from locklens.project.clifiles import find_helper, implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
-from locklens.project.netrcfile import netrc_tokens
 from locklens.sources.hosts import Access, Credentials, Discovery, Helper, NotAsked, asked_hosts
 from locklens.sources.http import Kinds
 from locklens.sources.http.client import Client

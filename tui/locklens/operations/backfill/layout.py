@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.project.walking import TooManyFoldersError, walk
+from locklens.project.folders import TooManyFoldersError, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

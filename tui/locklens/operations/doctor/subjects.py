@@ -17,7 +17,7 @@ from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import within
 from locklens.operations.root_modules import RootReader, folders_with_locks, lock_path, no_root, read_lock
 from locklens.project.git import Repository
-from locklens.project.sparsetree import SparseWorkTree
+from locklens.project.gittree import SparseWorkTree
 from locklens.project.tree import WorkTree, folder_of
 from locklens.versions.constraints import Constraints
 

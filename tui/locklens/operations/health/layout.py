@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import path_below_top, within
+from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.package_places import packages_by_folder
 from locklens.project.roots import LOCK_FILE, MAX_ROOTS
 from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
-from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.rules.health import Absence
 from locklens.text import reason_of
 
@@ -87,7 +87,7 @@ def find_layout(folder: Path, only: Sequence[str] = ()) -> Layout:
 
 
 def _of_repository(repository: Repository, folder: Path) -> Layout:
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import SparseWorkTree
 
     tree = SparseWorkTree(repository)
     below = within(repository, folder, ".")

@@ -14,7 +14,7 @@ from locklens.operations.review.unlocked import evidence_of_root, evidence_of_un
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.content_ids import content_ids
-from locklens.project.files import configuration_files, generator_among
+from locklens.project.modules import configuration_files, generator_among
 from locklens.project.roots import RootEvidence
 from locklens.project.touched_roots import is_module_file
 from locklens.review.context import RootContext, Unread
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.operations.health.layout import Layout
     from locklens.policy import Policy
-    from locklens.project.merging import Module
+    from locklens.project.modules import Module
     from locklens.project.tree import Tree
     from locklens.review.model import Finding
     from locklens.versions import Constraints
@@ -161,7 +161,7 @@ class _RootsReader:
         module, tree = self._module(folder), self._layout.tree
         if evidence_of_root(module, is_generated=self._layout.is_generated) is not None:
             return True
-        entries = tree.list(folder) if any(finding.note.is_error for finding in module.findings) else ()
+        entries = tree.list(folder) if any(problem.is_error for problem in module.problems) else ()
         paths = (f"{folder}/{entry.name}".lstrip("/") for entry in entries if is_module_file(entry.name))
         return evidence_of_unread(module, tree, paths) is RootEvidence.BACKEND
 

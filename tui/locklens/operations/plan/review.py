@@ -95,8 +95,7 @@ def review_plan(
 
 def _comparison(plan: Plan) -> Comparison:
     from locklens.project.git import Repository
-    from locklens.project.gittree import IndexTree
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import IndexTree, SparseWorkTree
 
     proposal = plan.proposal
     try:

@@ -16,7 +16,7 @@ from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
-from locklens.project.files import configuration_files, generator_among
+from locklens.project.modules import configuration_files, generator_among
 from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview, Severity
 from locklens.review.rules.judge import judge
 from locklens.text import counted

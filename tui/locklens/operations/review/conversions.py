@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.project.gittree import ListedTree
-from locklens.project.sparsetree import SparseWorkTree
+from locklens.project.gittree import ListedTree, SparseWorkTree
 from locklens.review.context import Conversion
 
 if TYPE_CHECKING:

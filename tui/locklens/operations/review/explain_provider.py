@@ -284,7 +284,7 @@ def _explained(root: Root, address: ProviderAddress, answer: _Answer, policy: Po
 
 def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
     from locklens.project.git import Repository
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import SparseWorkTree
 
     try:
         repository = Repository.discover(request.folder)

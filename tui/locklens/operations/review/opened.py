@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Comparison
     from locklens.operations.review.events import ReviewEvent
     from locklens.operations.review.request import ReviewRequest
-    from locklens.project.watch import FileWatch
+    from locklens.project.folders import FileWatch
     from locklens.review.model import Review
 
 

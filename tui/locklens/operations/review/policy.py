@@ -200,7 +200,7 @@ def policy_at(folder: Path) -> EffectivePolicy:
     """
     from locklens.errors import NoRepositoryError
     from locklens.project.git import Repository
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import SparseWorkTree
     from locklens.project.tree import FileSystem
 
     try:

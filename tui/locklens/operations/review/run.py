@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from locklens.operations.review.events import ReviewEvent
     from locklens.operations.review.request import ReviewRequest
     from locklens.policy import Policy
+    from locklens.project.folders import FileWatch
     from locklens.project.roots import RootPair
     from locklens.project.tree import Tree
-    from locklens.project.watch import FileWatch
     from locklens.review.context import Unreviewed
     from locklens.review.model import Change, Finding
     from locklens.review.rules.agreement import BaseEntries, LockedPackages
@@ -144,7 +144,7 @@ def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWa
         review: The review; of two files, its configuration files are watched too.
         since_ns: The time before the comparison was opened, as `time.time_ns` has it.
     """
-    from locklens.project.watch import FileWatch
+    from locklens.project.folders import FileWatch
 
     top, head = comparison.top, comparison.head
     if head.kind == "index" and comparison.repository is not None:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from locklens.project.git import Repository
-    from locklens.project.gitoutput import PathChange
-    from locklens.project.merging import Module
+    from locklens.project.git.listings import PathChange
+    from locklens.project.modules import Module
     from locklens.project.tree import Tree
 
 _PERHAPS = re.compile(rb"\b(?:backend|cloud|provider)\b")
@@ -101,7 +101,7 @@ def unlocked_roots(
 
 def evidence_of_unread(module: Module, tree: Tree, paths: Iterable[str]) -> RootEvidence | None:
     """Return the evidence that the words of a module's files give, where an error keeps it from being read."""
-    if not any(finding.note.is_error for finding in module.findings):
+    if not any(problem.is_error for problem in module.problems):
         return None
     has_backend = any(_may_have(_BACKEND, tree, path) for path in paths)
     return RootEvidence.BACKEND if has_backend else RootEvidence.PROVIDER

@@ -9,13 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED
-from locklens.project.gittree import ListedTree
+from locklens.project.folders import TooManyFoldersError, walk
+from locklens.project.gittree import ListedTree, SparseWorkTree
 from locklens.project.package_places import links_of
 from locklens.project.roots import LOCK_FILE, RootPair
-from locklens.project.sparsetree import SparseWorkTree
 from locklens.project.touched_roots import may_reach
 from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
-from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.context import Unread, Unreviewed
 from locklens.text import counted, identity_of
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Comparison
     from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
-    from locklens.project.gitoutput import SubmoduleChange
+    from locklens.project.git.listings import SubmoduleChange
     from locklens.project.tree import Tree
 
 _MAX_FOLDERS = 10_000

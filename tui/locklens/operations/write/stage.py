@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockFile
     from locklens.operations.plan.model import Plan
-    from locklens.project.gitindex import GitIndex, IndexedFile
+    from locklens.project.git.index import GitIndex, IndexedFile
     from locklens.project.tree import WorkTree
     from locklens.review.model import Change, Review
 
@@ -156,7 +156,7 @@ def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -
         RepositoryError: Git failed.
     """
     from locklens.project.git import Repository, UncommittedSide
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import SparseWorkTree
 
     with Repository.discover(intent.top) as repository:
         staging = _Staging(repository.index, SparseWorkTree(repository), on_root)

@@ -492,8 +492,8 @@ _ALL = (
         "configuration file, a file of values or a state on checkout. It is a warning if the old side has the same "
         "attribute; of files on disk, which are judged as they are, only a new attribute is a finding. Or the change "
         "adds or modifies a file that some disks take for another one that git or the tools read, such as "
-        ".Terraform.lock.hcl, Terraform.tfvars, Modules/net/x.tf beside modules/net, or state/x.tfstate where a backend "
-        "names State/x.tfstate.",
+        ".Terraform.lock.hcl, Terraform.tfvars, Modules/net/x.tf beside modules/net, or state/x.tfstate where a "
+        "backend names State/x.tfstate.",
         "The review judges the committed bytes, or those on disk here, and the tools read what a checkout has on disk: "
         "its hashes may differ.",
         "Run `git check-attr working-tree-encoding filter ident FILE`, and review the work tree after a checkout.",

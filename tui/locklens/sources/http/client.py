@@ -17,7 +17,7 @@ from locklens.storage.cache import RememberedAnswer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.project.tokens import Token
+    from locklens.project.cliconfig import Token
     from locklens.sources.http.sending import Sender
     from locklens.sources.http.values import RequestKind, Transfer
     from locklens.storage.cache import Cache

@@ -44,7 +44,7 @@ from locklens.sources.urls import host_name, host_of, origin, url_for_log
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.project.tokens import Token
+    from locklens.project.cliconfig import Token
     from locklens.sources.urls import UrlOrigin
 
 MAX_DOWNLOAD_BYTES = 4 * 1024**3

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from locklens.project.gitrefs import Revision
+    from locklens.project.git.listings import Revision
 
 WORK_TREE, INDEX = "work tree", "index"
 _NAME_WIDTH = 28

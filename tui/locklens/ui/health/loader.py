@@ -13,7 +13,7 @@ from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import Progress
-from locklens.project.watch import FileWatch
+from locklens.project.folders import FileWatch
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.messages import ProgressMade, ReviewFailed
 from locklens.ui.shell.review_loader import ReviewLoader

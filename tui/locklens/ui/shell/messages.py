@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import Progress
     from locklens.operations.write.operation import Operation
-    from locklens.project.gitrefs import Revision
-    from locklens.project.watch import FileWatch
+    from locklens.project.folders import FileWatch
+    from locklens.project.git.listings import Revision
     from locklens.review.model import Review, RootReview
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.views import View

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import ReviewEvent
-    from locklens.project.watch import FileWatch
+    from locklens.project.folders import FileWatch
     from locklens.review.model import Review, RootReview
     from locklens.ui.shell.marks import MarkKeeper
 

@@ -1,6 +1,6 @@
 """A git repository, read through the `git` command: revisions, listings, contents, and what changed between two sides.
 
-`locklens.project.gitprocess` starts git, `locklens.project.gitindex` stages, `locklens.project.gitfetch` fetches the
+`locklens.project.git.process` starts git, `locklens.project.git.index` stages, `locklens.project.git.fetch` fetches the
 head of a pull request. Nothing else is fetched, nothing is written here, no file is checked out. A review needs a
 handful of processes however many files there are: one for each listing or comparison, and one long-lived
 `git cat-file --batch` for names and contents.
@@ -16,34 +16,32 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError, UnreadableObjectError
-from locklens.project.gitcommits import moment_of, read_blame, read_commit
-from locklens.project.gitdiscovery import discover
-from locklens.project.githidden import hidden, is_left_out, unhidden
-from locklens.project.gitnames import require_no_fetched_tag, require_unambiguous
-from locklens.project.gitobjects import FoundObject, ObjectReader
-from locklens.project.gitoutput import (
+from locklens.project.git.listings import (
     differences,
+    is_left_out,
     parse_index,
     parse_raw,
     parse_tree,
+    require_no_fetched_tag,
+    require_unambiguous,
     submodule_changes,
     unlisted_folder,
     with_untracked,
 )
-from locklens.project.gitprocess import first_complaint
+from locklens.project.git.objects import FoundObject, ObjectReader, moment_of, read_blame, read_commit
+from locklens.project.git.process import first_complaint
 from locklens.project.tree import is_on_disk, name_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from locklens.project.gitcommits import BlamedLine, CommitFacts
-    from locklens.project.gitdiscovery import FoundRepository
-    from locklens.project.gitfetch import FetchedRequest
-    from locklens.project.gitindex import GitIndex
-    from locklens.project.gitoutput import PathChange, SubmoduleChange, TreeFile
-    from locklens.project.gitprocess import GitCommand
-    from locklens.project.gitrefs import Revision
+    from locklens.project.git.fetch import FetchedRequest
+    from locklens.project.git.index import GitIndex
+    from locklens.project.git.listings import PathChange, Revision, SubmoduleChange, TreeFile
+    from locklens.project.git.objects import BlamedLine, CommitFacts
+    from locklens.project.git.process import GitCommand
+    from locklens.project.git.setup import FoundRepository
 
 _HELD_BYTES = 128 * 1024 * 1024
 """Contents that are kept in memory for one repository."""
@@ -105,6 +103,8 @@ class Repository:
             NoRepositoryError: There is none, or no git.
             RepositoryError: Git is too old or cannot read it, or it is a folder of another repository.
         """
+        from locklens.project.git.setup import discover
+
         return cls(discover(folder))
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class Repository:
         Raises:
             RepositoryError: There is no work tree.
         """
-        from locklens.project.gitindex import GitIndex
+        from locklens.project.git.index import GitIndex
 
         self._require_work_tree()
         return GitIndex(self.top, self._command, object_format=self._object_format, unsafe_filters=self._unsafe_filters)
@@ -148,10 +148,10 @@ class Repository:
         return hashlib.new(self._object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
 
     def resolve_base(self, name: str) -> str:
-        """Return the full commit id of a base: as `resolve`, and a fetched tag is none by its name `FETCH_HEAD`.
+        """Return the full commit id of a base, like `resolve`, but refuse a fetched tag by its name `FETCH_HEAD`.
 
         Raises:
-            RepositoryError: As `resolve`, or it is a tag.
+            RepositoryError: There is no such commit, the name is ambiguous, or it is a fetched tag.
         """
         require_no_fetched_tag(self._command, name)
         return self.resolve(name)
@@ -160,7 +160,7 @@ class Repository:
         """Return the full commit id of a revision. The name cannot be taken for an option: it is no argument.
 
         Raises:
-            RepositoryError: There is no such commit, or the name is ambiguous; see `locklens.project.gitnames`.
+            RepositoryError: There is no such commit, or the name is ambiguous; see `locklens.project.git.listings`.
         """
         commit = self._commit(name)
         if commit is not None:
@@ -174,7 +174,7 @@ class Repository:
 
     @property
     def user_name(self) -> str:
-        """The name of the user as git's configuration has it; "" for none."""
+        """The name of the user in git's configuration; "" if unset."""
         status, output, _ = self._command.ask("config", "--get", "user.name")
         return output.decode("utf-8", "replace").strip() if status == 0 else ""
 
@@ -184,17 +184,17 @@ class Repository:
         Raises:
             RepositoryError: Git failed.
         """
-        from locklens.project.gitrefs import list_revisions
+        from locklens.project.git.listings import list_revisions
 
         return list_revisions(self._command, has_commits=self.has_commit("HEAD"))
 
     def fetch_request(self, number: int, remote: str, *, with_base: bool) -> FetchedRequest:
-        """Fetch the head of a pull or merge request; see `locklens.project.gitfetch`.
+        """Fetch the head of a pull or merge request; see `locklens.project.git.fetch`.
 
         Raises:
             RepositoryError: There is no such remote or request, or the remote cannot be reached.
         """
-        from locklens.project.gitfetch import fetch_request
+        from locklens.project.git.fetch import fetch_request
 
         return fetch_request(self._command, self._object_format, number, remote, with_base=with_base)
 
@@ -280,7 +280,7 @@ class Repository:
         return read_blame(self._command.answer("blame", *options, "--", path, given=data))
 
     def show(self, revision: str, path: str) -> bytes | None:
-        """Return a file of a revision without listing the revision; None where there is none. Links are not followed.
+        """Return a file of a revision without listing the revision, or None. Links are not followed.
 
         Raises:
             UnreadableObjectError: It, or a folder on the way to it, is missing from this clone or damaged.
@@ -305,7 +305,7 @@ class Repository:
         return any(not file.is_submodule for file in named.values())
 
     def _commit(self, name: str) -> str | None:
-        """Return the full id of a commit by any name of it, None where there is none.
+        """Return the full id of a commit by any name of it, or None.
 
         Raises:
             RepositoryError: The name is ambiguous, or git failed.
@@ -403,7 +403,7 @@ class Repository:
         return self._held[object_id]
 
     def prefetch(self, object_ids: Iterable[str]) -> None:
-        """Read many objects in one go; `blob` then answers from memory, and raise for unreadable ones."""
+        """Read many objects in one go; `blob` then reads them from memory, and raises for those that are unreadable."""
         wanted = [object_id for object_id in dict.fromkeys(object_ids) if object_id not in self._held]
         room = _HELD_BYTES - self._held_bytes
         if not wanted or room <= 0:
@@ -418,39 +418,30 @@ class Repository:
             self._held_bytes += len(data)
 
     def converted(self, files: Mapping[str, TreeFile], paths: Iterable[str]) -> dict[str, str]:
-        """Return which files of a listing git checks out with other bytes; see `locklens.project.gitattributes`.
+        """Return which files of a listing git checks out with other bytes; see `locklens.project.git.index`.
 
         Raises:
             RepositoryError: Git failed, or a file of attributes is missing from this clone.
         """
-        from locklens.project.gitattributes import ATTRIBUTES_FILE, converted, may_convert, spelled_states
+        from locklens.project.git.index import ATTRIBUTES_FILE, converted, spelled_states
 
         attributes = {path: file for path, file in files.items() if _has_name(path, ATTRIBUTES_FILE)}
         self.prefetch(file.object_id for file in attributes.values() if file.object_id)
-        texts = {path: self.blob(file.object_id) for path, file in attributes.items() if file.object_id}
-        if not any(map(may_convert, texts.values())):
-            return {}
-        spelled = set[tuple[str, str]]().union(*map(spelled_states, texts.values()))
-        return converted(self._command, attributes, paths, spelled)
+        spelled = spelled_states([self.blob(file.object_id) for file in attributes.values() if file.object_id])
+        return {} if spelled is None else converted(self._command, attributes, paths, spelled)
 
     def converted_on_disk(self, texts: Iterable[bytes], paths: Iterable[str]) -> dict[str, str]:
-        """Return the same by files of attributes on disk, which have these texts.
+        """Return the same by the files of attributes on disk, given their texts.
 
         Raises:
             RepositoryError: Git failed.
         """
-        from locklens.project.gitattributes import converted_on_disk, may_convert, spelled_states
+        from locklens.project.git.index import converted, spelled_states
 
-        naming = [text for text in texts if may_convert(text)]
-        if not naming:
-            return {}
-        return converted_on_disk(self._command, paths, set[tuple[str, str]]().union(*map(spelled_states, naming)))
+        spelled = spelled_states(texts)
+        return {} if spelled is None else converted(self._command, None, paths, spelled)
 
     # Comparison
-
-    def changed(self, base: str | UncommittedSide, head: str | UncommittedSide) -> tuple[PathChange, ...]:
-        """Return the paths of `compare`, without submodules."""
-        return self.compare(base, head)[0]
 
     def compare(
         self, base: str | UncommittedSide, head: str | UncommittedSide
@@ -458,8 +449,8 @@ class Repository:
         """Return the paths and the submodules that differ between two sides, each in the order of their bytes.
 
         Args:
-            base: A commit id or `Place.EMPTY`.
-            head: A commit id or a place. Untracked files that are not ignored belong to the work tree.
+            base: A commit id or `UncommittedSide.EMPTY`.
+            head: A commit id or a side without one. Untracked files that are not ignored belong to the work tree.
 
         Raises:
             RepositoryError: Git cannot compare them, there are too many files, or there is no work tree.
@@ -475,6 +466,8 @@ class Repository:
             arguments = ("diff-index", "--cached", "--ita-invisible-in-index", *_DIFF_OPTIONS, old, "--")
             found, submodules = self._compared(*arguments)
             return tuple(found.values()), submodules
+        from locklens.project.git.index import hidden, unhidden
+
         files = self._work_files()
         if folder := unlisted_folder(self._warning):
             words = f"the work tree is not read: git cannot open the folder {folder}, whose files may be packages"

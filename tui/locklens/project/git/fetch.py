@@ -19,12 +19,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import RepositoryError
-from locklens.project.gitprocess import first_complaint
+from locklens.project.git.process import first_complaint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.project.gitprocess import GitCommand
+    from locklens.project.git.process import GitCommand
 
 LAYOUTS = ("pull/{}/head", "merge-requests/{}/head")
 """Where hosts keep the heads of requests, below `refs/`: GitHub, Gitea and Forgejo; GitLab."""
@@ -80,8 +80,8 @@ def fetch_request(
 
     Args:
         command: Git in the clone.
-        object_format: Of the clone, such as "sha1".
-        number: Of the request.
+        object_format: The hash of the clone's objects, such as "sha1".
+        number: Number of the request.
         remote: Its name.
         with_base: True to fetch the default branch too.
 

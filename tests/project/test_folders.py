@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from locklens.project import watch
-from locklens.project.watch import FileWatch
+from locklens.project import folders
+from locklens.project.folders import FileWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +149,7 @@ def test_a_poll_takes_one_stat_for_each_folder_and_watched_file(
 
 
 def test_folders_beyond_the_bound_are_left_out(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "MAX_WATCHED_FOLDERS", 3)
+    monkeypatch.setattr(folders, "MAX_WATCHED_FOLDERS", 3)
     watched = FileWatch(top, [top / "modules/m/x.tf"])
     assert watched.is_partial
     put(top, "a/main.tf", "modules/m/x.tf", "modules/m/y.tf", text="22")

@@ -1,40 +1,53 @@
-"""Git's index, which the next commit is made of: what it has of a file, what `git add` would put there, and putting it.
+"""Git's index: what it has of files, staging, and questions that git answers with an index of its own.
 
-The work tree is never written. What git would do to a file on its way into the index (line ends, encodings, filters of
-the user's own) is found out with git itself, in a copy of the index and with a store for objects of its own.
+The work tree is never written. What `git add` would make of a file (line ends, encodings, filters of the user's own) is
+found out in a copy of the index, with a store for objects of its own.
+
+A copy also serves to look at files that git was told not to look at (`--assume-unchanged`, `--skip-worktree`): the
+tools read them. And an index of nothing but a tree's `.gitattributes` says which of its files git checks out with other
+bytes than those that are committed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RepositoryError, UnreadableObjectError
-from locklens.project.gitobjects import ObjectReader
-from locklens.project.gitprocess import first_complaint
+from locklens.project.git.listings import is_left_out
+from locklens.project.git.objects import ObjectReader
+from locklens.project.git.process import first_complaint
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from locklens.project.gitprocess import GitCommand
+    from locklens.project.git.listings import TreeFile
+    from locklens.project.git.process import GitCommand
 
 _REGULAR = ("100644", "100755")
 _AT_ONCE = 200
 """Paths for one run of git, so that no command line is too long."""
+
+_WHOLE = {"core.splitIndex": "false", "index.sparse": "false"}
+"""Settings with which git writes an index as one file, with all paths in it."""
 
 
 class IndexedFile(Struct, frozen=True):
     """The index entry of a file.
 
     Attributes:
-        data: Its bytes; None where it has none, also where git was only told that the file is to come.
+        data: Its bytes; None if it has no bytes, also where git only knows that the file is to come.
         mode: Git's, as six octal digits; "" where the index does not know the path.
         object_id: Of the bytes, "" where there are none or several.
         problem: Why it cannot be staged; None where it can.
@@ -50,9 +63,9 @@ class GitIndex:
     """The index of one work tree.
 
     Args:
-        top: Of the work tree.
+        top: Top of the work tree.
         command: Git there.
-        object_format: Such as "sha1".
+        object_format: The hash of its objects, such as "sha1".
         unsafe_filters: Names of filters whose programs the repository itself names: they are not run.
     """
 
@@ -92,9 +105,7 @@ class GitIndex:
         Raises:
             RepositoryError: Git failed, or refuses one of them.
         """
-        import tempfile
-
-        with tempfile.TemporaryDirectory(prefix="locklens-") as folder:
+        with TemporaryDirectory(prefix="locklens-") as folder:
             aside = self._aside(folder)
             found: dict[str, IndexedFile] = {}
             for portion in _portions(paths):
@@ -129,9 +140,8 @@ class GitIndex:
                 mode = now.mode or self._mode_on_disk(path)
                 answer = self._command.answer("hash-object", "-w", "--stdin", given=new)
                 object_id = answer.decode("ascii").strip()
-            records.append(f"{mode} {object_id}\t{path}\0")
-        given = "".join(records).encode("utf-8", "surrogateescape")
-        status, _, complaint = self._command.ask("update-index", "-z", "--index-info", given=given)
+            records.append(f"{mode} {object_id}\t{path}")
+        status, _, complaint = self._command.ask("update-index", "-z", "--index-info", given=_lines(records))
         if status != 0 and "index.lock': File exists" in complaint:
             hint = "try again when it has ended; where none is running, remove the index.lock that it left in .git"
             raise RepositoryError("another git process is using this repository", hint=hint)
@@ -151,7 +161,7 @@ class GitIndex:
     ) -> Iterator[tuple[str, str, str, str, str]]:
         """Yield tag, mode, object id, stage and path of every entry."""
         output = (command or self._command).answer("ls-files", "-s", "-v", "-z", "--full-name", "--", *paths)
-        for record in output.decode("utf-8", "surrogateescape").split("\0"):
+        for record in _fields(output):
             words, tab, path = record.partition("\t")
             if tab and path in paths:
                 tag, mode, object_id, stage = words.split(" ")
@@ -182,7 +192,7 @@ class GitIndex:
         for portion in _portions(new):
             options = ("--others", "--ignored", "--exclude-standard", "-z", "--full-name")
             output = self._command.answer("ls-files", *options, "--", *portion, by_patterns=True)
-            for path in output.decode("utf-8", "surrogateescape").split("\0"):
+            for path in _fields(output):
                 if path in portion:
                     name = shlex.quote(path)
                     hint = f"git check-ignore -v -- {name} shows the reason; git add -f -- {name} stages it anyway"
@@ -193,7 +203,7 @@ class GitIndex:
     def _filtered(self, paths: Sequence[str]) -> Iterator[tuple[str, ConfigurationError]]:
         """Yield the files that a filter program which the repository itself names would have to go through."""
         output = self._command.answer("check-attr", "-z", "--stdin", "filter", given=_lines(paths), by_patterns=True)
-        fields = output.decode("utf-8", "surrogateescape").split("\0")
+        fields = _fields(output)
         for path, name in zip(fields[::3], fields[2::3], strict=False):
             if name in self._unsafe_filters:
                 words = f"it goes through the filter {name}, which this repository's own configuration names"
@@ -201,25 +211,16 @@ class GitIndex:
 
     def _aside(self, folder: str) -> GitCommand:
         """Return git with a copy of the index, and with new objects in a folder of its own."""
-        import shutil
-
         questions = ("--git-path", "index", "--git-path", "objects")
         answers = self._command.answer("rev-parse", *questions).decode("utf-8", "surrogateescape").split("\n")
         index, objects = (os.path.join(self._top, answer) for answer in answers[:2])  # noqa: PTH118
-        copy, own = os.path.join(folder, "index"), os.path.join(folder, "objects")  # noqa: PTH118
-        Path(own).mkdir()
-        try:
-            if os.path.exists(index):  # noqa: PTH110
-                # With its time: a file that is as young as the index may have changed since, and git compares it then.
-                shutil.copy2(index, copy)
-        except OSError as error:
-            raise RepositoryError(f"the index cannot be read: {reason_of(error)}") from error
-        environment = dict(self._command.environment)
-        others = [_quoted(objects), environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")]
-        environment["GIT_INDEX_FILE"] = copy
-        environment["GIT_OBJECT_DIRECTORY"] = own
-        environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(filter(None, others))
-        return replace(self._command, environment=environment)
+        own = Path(folder, "objects")
+        own.mkdir()
+        aside = _with_index(self._command, _copied(index, folder))
+        others = [_quoted(objects), aside.environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")]
+        aside.environment["GIT_OBJECT_DIRECTORY"] = os.fspath(own)
+        aside.environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(filter(None, others))
+        return aside
 
     @property
     def _empty_blob(self) -> str:
@@ -251,8 +252,35 @@ def _portions(paths: Sequence[str]) -> Iterator[Sequence[str]]:
         yield paths[start : start + _AT_ONCE]
 
 
-def _lines(paths: Sequence[str]) -> bytes:
-    return "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+def _lines(records: Iterable[str]) -> bytes:
+    """Return records as git reads them with `-z`."""
+    return "".join(f"{record}\0" for record in records).encode("utf-8", "surrogateescape")
+
+
+def _fields(output: bytes) -> list[str]:
+    """Return what git prints with `-z`, and one more at the end."""
+    return output.decode("utf-8", "surrogateescape").split("\0")
+
+
+def _with_index(command: GitCommand, index: str) -> GitCommand:
+    """Return git with another file for its index."""
+    return replace(command, environment={**command.environment, "GIT_INDEX_FILE": index})
+
+
+def _copied(index: str, folder: str) -> str:
+    """Copy an index, if there is one, into a folder, and return the place of the copy.
+
+    Raises:
+        RepositoryError: It cannot be read.
+    """
+    copy = os.path.join(folder, "index")  # noqa: PTH118
+    try:
+        # With its time: a file that is as young as the index may have changed since, and git compares it then.
+        if os.path.exists(index):  # noqa: PTH110
+            shutil.copy2(index, copy)
+    except OSError as error:
+        raise RepositoryError(f"the index cannot be read: {reason_of(error)}") from error
+    return copy
 
 
 def _quoted(path: str) -> str:
@@ -261,3 +289,121 @@ def _quoted(path: str) -> str:
         return path
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def hidden(files: Iterable[tuple[str, str]], top: Path) -> list[str]:
+    """Return the files whose state on disk git does not look at, though there is one.
+
+    Args:
+        files: Tag of `git ls-files -v`, and path.
+        top: Top of the work tree.
+    """
+    found: list[str] = []
+    folders: dict[str, bool] = {}
+    for tag, path in files:
+        if is_left_out(tag):
+            # A sparse checkout leaves out whole folders, of many files each.
+            folder = path.rpartition("/")[0]
+            if folder not in folders:
+                folders[folder] = os.path.isdir(os.path.join(top, folder))  # noqa: PTH112, PTH118
+            if folders[folder] and os.path.lexists(os.path.join(top, path)):  # noqa: PTH118
+                found.append(path)
+        elif tag.islower():
+            found.append(path)
+    return found
+
+
+@contextmanager
+def unhidden(command: GitCommand, index: Path, paths: Iterable[str]) -> Iterator[GitCommand]:
+    """Provide git with a copy of an index in which it looks at some files on disk.
+
+    Args:
+        command: Git in the repository.
+        index: The file of its index.
+        paths: The files.
+
+    Raises:
+        RepositoryError: Git failed, or the index cannot be read.
+    """
+    with TemporaryDirectory(prefix="locklens-") as folder:
+        aside = _with_index(command, _copied(os.fspath(index), folder))
+        for flag in ("--no-skip-worktree", "--no-assume-unchanged"):
+            aside.answer("update-index", "-z", flag, "--stdin", given=_lines(paths), settings=_WHOLE)
+        yield aside
+
+
+ATTRIBUTES_FILE = ".gitattributes"
+
+_CONVERTING = ("working-tree-encoding", "ident", "filter")
+"""Line ends (`text`, `eol`) are left out: for the tools both kinds are the same."""
+
+_STATES = "set", "unset", "unspecified"
+"""The output of `git check-attr` for an attribute without a value, and for a value that is spelled so."""
+
+_SPELLED_STATE = re.compile(
+    rb"(?<!\S)(" + "|".join(_CONVERTING).encode() + rb")=(" + "|".join(_STATES).encode() + rb")(?!\S)"
+)
+
+
+def spelled_states(texts: Iterable[bytes]) -> frozenset[tuple[str, str]] | None:
+    """Return the (attribute, value) pairs of files of attributes whose value is spelled like a state.
+
+    `filter=unset` names a filter that is called "unset". None if no attribute that changes bytes is in these files:
+    names of attributes are written without quotes.
+    """
+    texts = [text for text in texts if any(name.encode() in text for name in _CONVERTING)]
+    found = (_SPELLED_STATE.findall(text) for text in texts)
+    return frozenset((name.decode(), value.decode()) for each in found for name, value in each) if texts else None
+
+
+def converted(
+    command: GitCommand,
+    attributes: Mapping[str, TreeFile] | None,
+    paths: Iterable[str],
+    spelled: Collection[tuple[str, str]],
+) -> dict[str, str]:
+    """Return the attribute that has git change a file's bytes, such as `filter=lfs`, by path.
+
+    `ident` is named where it is set; it changes what has `$Id` in it.
+
+    Args:
+        command: Git in the repository.
+        attributes: A tree's files of attributes; None for those on disk, and those of the index where one is not there.
+        paths: The files.
+        spelled: The values that `spelled_states` finds. Which of both git means is unknown, and what it prints for such
+            a pair counts as the value.
+
+    Raises:
+        RepositoryError: Git failed.
+    """
+    if attributes is None:
+        return _conversions(command, paths, spelled)
+    entries = (f"{file.mode} {file.object_id}\t{path}" for path, file in attributes.items() if file.object_id)
+    with TemporaryDirectory(prefix="locklens-") as folder:
+        # `git check-attr` reads the files of a revision only since 2.40.
+        aside = _with_index(command, os.path.join(folder, "index"))  # noqa: PTH118
+        aside.answer("update-index", "-z", "--index-info", given=_lines(entries), settings=_WHOLE)
+        return _conversions(aside, paths, spelled, "--cached")
+
+
+def _conversions(
+    command: GitCommand, paths: Iterable[str], spelled: Collection[tuple[str, str]], *options: str
+) -> dict[str, str]:
+    question = ("check-attr", "-z", *options, "--stdin", *_CONVERTING)
+    fields = _fields(command.answer(*question, given=_lines(paths), by_patterns=True))
+    found: dict[str, list[str]] = {}
+    for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
+        found.setdefault(path, []).extend(_words(name, value, is_value=(name, value) in spelled))
+    return {path: ", ".join(words) for path, words in found.items() if words}
+
+
+def _words(name: str, value: str, *, is_value: bool) -> Iterator[str]:
+    if name == "ident":
+        is_on = value == "set"  # with any value it is off
+    else:
+        is_on = is_value or value not in (_STATES if name == "filter" else _STATES[1:])
+    if not is_on:
+        return
+    if name == "working-tree-encoding" and value.lower().replace("-", "") == "utf8":
+        return
+    yield name if name == "ident" else f"{name}={value}"

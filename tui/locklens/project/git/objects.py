@@ -1,21 +1,24 @@
-"""Git's objects, read through one long-lived `git cat-file --batch`."""
+"""Git's objects, read through one long-lived `git cat-file --batch`; what commits and `git blame` say, as values."""
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError, UnreadableObjectError
+from locklens.project.git.process import TIMEOUT, uninterrupted
 from locklens.project.tree import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterable
 
-    from locklens.project.gitprocess import GitCommand
+    from locklens.project.git.process import GitCommand
 
 _NAMES_AT_ONCE = 32
 """Names that are written before answers are read: were there more, git and locklens could wait for each other."""
@@ -92,8 +95,6 @@ class ObjectReader:
 
     def _read_portion(self, names: list[str], found: _Answers) -> bool:
         """Ask for a few names; False where git failed."""
-        from locklens.project.gitrun import TIMEOUT
-
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -124,8 +125,6 @@ class ObjectReader:
             return self._process
         import subprocess
         import weakref
-
-        from locklens.project.gitrun import uninterrupted
 
         self._stop()
         with uninterrupted():
@@ -187,3 +186,76 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             with contextlib.suppress(OSError):
                 stream.close()
     process.wait()
+
+
+_MOST_DIGITS = 12
+_LONGEST = 200
+"""Characters of a name or a subject: anyone can write any number into a commit."""
+
+
+class CommitFacts(Struct, frozen=True):
+    """The author's name without the address, and the first line of the message."""
+
+    author: str = ""
+    subject: str = ""
+    parents: int = 0
+
+
+def read_commit(data: bytes) -> CommitFacts:
+    """Return the facts of a commit object; what is missing or malformed is empty."""
+    head, _, message = data[:65_536].partition(b"\n\n")
+    lines = head.decode("utf-8", "replace").split("\n")
+    author = next((line.removeprefix("author ") for line in lines if line.startswith("author ")), "")
+    first = message.decode("utf-8", "replace").strip().partition("\n")[0]
+    parents = sum(line.startswith("parent ") for line in lines)
+    return CommitFacts(author.partition(" <")[0].strip()[:_LONGEST], first.strip()[:_LONGEST], parents)
+
+
+_BLAMED = re.compile(r"(?P<commit>[0-9a-f]{40,64}) \d{1,10} (?P<line>\d{1,10})(?: \d{1,10})?\Z")
+
+
+class BlamedLine(Struct, frozen=True):
+    """A line of a file and its commit.
+
+    Attributes:
+        line: From 1.
+        commit: Its full id; "" for a line that is not committed.
+        date: When it was committed, ISO 8601 in UTC.
+        is_boundary: True if git reads no parent of the commit: it has none, or the clone has none of them.
+    """
+
+    line: int
+    commit: str
+    date: str
+    is_boundary: bool
+
+
+def read_blame(output: bytes) -> tuple[BlamedLine, ...]:
+    """Return the lines of `git blame --porcelain`, which describes each commit once, at its first line."""
+    found: list[tuple[int, str]] = []
+    seconds: dict[str, int] = {}
+    boundaries: set[str] = set()
+    commit = ""
+    for text in output.decode("utf-8", "replace").split("\n"):
+        if text.startswith("\t"):
+            continue
+        if match := _BLAMED.match(text):
+            commit = match["commit"]
+            found.append((int(match["line"]), commit))
+        elif text.startswith("committer-time "):
+            number = text.removeprefix("committer-time ")
+            seconds[commit] = int(number) if number.isdecimal() and len(number) < _MOST_DIGITS else 0
+        elif text == "boundary":
+            boundaries.add(commit)
+    return tuple(
+        BlamedLine(line, commit if commit.strip("0") else "", moment_of(seconds.get(commit, 0)), commit in boundaries)
+        for line, commit in found
+    )
+
+
+def moment_of(seconds: int) -> str:
+    """Return a time of git, in seconds since the epoch, as ISO 8601 in UTC; "" where it is none."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, OSError, ValueError):
+        return ""  # The author of a commit can write any number into it.

@@ -1,0 +1,318 @@
+"""Git set up: the repository of a folder without the programs that it names itself, and locklens as git's merge driver.
+
+Git runs a merge driver and a textconv only if the user's own configuration names them: attributes alone, which a
+repository brings along, start nothing. Files that cannot be merged by block are merged by lines, as git does it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
+from locklens.project.git.process import GitCommand, find_git, first_complaint, git_environment, with_settings
+from locklens.storage.files import read_bounded, write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_GIT_FOLDER = ".git"
+"""No commit can hold a file or folder of this name: git refuses to make one and to check one out."""
+
+_USERS = frozenset({"system", "global", "command"})
+"""Scopes of configuration that are not the repository's."""
+
+_PROGRAMS = r"^(filter\..*\.(clean|smudge|process|required)|hook\..*\.(command|event))$"
+"""Settings with a name of the repository's choice in their key, which start programs in commands that are used here."""
+
+
+class FoundRepository(Struct, frozen=True):
+    """A repository.
+
+    Attributes:
+        top: Top of its work tree, or the folder that was asked for if it is bare.
+        is_bare: True if there is no work tree.
+        object_format: The hash of its objects, such as "sha1".
+        command: Git there, whatever else is above or below: neither other repositories nor own programs count.
+        unsafe_filters: Names of the filters whose programs the repository's own configuration names.
+    """
+
+    top: str
+    is_bare: bool
+    object_format: str
+    command: GitCommand
+    unsafe_filters: frozenset[str]
+
+
+def discover(folder: Path) -> FoundRepository:
+    """Find the repository that a folder is in, as git does (`GIT_DIR` counts).
+
+    Raises:
+        NoRepositoryError: There is none, or no git.
+        RepositoryError: Git is too old or cannot read it, or it is a folder of another repository.
+    """
+    executable = find_git()
+    place = os.path.abspath(folder)  # noqa: PTH100
+    if not os.path.isdir(place):  # noqa: PTH112
+        raise RepositoryError(f"{folder} is not a folder")
+    environment = git_environment(place)
+    command = GitCommand(executable, place, environment)
+    object_format, git_folder, top = _answers(command, folder)
+    if not environment.get("GIT_DIR"):
+        _require_no_pretence(os.path.realpath(place), git_folder)
+    pinned = environment | {"GIT_DIR": git_folder} | ({} if top is None else {"GIT_WORK_TREE": top})
+    command = GitCommand(executable, place if top is None else top, pinned)
+    programs = _own_programs(command)
+    return FoundRepository(
+        top=place if top is None else top,
+        is_bare=top is None,
+        object_format=object_format,
+        command=replace(command, environment=with_settings(pinned, programs)) if programs else command,
+        unsafe_filters=frozenset(
+            key.removeprefix("filter.").rpartition(".")[0] for key in programs if key.startswith("filter.")
+        ),
+    )
+
+
+def _answers(command: GitCommand, folder: Path) -> tuple[str, str, str | None]:
+    """Return the object format, the git directory, and the top of the work tree, or None."""
+    questions = ("--show-object-format", "--absolute-git-dir", "--show-toplevel")
+    status, output, complaint = command.ask("rev-parse", *questions)
+    lines = output.decode("utf-8", "surrogateescape").split("\n")
+    has_top = status == 0
+    if len(lines) < len(questions) or (not has_top and "must be run in a work tree" not in complaint):
+        raise _unusable(folder, complaint)
+    if len(lines) == len(questions) + has_top:
+        return lines[0], lines[1], lines[2] if has_top else None
+    # With a line break in a path, only an answer by itself can be told.
+    own = [command.answer("rev-parse", question) for question in questions[1 : 2 + has_top]]
+    paths = [answer.decode("utf-8", "surrogateescape").removesuffix("\n") for answer in own]
+    return lines[0], paths[0], paths[1] if has_top else None
+
+
+def _unusable(folder: Path, complaint: str) -> RepositoryError:
+    if "not a git repository" in complaint:
+        return NoRepositoryError(
+            f"{folder} is not inside a git repository",
+            hint="compare two files with --old FILE --new FILE, or name another folder with -C DIR",
+        )
+    dubious = "dubious ownership" in complaint
+    hint = "it belongs to another user: git reads it once its setting safe.directory names it" if dubious else ""
+    return RepositoryError(f"git cannot read the repository of {folder}: {first_complaint(complaint)}", hint=hint)
+
+
+def _require_no_pretence(place: str, git_folder: str) -> None:
+    """Refuse a git directory that may be made of files which another repository tracks.
+
+    Git takes any folder with `HEAD`, `objects` and `refs` for a repository of its own, also one that was checked out.
+    What lies in a folder `.git` cannot be tracked; a bare repository that is meant is no part of another's work tree.
+
+    Args:
+        place: The folder that was asked for, without links.
+        git_folder: The git directory that git found from there.
+
+    Raises:
+        RepositoryError: It is such a folder.
+    """
+    if git_folder not in _upwards(place):
+        return
+    above = (one for one in _upwards(os.path.dirname(git_folder)) if _has_git_folder(one))  # noqa: PTH120
+    outer = next(above, None)
+    below = "" if outer is None else git_folder[len(outer) :]
+    if outer is None or f"{os.sep}{_GIT_FOLDER}{os.sep}" in f"{os.sep}{below}{os.sep}":
+        return
+    raise RepositoryError(
+        f"{git_folder} looks like a git repository and is a folder of the one in {outer}: neither is read",
+        hint=f"work in another folder; where it is meant, set GIT_DIR={git_folder}",
+    )
+
+
+def _has_git_folder(folder: str) -> bool:
+    return os.path.lexists(os.path.join(folder, _GIT_FOLDER))  # noqa: PTH118
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while (above := os.path.dirname(folder)) != folder:  # noqa: PTH120
+        yield above
+        folder = above
+
+
+def _own_programs(command: GitCommand) -> dict[str, str]:
+    """Return settings that switch off the programs which the repository's own configuration names.
+
+    Comparing the work tree makes git run `filter.NAME.clean`, writing the index a hook. The user's own and the system's
+    (Git LFS) stay.
+
+    Raises:
+        RepositoryError: Git cannot say which there are.
+    """
+    status, output, complaint = command.ask("config", "-z", "--show-scope", "--name-only", "--get-regexp", _PROGRAMS)
+    if status == 1:
+        return {}
+    if status != 0:
+        raise RepositoryError(
+            f"git cannot say which programs the repository's configuration names: {first_complaint(complaint)}"
+        )
+    fields = output.decode("utf-8", "surrogateescape").split("\0")
+    keys = {key for scope, key in zip(fields[::2], fields[1::2], strict=False) if scope not in _USERS}
+    return dict(map(_switched_off, sorted(keys)))
+
+
+def _switched_off(key: str) -> tuple[str, str]:
+    name, _, variable = key.rpartition(".")
+    if key.startswith("hook."):
+        return f"{name}.enabled", "false"
+    return key, "false" if variable == "required" else ""
+
+
+ATTRIBUTES = ".terraform.lock.hcl merge=locklens diff=locklens"
+
+_SECTIONS = ("merge.locklens", "diff.locklens")
+# git is also started where `locklens` is not on PATH, or does not run: by an editor, after an upgrade. A driver that
+# only fails leaves our side without markers, and the next "git add" drops theirs; a failing textconv ends "git diff".
+_MERGE = "locklens merge --marker-size=%L --path=%P --ours-name=%X --theirs-name=%Y %O %A %B"
+_MERGE_OF_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
+_HAS_LOCKLENS = "command -v locklens >/dev/null"
+_SETTINGS = {
+    "merge.locklens.name": "locklens: lock files, block by block",
+    "merge.locklens.driver": (
+        f'if {_HAS_LOCKLENS}; then was=$(ls -i %A); {_MERGE} && exit; [ "$was" = "$(ls -i %A)" ] || exit 1; fi; '
+        f"{_MERGE_OF_LINES}"
+    ),
+    "diff.locklens.textconv": f'f() {{ {_HAS_LOCKLENS} && locklens textconv -- "$1" || cat -- "$1"; }}; f',
+}
+"""Both commands are run by a shell: git appends the file to the second, as an argument of the function. A result that
+locklens wrote is another file than before, also one that it leaves to a person; where it failed, it wrote none."""
+_MAX_ATTRIBUTES_BYTES = 1 << 20
+"""Of an attributes file that is edited: git itself reads at most 100 MiB, people write a few lines."""
+
+_NO_KEY, _NO_SECTION = 1, 128
+"""Exit statuses of `git config` for a key and a section that do not exist."""
+
+
+def set_up(folder: Path, *, private: bool = False, is_dry_run: bool = False) -> tuple[str, ...]:
+    """Make git use locklens for the lock files of a repository.
+
+    Args:
+        folder: In the repository.
+        private: Write the attributes into the repository's own folder, where they are not committed.
+        is_dry_run: Write nothing.
+
+    Returns:
+        A line for each change, in the order of writing; empty if everything is in place.
+
+    Raises:
+        RepositoryError: There is no repository, or git failed.
+        ConfigurationError: The attributes cannot be read or written.
+    """
+    found = discover(folder)
+    path = _attributes_file(found, private=private)
+    text = _read(path)
+    changes = []
+    for key, value in _SETTINGS.items():
+        if _setting(found, key) != value:
+            changes.append(f"git config --local {key} {value!r}")
+            if not is_dry_run:
+                found.command.answer("config", "--local", key, value)
+    if ATTRIBUTES not in text.splitlines():
+        changes.append(f"{path}: added {ATTRIBUTES}")
+        if not is_dry_run:
+            path.parent.mkdir(exist_ok=True)
+            write_atomically(path, f"{_ended(text)}{ATTRIBUTES}\n".encode("utf-8", "surrogateescape"))
+    return tuple(changes)
+
+
+def take_down(folder: Path, *, is_dry_run: bool = False) -> tuple[str, ...]:
+    """Remove all that `set_up` writes, from both places of attributes; other lines keep their bytes.
+
+    A file of attributes without any other line is removed: `set_up` made it, or it was empty.
+
+    Returns and raises as `set_up`.
+    """
+    found = discover(folder)
+    files = [(path, _read(path)) for path in (_attributes_file(found, private=private) for private in (False, True))]
+    changes = []
+    for section in _SECTIONS:
+        status, _, _ = found.command.ask("config", "--local", "--get-regexp", f"^{section.replace('.', '[.]')}[.]")
+        if status == 0:
+            changes.append(f"git config --local --remove-section {section}")
+            if not is_dry_run:
+                found.command.answer("config", "--local", "--remove-section", section)
+    for path, text in files:
+        kept = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") != ATTRIBUTES]
+        if len(kept) < len(text.splitlines()):
+            changes.append(f"{path}: removed {ATTRIBUTES}" if kept else f"{path}: removed, as nothing else is in it")
+            if is_dry_run:
+                continue
+            if kept:
+                write_atomically(path, "".join(kept).encode("utf-8", "surrogateescape"))
+            else:
+                _remove(path)
+    return tuple(changes)
+
+
+def _setting(found: FoundRepository, key: str) -> str | None:
+    status, output, _ = found.command.ask("config", "--local", "--get", key)
+    return None if status == _NO_KEY else output.decode("utf-8", "replace").rstrip("\n")
+
+
+def _attributes_file(found: FoundRepository, *, private: bool) -> Path:
+    from pathlib import Path
+
+    if not private:
+        return Path(found.top, ".gitattributes")
+    folder = found.command.answer("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").rstrip("\n")
+    return Path(found.top, folder, "info", "attributes")
+
+
+def _read(path: Path) -> str:
+    if path.is_symlink():
+        raise ConfigurationError("is a link, which is not edited", path=str(path), hint="add the line by hand")
+    return read_bounded(path, _MAX_ATTRIBUTES_BYTES, missing=b"").decode("utf-8", "surrogateescape")
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"cannot be removed: {error.strerror}", path=str(path)) from error
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+_MOST_CONFLICTS = 127
+"""`git merge-file` exits with the number of conflicts, at most this; above it stands a failure."""
+
+
+def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], marker_size: int) -> bytes:
+    """Merge three files as `git merge-file -p` does.
+
+    Args:
+        ours: Path of the side that receives.
+        base: Path of the common ancestor.
+        theirs: Path of the other side.
+        labels: Names of both sides behind the markers.
+        marker_size: Characters of a marker.
+
+    Returns:
+        The merged bytes, with or without conflicts.
+
+    Raises:
+        RepositoryError: Git is missing, or cannot merge such files.
+    """
+    command = GitCommand(find_git(), ".", git_environment("."))
+    mine, other = labels
+    status, output, complaint = command.ask(
+        *("merge-file", "-p", f"--marker-size={marker_size}", "-L", mine, "-L", "base", "-L", other),
+        *("--", ours, base, theirs),
+    )
+    if not 0 <= status <= _MOST_CONFLICTS:
+        raise RepositoryError(f'"git merge-file" failed: {first_complaint(complaint)}')
+    return output
