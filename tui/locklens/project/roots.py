@@ -15,6 +15,7 @@ from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.other_spellings import is_read, other_spellings, spellings_of_named
 from locklens.project.package_places import brought_packages, links_of, packages_by_folder
 from locklens.project.touched_roots import (
+    LocalCalls,
     called_modules,
     changed_states,
     named_modules,
@@ -104,7 +105,7 @@ def find_roots(
         repository: Where both sides are.
         base_tree: The old side.
         head_tree: The new side.
-        changes: What differs between them, as `Repository.changed` says.
+        changes: What differs between them, as `Repository.compare` says.
         submodules: The submodules that differ.
         unlocked: Roots without a lock file of which a configuration file changed, by folder.
         converted: Files of the head side that git checks out with other bytes.
@@ -117,16 +118,14 @@ def find_roots(
     """
     from locklens.project.git.listings import ChangeStatus
 
-    old = {folder_of(path): path for path in lock_paths(repository, base_tree)}
     touched = {path for change in changes for path in (change.old, change.new) if path is not None}
+    old = {folder_of(path): path for path in lock_paths(repository, base_tree)}
     # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
     new = {
         folder_of(path): path for path in lock_paths(repository, head_tree) if path in touched or folder_of(path) in old
     }
-    for side, found in (("base", old), ("head", new)):
-        if len(found) > MAX_ROOTS:
-            words = f"the {side} has {len(found)} lock files, and no more than {MAX_ROOTS} are reviewed"
-            raise RepositoryError(words, hint="review single ones with --old FILE --new FILE")
+    _require_few("the base has {} lock files", old, "review single ones with --old FILE --new FILE")
+    _require_few("the head has {} lock files", new, "review single ones with --old FILE --new FILE")
     deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
     moved = moved_roots(base_tree, head_tree, gone, {folder: path for folder, path in new.items() if folder not in old})
@@ -137,91 +136,105 @@ def find_roots(
     brought = brought_packages(base_tree, head_tree, anew)
     touched |= paths_through_links(touched, base_tree, head_tree)
     states = changed_states(head_tree, touched, converted)
-    odd = {*links_of(head_tree, anew), *(submodule.path for submodule in submodules)}
-    spelt = _spelt_otherwise(repository, head_tree, anew, odd, states, [*new, *unlocked])
-    there = packages_by_folder(_tracked(repository, head_tree))
+    calls = LocalCalls(head_tree)
+    tracked = _tracked(repository, head_tree)
+    unnamed = {*links_of(head_tree, anew), *(submodule.path for submodule in submodules)}
+    spelt = _spelt_otherwise(calls, tracked, anew, unnamed=unnamed, states=states, roots=[*new, *unlocked])
     known = [*new, *(gone.keys() - moved.values())]
     others = (brought.keys() | spelt.keys() | unlocked.keys()) - set(known)
-    if len(others) > MAX_ROOTS:
-        words = (
-            f"the change concerns {len(others)} folders without a lock file, and no more than {MAX_ROOTS} are reviewed"
-        )
-        raise RepositoryError(words, hint="review the change in parts, or single files with --old FILE --new FILE")
+    hint = "review the change in parts, or single files with --old FILE --new FILE"
+    _require_few("the change concerns {} folders without a lock file", others, hint)
     folders = _restricted(known, moved, only, others)
     if only:
-        # Unlike packages, a root below another one is a subject of its own.
-        asked = [folder for name in only if (folder := _named(name)) is not None]
-        others = {
-            one
-            for one in others
-            if one in asked or one in spelt or (one in brought and any(is_at_or_below(one, each) for each in asked))
-        }
+        others = _of_named(others, only, brought, spelt)
         # What another spelling stands for may be a part of any root.
         folders += [one for one in known if one in spelt and one not in folders]
 
-    configured = with_changed_configuration(head_tree, touched, set(folders), states)
+    configured = with_changed_configuration(calls, touched, set(folders), states)
     left = {folder for folder in folders if folder in gone}
     modules = called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
     # The review of the roots reads these anyway.
     prefetch_listed(base_tree, (path for path in old.values() if path in touched))
     prefetch_listed(head_tree, (path for path in new.values() if path in touched))
+    there = packages_by_folder(tracked)
     pairs = []
     for folder in sorted({*folders, *others}, key=name_bytes):
         before, after = old.get(moved.get(folder, folder)), new.get(folder)
-        changed = before != after or (before in touched and _differs(base_tree, head_tree, before, after))
         evidence = unlocked.get(folder) if before is None and after is None else None
         pairs.append(
             RootPair(
-                folder,
-                before,
-                after,
-                changed,
-                folder in configured or evidence is not None,
-                moved.get(folder),
+                path=folder,
+                old_lock=before,
+                new_lock=after,
+                lock_changed=before != after or (before in touched and _differs(base_tree, head_tree, before, after)),
+                configuration_changed=folder in configured or evidence is not None,
+                renamed_from=moved.get(folder),
                 # Where nothing is locked and nothing says that the folder is a root, nothing has to be locked.
-                folder in modules or (folder in others and evidence is None),
-                brought.get(folder, ()),
-                folder in there,
-                evidence,
-                tuple(sorted(states)) if folder in configured else (),
-                spelt.get(folder, {}),
+                is_module=folder in modules or (folder in others and evidence is None),
+                vendored=brought.get(folder, ()),
+                has_packages=folder in there,
+                unlocked=evidence,
+                states=tuple(sorted(states)) if folder in configured else (),
+                spellings=spelt.get(folder, {}),
             )
         )
     return tuple(pairs)
 
 
+def _require_few(words: str, found: Collection[str], hint: str) -> None:
+    """Refuse more than MAX_ROOTS folders; `words` has a place for their number."""
+    if len(found) > MAX_ROOTS:
+        raise RepositoryError(f"{words.format(len(found))}, and no more than {MAX_ROOTS} are reviewed", hint=hint)
+
+
+def _of_named(
+    others: AbstractSet[str], only: Sequence[str], brought: Collection[str], spelt: Collection[str]
+) -> set[str]:
+    """Return those of some folders without a lock file that concern the folders of `only`.
+
+    Unlike packages, a root below another one is a subject of its own.
+    """
+    asked = [folder for name in only if (folder := _named(name)) is not None]
+    return {
+        one
+        for one in others
+        if one in asked or one in spelt or (one in brought and any(is_at_or_below(one, each) for each in asked))
+    }
+
+
 def _spelt_otherwise(
-    repository: Repository,
-    tree: Tree,
+    calls: LocalCalls,
+    tracked: Collection[str],
     anew: Sequence[str],
-    odd: AbstractSet[str],
+    *,
+    unnamed: AbstractSet[str],
     states: AbstractSet[str],
     roots: Sequence[str],
 ) -> dict[str, dict[str, str]]:
     """Return the new side's other spellings of what is read, each with the usual one, by folder.
 
     Args:
-        repository: Where the side is.
-        tree: The side.
+        calls: The local modules of the new side.
+        tracked: Path of every file, link and submodule of the new side.
         anew: Paths of what the change adds or modifies.
-        odd: Links and submodules, whose names say nothing.
+        unnamed: Links and submodules, whose names say nothing.
         states: Files that may be a state.
         roots: Folders whose configuration may name a place.
     """
     documents = {path for path in states if path.endswith(".json")}
-    spelt = other_spellings(anew, _tracked(repository, tree), odd | documents)
-    rest = [path for path in anew if path not in spelt and (path in odd or path in states or is_read(path))]
+    spelt = other_spellings(anew, tracked, unnamed | documents)
+    rest = [path for path in anew if path not in spelt and (path in unnamed or path in states or is_read(path))]
     if rest:
-        modules = named_modules(tree, roots)
-        kept = named_states(tree, roots) if any(path in odd or path in states for path in rest) else ()
-        spelt |= spellings_of_named(rest, modules, kept)
+        has_states = any(path in unnamed or path in states for path in rest)
+        kept = named_states(calls.tree, roots) if has_states else ()
+        spelt |= spellings_of_named(rest, named_modules(calls, roots), kept)
     found: dict[str, dict[str, str]] = {}
     for path, usual in spelt.items():
         found.setdefault(folder_of(path), {})[path] = usual
     return found
 
 
-def _tracked(repository: Repository, tree: Tree) -> Iterable[str]:
+def _tracked(repository: Repository, tree: Tree) -> Collection[str]:
     """Return the path of every file, link and submodule that git has of a side."""
     if isinstance(tree, ListedTree):
         return tree.files

@@ -76,14 +76,14 @@ def is_values(path: str) -> bool:
 
 
 def with_changed_configuration(
-    head_tree: Tree, touched: Iterable[str], roots: set[str], states: Collection[str] = ()
+    calls: LocalCalls, touched: Iterable[str], roots: set[str], states: Collection[str] = ()
 ) -> set[str]:
     """Return the roots of which a file changed that says what they require.
 
     That is a configuration file in the folder itself or in a local module, a file of values, and a local state.
 
     Args:
-        head_tree: The new side.
+        calls: The local modules of the new side.
         touched: Paths of the files that differ.
         roots: The folders that are looked at.
         states: Those of the files that may be a state.
@@ -106,8 +106,11 @@ def with_changed_configuration(
         if owner is not None:
             found.add(owner)
     if modules:
-        found |= _callers(head_tree, modules, roots - found)
-    return found | _keepers(head_tree, states, roots - found) if states else found
+        perhaps = modules | {_UNREAD}
+        rest = roots - found
+        calls.prefetch(rest)
+        found |= {root for root in rest if any(folder in perhaps for folder in calls.reached(root))}
+    return found | _keepers(calls.tree, states, roots - found) if states else found
 
 
 def changed_states(tree: Tree, touched: Iterable[str], converted: Collection[str] = ()) -> set[str]:
@@ -185,25 +188,19 @@ def _upwards(folder: str) -> Iterator[str]:
         yield folder
 
 
-def _callers(tree: Tree, modules: set[str], roots: set[str]) -> set[str]:
-    """Return the roots that call one of the module folders, directly or through other local modules."""
-    calls, perhaps = _Calls(tree, roots), modules | {_UNREAD}
-    return {root for root in roots if any(folder in perhaps for folder in calls.reached(root))}
-
-
-def called_modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Iterable[str]) -> set[str]:
+def called_modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Collection[str]) -> set[str]:
     """Return the folders that a root calls on the base side and on the head side: the head alone may say anything."""
     found = set(folders)
     for tree in (base_tree, head_tree):
-        calls = _Calls(tree, roots)
-        found &= {folder for root in roots for folder in calls.reached(root)}
+        found &= LocalCalls(tree).reached_from(roots)
     return found
 
 
 def folders_with_callers(tree: Tree, files: Iterable[str]) -> set[str]:
     """Return the folders that the configuration in some files' folders may call as local modules, directly."""
     folders = {folder_of(path) for path in files}
-    calls = _Calls(tree, folders)
+    calls = LocalCalls(tree)
+    calls.prefetch(folders)
     return {called for folder in folders for called in calls.of(folder)}
 
 
@@ -214,8 +211,7 @@ def may_reach(tree: Tree, roots: Iterable[str], places: Iterable[str]) -> set[st
     the path of a state is computed.
     """
     roots, places = list(roots), set(places)
-    calls = _Calls(tree, roots)
-    reached = {folder for root in roots for folder in calls.reached(root)}
+    reached = LocalCalls(tree).reached_from(roots)
     found = {folder: {place for place in places if is_at_or_below(folder, place)} for folder in reached}
     if any(folder == _UNREAD or not (found[folder] or tree.list(folder)) for folder in reached):
         return places
@@ -226,11 +222,9 @@ def may_reach(tree: Tree, roots: Iterable[str], places: Iterable[str]) -> set[st
     return holding.union(*found.values())
 
 
-def named_modules(tree: Tree, roots: Iterable[str]) -> set[str]:
+def named_modules(calls: LocalCalls, roots: Collection[str]) -> set[str]:
     """Return the folders that roots call as local modules, directly or not, whether they are in the tree or not."""
-    roots = list(roots)
-    calls = _Calls(tree, roots)
-    return {folder for root in roots for folder in calls.reached(root)} - {_UNREAD}
+    return calls.reached_from(roots) - {_UNREAD}
 
 
 def named_states(tree: Tree, roots: Iterable[str]) -> set[str]:
@@ -239,20 +233,24 @@ def named_states(tree: Tree, roots: Iterable[str]) -> set[str]:
     return {path for place in kept for path in (place.file, place.folder) if path is not None}
 
 
-class _Calls:
+class LocalCalls:
     """The local modules that the folders of a tree call; each folder is read once."""
 
-    def __init__(self, tree: Tree, roots: Iterable[str]) -> None:
-        if isinstance(tree, ListedTree):
-            folders = set(roots)
-            tree.prefetch([path for path in tree.files if is_configuration(path) and folder_of(path) in folders])
-        self._tree = tree
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
         self._called: dict[str, frozenset[str]] = {}
+
+    def prefetch(self, folders: Collection[str]) -> None:
+        """Read the configuration of many folders in one go, where git lists the tree."""
+        if isinstance(self.tree, ListedTree):
+            wanted = set(folders).difference(self._called)
+            files = self.tree.files if wanted else ()
+            self.tree.prefetch([path for path in files if is_configuration(path) and folder_of(path) in wanted])
 
     def of(self, folder: str) -> frozenset[str]:
         """Return the folders that a folder may call directly."""
         if folder not in self._called:
-            self._called[folder] = _called_folders(self._tree, folder)
+            self._called[folder] = _called_folders(self.tree, folder)
         return self._called[folder]
 
     def reached(self, root: str) -> Iterator[str]:
@@ -265,6 +263,11 @@ class _Calls:
             yield from called
             todo.extend(called - seen)
             seen |= called
+
+    def reached_from(self, roots: Collection[str]) -> set[str]:
+        """Return the folders that roots may call, directly or through other local modules."""
+        self.prefetch(roots)
+        return {folder for root in roots for folder in self.reached(root)}
 
 
 def _called_folders(tree: Tree, folder: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from locklens.operations.plan.files import WriteTarget
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths
-from locklens.project.touched_roots import with_changed_configuration
+from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, folder_of
 from locklens.review.model import Accepted, Proof
 from locklens.review.rules.catalogue import RULES, RuleSubject
@@ -115,7 +115,9 @@ def _comparison(plan: Plan) -> Comparison:
     if repository is not None:
         locks.update(lock_paths(repository, under))
     touched = [file.path for file in proposal.files if file.path not in written]
-    configured = with_changed_configuration(new, touched, {folder_of(path) for path in locks}) if touched else set()
+    configured = (
+        with_changed_configuration(LocalCalls(new), touched, {folder_of(path) for path in locks}) if touched else set()
+    )
     pairs = tuple(
         RootPair(
             path=folder_of(path),

@@ -11,6 +11,7 @@ from locklens.operations.root_modules import lock_path, tool_of
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.roots import RootEvidence
 from locklens.project.touched_roots import (
+    LocalCalls,
     changed_states,
     folders_decided,
     folders_with_callers,
@@ -77,7 +78,7 @@ def unlocked_roots(
     prefetch_listed(head, (path for paths in of_folders.values() for path in paths))
     perhaps = {folder for folder, paths in of_folders.items() if any(_may_have(_PERHAPS, head, path) for path in paths)}
     touched |= paths_through_links(touched, base, head)
-    callers = with_changed_configuration(head, touched, perhaps - folders, changed_states(head, touched))
+    callers = with_changed_configuration(LocalCalls(head), touched, perhaps - folders, changed_states(head, touched))
     reader, found = ModuleReader(), dict[str, RootEvidence]()
     # Terragrunt's units of the base alone: the change may add one for the sake of this.
     is_generated = isinstance(base, ListedTree) and any(path.rpartition("/")[2] == _UNIT for path in base.files)
