@@ -41,6 +41,8 @@ _MAY_BREAK = "plugin_cache_may_break_dependency_lock_file"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _Objects = tuple["ObjectMember", ...]
 
+_MAX_NETRC_BYTES = 1024 * 1024
+
 
 class HelperBlock(Struct, frozen=True):
     """A credentials helper.
@@ -268,9 +270,6 @@ def _labelled(entries: _Objects, kind: str) -> Iterator[tuple[str, _Objects, int
                         yield member.keys[0], body, member.line
 
 
-_MAX_BYTES = 1024 * 1024
-
-
 def netrc_tokens(environ: Mapping[str, str]) -> Callable[[str], Token | None]:
     """Return what finds the credentials for a URL: those of the machine that is named as its host and port are.
 
@@ -299,7 +298,7 @@ def _read(path: Path) -> dict[str, Token]:
     from netrc import NetrcParseError, netrc
 
     try:
-        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+        if not path.is_file() or path.stat().st_size > _MAX_NETRC_BYTES:
             return {}
         hosts = netrc(str(path)).hosts
     except (OSError, NetrcParseError, ValueError):

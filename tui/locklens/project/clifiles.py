@@ -34,6 +34,21 @@ _HELPER = re.compile(r"terraform-credentials-(?P<name>.+?)(?:_v(?P<version>[0-9]
 _OS = {"win32": "windows", "cygwin": "windows"}
 _ARCH = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64", "i386": "386", "i686": "386"}
 
+_MAX_DEPTH = 100
+_TOKEN = re.compile(
+    r"""
+    (?P<skip>[ \t\r\n\ufeff]+|(?:\#|//)[^\n]*|/\*.*?\*/)
+  | (?P<heredoc><<(?P<indent>-?)(?P<mark>[A-Za-z0-9_]+)\r?\n(?P<text>.*?)^[ \t]*(?P=mark)[ \t]*$)
+  | (?P<string>"(?:[^"\\\n$]|\\.|\$(?!\{)|\$\{[^}]*\})*")
+  | (?P<number>-?(?:0x[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![\w.-]))
+  | (?P<word>[^\W\d][\w.:-]*)
+  | (?P<mark_sign>[{}\[\]=,])
+    """,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_ESCAPE = re.compile(r'\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[0-7]{3}|[abfnrtv\\"])|\\.', re.DOTALL)
+_SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
+
 
 class CliFiles(Struct, frozen=True):
     """The files of the CLI configuration.
@@ -196,22 +211,6 @@ def this_platform() -> str:
     """The platform that this machine is, such as `linux_amd64`."""
     machine = platform.machine().lower()
     return f"{_OS.get(sys.platform, sys.platform)}_{_ARCH.get(machine, machine)}"
-
-
-_MAX_DEPTH = 100
-_TOKEN = re.compile(
-    r"""
-    (?P<skip>[ \t\r\n\ufeff]+|(?:\#|//)[^\n]*|/\*.*?\*/)
-  | (?P<heredoc><<(?P<indent>-?)(?P<mark>[A-Za-z0-9_]+)\r?\n(?P<text>.*?)^[ \t]*(?P=mark)[ \t]*$)
-  | (?P<string>"(?:[^"\\\n$]|\\.|\$(?!\{)|\$\{[^}]*\})*")
-  | (?P<number>-?(?:0x[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![\w.-]))
-  | (?P<word>[^\W\d][\w.:-]*)
-  | (?P<mark_sign>[{}\[\]=,])
-    """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
-_ESCAPE = re.compile(r'\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[0-7]{3}|[abfnrtv\\"])|\\.', re.DOTALL)
-_SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
 
 
 class ObjectMember(Struct, frozen=True):

@@ -23,6 +23,8 @@ UNCOMPUTED = "Unable to compute static value"
 LEADS_BACK = "Unreadable module directory: it leads out of the repository, and perhaps back into it"
 """The reason why a module is missing whose source goes by the name of the folder that the repository is in."""
 
+Mode = Literal["managed", "data", "ephemeral", "action"]
+
 
 class Contributor(StrEnum):
     """The kind of a requirement."""
@@ -274,9 +276,6 @@ class Configuration(Struct, frozen=True, dict=True):
     def constraints(self, address: ProviderAddress) -> Constraints:
         """Return every constraint on a provider, which all hold together, each term once."""
         return Constraints(tuple(dict.fromkeys(term for one in self.of(address) for term in one.constraints.terms)))
-
-
-Mode = Literal["managed", "data", "ephemeral", "action"]
 
 
 class RequiredEntry(Struct, frozen=True):

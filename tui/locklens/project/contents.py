@@ -86,6 +86,17 @@ _REFERENCE = (
 )
 _OLD_VERSION_DETAIL = "Move the constraint into the required_providers block."
 
+_NOT_STRING = "Version must be specified as a string."
+_FORMS = "required_providers entries must be strings or objects."
+_ALIASES = (
+    "Configuration aliases can only contain references to local provider configuration names in the format of "
+    "provider.alias"
+)
+_KEYS = (
+    'required_providers objects can only contain "version", "source" and "configuration_aliases" attributes. '
+    'To configure a provider, use a "provider" block.'
+)
+
 
 def read_contents(data: bytes, *, is_json: bool, dialect: Dialect) -> FileContents:
     """Read a configuration file."""
@@ -305,18 +316,6 @@ class _Reader(Struct):
 def is_name(text: str) -> bool:
     """True if a text may be the name of a block, as an identifier of HCL."""
     return text.replace("-", "a").isidentifier() and not text.startswith("-")
-
-
-_NOT_STRING = "Version must be specified as a string."
-_FORMS = "required_providers entries must be strings or objects."
-_ALIASES = (
-    "Configuration aliases can only contain references to local provider configuration names in the format of "
-    "provider.alias"
-)
-_KEYS = (
-    'required_providers objects can only contain "version", "source" and "configuration_aliases" attributes. '
-    'To configure a provider, use a "provider" block.'
-)
 
 
 class _EntryError(Exception):

@@ -33,6 +33,16 @@ _KINDS = {
     "action": Contributor.ACTION,
 }
 
+_NO_CONSTRAINTS = Constraints()
+DEFAULT_FOLDER = "tests"
+_WANTED = hcl.Wanted(
+    blocks={
+        "run": hcl.Wanted(blocks={"module": hcl.Wanted(frozenset(["source", "version"]))}),
+        "provider": hcl.Wanted(frozenset(["alias", "version"])),
+    }
+)
+_OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
+
 
 class LocalNames:
     """A module's table of local names. Each module has its own: a child does not see its caller's."""
@@ -77,9 +87,6 @@ def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requ
     for block in module.imports:
         gathering.add_import(block)
     return gathering.counted(), gathering.problems
-
-
-_NONE = Constraints()
 
 
 def provider_subject(name: str, alias: str) -> str:
@@ -185,7 +192,7 @@ class _Gathering:
         contributor: Contributor,
         subject: str,
         constraint: str = "",
-        constraints: Constraints = _NONE,
+        constraints: Constraints = _NO_CONSTRAINTS,
     ) -> None:
         place = one.file, one.item.line, self._key
         self.requirements.append(
@@ -207,16 +214,6 @@ def _target(parts: tuple[str | int, ...]) -> tuple[str | None, str, bool]:
     if len(rest) < 2 or rest[0] == "data" or not isinstance(rest[0], str) or not isinstance(rest[1], str):
         return None, "", position > 0
     return rest[0], rest[1], position > 0
-
-
-DEFAULT_FOLDER = "tests"
-_WANTED = hcl.Wanted(
-    blocks={
-        "run": hcl.Wanted(blocks={"module": hcl.Wanted(frozenset(["source", "version"]))}),
-        "provider": hcl.Wanted(frozenset(["alias", "version"])),
-    }
-)
-_OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
 
 
 class TestRun(Struct, frozen=True):

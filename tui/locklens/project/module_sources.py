@@ -25,6 +25,20 @@ _NO_REGISTRIES = frozenset(["github.com", "bitbucket.org", "gitlab.com"])
 _SCP = re.compile(r"(?:(?P<user>[^@/]+)@)?(?P<host>[^:/@]+):(?P<path>.*)\Z")
 _FORCED = re.compile(r"([A-Za-z0-9]+)::(.+)\Z")
 
+_EXACT_VERSION = re.compile(r"\s*=?\s*v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?\s*\Z")
+_EXACT_QUERY = re.compile(
+    r"[?&](?:ref=(?:[0-9a-f]{40}|[0-9a-f]{64}|v?[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)|checksum=[^&]+)(?:&|\Z)"
+)
+_LOCAL_SOURCE = re.compile(rb'\bsource["\s)]*+[=:]\s*+(?:<<-?\w++\s*+)?"?(\.\.?/[^"\s]*+)')
+_ESCAPED = re.compile(rb"\\")
+_MAX_TEXT = 1000
+_VERSION = re.compile(
+    r"v?(?P<numbers>[0-9]+(?:\.[0-9]+)*)"
+    r"(?:-(?P<dashed>[0-9]+[0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*)|-?(?P<plain>[A-Za-z~-][0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*))?"
+    r"(?:\+(?P<metadata>[0-9A-Za-z~-]+(?:\.[0-9A-Za-z~-]+)*))?\Z"
+)
+_TERM = re.compile(r"[ \t\n\f\r]*(<=|>=|!=|~>|<|>|=|)[ \t\n\f\r]*(.*?)[ \t\n\f\r]*\Z", re.DOTALL)
+
 
 class ModuleSourceError(ValueError):
     """A text is no module source; `summary` and `detail` are the real tools' words."""
@@ -69,12 +83,6 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
     if registry is not None:
         return ModuleSource("registry", registry)
     return ModuleSource("remote", _remote_form(text, dialect))
-
-
-_EXACT_VERSION = re.compile(r"\s*=?\s*v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?\s*\Z")
-_EXACT_QUERY = re.compile(
-    r"[?&](?:ref=(?:[0-9a-f]{40}|[0-9a-f]{64}|v?[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)|checksum=[^&]+)(?:&|\Z)"
-)
 
 
 def is_exact_call(source: ModuleSource, version: str | None) -> bool:
@@ -196,10 +204,6 @@ def _hosted(text: str, host: str) -> tuple[str, str] | None:
     return "git", f"https://{host}/{repository}{suffix}{folder}{question}{query}"
 
 
-_LOCAL_SOURCE = re.compile(rb'\bsource["\s)]*+[=:]\s*+(?:<<-?\w++\s*+)?"?(\.\.?/[^"\s]*+)')
-_ESCAPED = re.compile(rb"\\")
-
-
 def local_sources(data: bytes) -> frozenset[str]:
     """Return every local module source that a configuration file may name, by a look at its bytes alone.
 
@@ -209,15 +213,6 @@ def local_sources(data: bytes) -> frozenset[str]:
     return frozenset(
         _ESCAPED.split(found)[0].decode("utf-8", "surrogateescape") for found in _LOCAL_SOURCE.findall(data)
     )
-
-
-_MAX_TEXT = 1000
-_VERSION = re.compile(
-    r"v?(?P<numbers>[0-9]+(?:\.[0-9]+)*)"
-    r"(?:-(?P<dashed>[0-9]+[0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*)|-?(?P<plain>[A-Za-z~-][0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*))?"
-    r"(?:\+(?P<metadata>[0-9A-Za-z~-]+(?:\.[0-9A-Za-z~-]+)*))?\Z"
-)
-_TERM = re.compile(r"[ \t\n\f\r]*(<=|>=|!=|~>|<|>|=|)[ \t\n\f\r]*(.*?)[ \t\n\f\r]*\Z", re.DOTALL)
 
 
 class ModuleVersion(Struct, frozen=True):

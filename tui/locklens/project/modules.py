@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Placeable
     from locklens.project.tree import Tree
 
+_GENERATORS = ("terragrunt.hcl", "terragrunt.hcl.json")
+"""Files from which another tool generates configuration beside them, or in a folder of its own."""
+
+_Item_co = TypeVar("_Item_co", covariant=True)  # a list of placed resources is one of placed things
+_LIKE_ANY = "An override file can only override"
+
 
 class ModuleReader:
     """Reads modules and remembers every file's contents by its digest. Safe to share between threads."""
@@ -86,10 +92,6 @@ class ModuleReader:
             with self._lock:
                 contents = self._contents.setdefault(key, contents)
         return SourceFile(path, contents)
-
-
-_GENERATORS = ("terragrunt.hcl", "terragrunt.hcl.json")
-"""Files from which another tool generates configuration beside them, or in a folder of its own."""
 
 
 class FolderFiles(Struct, frozen=True):
@@ -175,9 +177,6 @@ class SourceFile(Struct, frozen=True):
         return cls(path, FileContents(problems=(ConfigurationProblem.at("", None, "Failed to read file", detail),)))
 
 
-_Item_co = TypeVar("_Item_co", covariant=True)  # a list of placed resources is one of placed things
-
-
 class Placed(Struct, Generic[_Item_co], frozen=True):
     """Something declared, with its file and what it hides."""
 
@@ -214,9 +213,6 @@ class Module(Struct, frozen=True):
     backend: Placed[Backend] | None
     problems: tuple[ConfigurationProblem, ...]
     value_files: tuple[str, ...] = ()
-
-
-_LIKE_ANY = "An override file can only override"
 
 
 class Merger:

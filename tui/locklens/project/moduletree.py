@@ -46,6 +46,8 @@ NOT_INSTALLED = "Module not installed"
 _SOURCE_CHANGED = "Module source has changed"
 _VERSION_CHANGED = "Module version requirements have changed"
 
+_MANIFEST_FAILURE = "failed to read module manifest"
+
 
 class CalledModule(Struct, frozen=True):
     """A module where it is called.
@@ -268,9 +270,6 @@ def _is_constraint(text: str | None) -> bool:
     return True
 
 
-_NAME = "failed to read module manifest"
-
-
 class ManifestError(ValueError):
     """The list cannot be used; str() says why."""
 
@@ -300,10 +299,10 @@ def read_manifest(data: bytes, dialect: Dialect) -> dict[str, ModuleRecord]:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ManifestError(f"{_NAME}: it is not JSON") from error
+        raise ManifestError(f"{_MANIFEST_FAILURE}: it is not JSON") from error
     items = document.get("Modules") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(items, list | None):
-        raise ManifestError(f"{_NAME}: it is not a list of modules")
+        raise ManifestError(f"{_MANIFEST_FAILURE}: it is not a list of modules")
     records: dict[str, ModuleRecord] = {}
     for item in items or ():
         values = [
@@ -311,8 +310,8 @@ def read_manifest(data: bytes, dialect: Dialect) -> dict[str, ModuleRecord]:
         ]
         key, source, version, folder = (value if isinstance(value, str) else None for value in values)
         if key is None or source is None or version is None or folder is None:
-            raise ManifestError(f"{_NAME}: it has an invalid record")
+            raise ManifestError(f"{_MANIFEST_FAILURE}: it has an invalid record")
         if key in records:
-            raise ManifestError(f'{_NAME}: it has two records for "{key}"')
+            raise ManifestError(f'{_MANIFEST_FAILURE}: it has two records for "{key}"')
         records[key] = ModuleRecord(normal_source(source, dialect) if key else source, version, folder)
     return records

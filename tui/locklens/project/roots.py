@@ -40,6 +40,15 @@ LOCK_FILE = ".terraform.lock.hcl"
 MAX_ROOTS = 50_000
 """Lock files of a side; a few tiny objects of git can stand for millions."""
 
+_LIKENESS = 0.5
+"""Share of equal lines from which on two lock files are taken for one that moved."""
+
+_MAX_COMPARED = 10_000
+"""Pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
+
+_MAX_EQUAL = 200
+"""Equal lock files among which the one with the most alike folder name is looked for."""
+
 
 class RootEvidence(StrEnum):
     """The reason to take a folder without a lock file for a root.
@@ -293,16 +302,6 @@ def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | 
         return base_tree.read(before) != head_tree.read(after)
     except ConfigurationError:
         return True  # reading the lock file reports the error
-
-
-_LIKENESS = 0.5
-"""Share of equal lines from which on two lock files are taken for one that moved."""
-
-_MAX_COMPARED = 10_000
-"""Pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
-
-_MAX_EQUAL = 200
-"""Equal lock files among which the one with the most alike folder name is looked for."""
 
 
 def moved_roots(base_tree: Tree, head_tree: Tree, gone: dict[str, str], come: dict[str, str]) -> dict[str, str]:

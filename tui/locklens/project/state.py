@@ -44,6 +44,9 @@ _INSTANCE = frozenset(["provider"])
 _POINTER = frozenset(["backend", "type"])
 _NO_TRANSLATION = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION"
 
+_EXACT_DIGITS = 18
+"""Of more digits a number is a float: no field that is read here has as many, and Python refuses thousands of them."""
+
 
 class StateUse(Struct, frozen=True):
     """A provider in the state.
@@ -342,10 +345,6 @@ def _lines(data: bytes) -> dict[str, int]:
             continue
         lines.setdefault(text, line)
     return lines
-
-
-_EXACT_DIGITS = 18
-"""Of more digits a number is a float: no field that is read here has as many, and Python refuses thousands of them."""
 
 
 class JsonObject(tuple[tuple[str, object], ...]):

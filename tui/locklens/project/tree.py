@@ -40,6 +40,8 @@ MAX_STEPS = 2_000_000
 _MAX_NAME_BYTES = 255
 """No file system that git runs on has a longer name in a folder."""
 
+_NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+
 
 class TooManyStepsError(RepositoryError):
     """The links of a tree take more steps than a bound."""
@@ -487,9 +489,6 @@ def _is_readable(status: os.stat_result, path: str) -> bool:
     if status.st_size > MAX_FILE_BYTES:
         raise _too_large(path)
     return True
-
-
-_NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 
 
 def _is_absence(error: OSError, path: str) -> bool:

@@ -56,6 +56,8 @@ _FETCH_OPTIONS = (
     "--refmap=",
 )
 
+_OF_THE_CLONE = frozenset({"GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_SHALLOW_FILE"})
+
 
 class FetchedRequest(Struct, frozen=True):
     """A pull or merge request whose commits are in the clone.
@@ -189,9 +191,6 @@ def _apart(command: GitCommand, object_format: str) -> Iterator[GitCommand]:
             "GIT_ALLOW_PROTOCOL": os.environ.get("GIT_ALLOW_PROTOCOL") or _PROTOCOLS,
         }
         yield replace(command, environment=kept | allowed)
-
-
-_OF_THE_CLONE = frozenset({"GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_SHALLOW_FILE"})
 
 
 def _line(command: GitCommand, *words: str) -> str:

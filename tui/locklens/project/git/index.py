@@ -42,6 +42,17 @@ _AT_ONCE = 200
 _WHOLE = {"core.splitIndex": "false", "index.sparse": "false"}
 """Settings with which git writes an index as one file, with all paths in it."""
 
+ATTRIBUTES_FILE = ".gitattributes"
+_CONVERTING = ("working-tree-encoding", "ident", "filter")
+"""Line ends (`text`, `eol`) are left out: for the tools both kinds are the same."""
+
+_STATES = "set", "unset", "unspecified"
+"""The output of `git check-attr` for an attribute without a value, and for a value that is spelled so."""
+
+_SPELLED_STATE = re.compile(
+    rb"(?<!\S)(" + "|".join(_CONVERTING).encode() + rb")=(" + "|".join(_STATES).encode() + rb")(?!\S)"
+)
+
 
 class IndexedFile(Struct, frozen=True):
     """The index entry of a file.
@@ -330,19 +341,6 @@ def unhidden(command: GitCommand, index: Path, paths: Iterable[str]) -> Iterator
         for flag in ("--no-skip-worktree", "--no-assume-unchanged"):
             aside.answer("update-index", "-z", flag, "--stdin", given=_lines(paths), settings=_WHOLE)
         yield aside
-
-
-ATTRIBUTES_FILE = ".gitattributes"
-
-_CONVERTING = ("working-tree-encoding", "ident", "filter")
-"""Line ends (`text`, `eol`) are left out: for the tools both kinds are the same."""
-
-_STATES = "set", "unset", "unspecified"
-"""The output of `git check-attr` for an attribute without a value, and for a value that is spelled so."""
-
-_SPELLED_STATE = re.compile(
-    rb"(?<!\S)(" + "|".join(_CONVERTING).encode() + rb")=(" + "|".join(_STATES).encode() + rb")(?!\S)"
-)
 
 
 def spelled_states(texts: Iterable[bytes]) -> frozenset[tuple[str, str]] | None:

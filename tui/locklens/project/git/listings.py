@@ -28,6 +28,31 @@ if TYPE_CHECKING:
 _LINK = "120000"
 _SUBMODULE = "160000"
 
+_MAX_SHOWN = 200
+"""Characters of a path in a message."""
+
+_PLACES = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
+"""The namespaces in which git looks up a short name, in this order. Any name may be short: a tag can be
+called `refs/heads/main`."""
+
+_SUFFIX = re.compile(r"[~^:]|@\{")
+_IN_NO_REFERENCE = re.compile(r"[*?\[\\]")
+_FETCHED = "FETCH_HEAD"
+_FETCHED_TAG = re.compile(r"[0-9a-f]+\t[^\t\n]*\ttag '([^\n]*)' of ")
+_MAX_FETCHED_BYTES = 1 << 20
+"""Of `FETCH_HEAD`, which has a line for each reference of the last fetch."""
+
+_ABBREVIATED = re.compile(r"(?:.+-g)?([0-9a-f]{4,})", re.IGNORECASE)
+"""An object id's beginning, alone or at the end of what `git describe` prints; git takes none below four digits."""
+
+MAX_REFS = 500
+"""Branches and tags that are listed, the latest first."""
+
+MAX_RECENT_COMMITS = 50
+_SHOWN_DIGITS = 12
+_FORMAT = "%(refname)%00%(refname:short)%00%(symref)%00%(objectname)%00%(creatordate:short)%00%(contents:subject)"
+_KINDS = {"refs/heads/": "branch", "refs/remotes/": "remote", "refs/tags/": "tag"}
+
 
 class ChangeStatus(StrEnum):
     """The change of a path."""
@@ -185,10 +210,6 @@ def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tup
     return tuple(changes[path] for path in sorted(changes, key=name_bytes))
 
 
-_MAX_SHOWN = 200
-"""Characters of a path in a message."""
-
-
 def unlisted_folder(warnings: str) -> str:
     """Return the first folder that git could not open, by the beginning of what it said; "" for none."""
     _, found, rest = warnings.partition("could not open directory '")
@@ -204,21 +225,6 @@ def with_untracked(changes: dict[str, PathChange], untracked: Iterable[str]) -> 
             changes[path] = PathChange(ChangeStatus.ADDED, None, path)
     ordered = sorted(changes.items(), key=lambda item: name_bytes(item[0]))
     return tuple(change for _, change in ordered)
-
-
-_PLACES = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
-"""The namespaces in which git looks up a short name, in this order. Any name may be short: a tag can be
-called `refs/heads/main`."""
-
-_SUFFIX = re.compile(r"[~^:]|@\{")
-_IN_NO_REFERENCE = re.compile(r"[*?\[\\]")
-_FETCHED = "FETCH_HEAD"
-_FETCHED_TAG = re.compile(r"[0-9a-f]+\t[^\t\n]*\ttag '([^\n]*)' of ")
-_MAX_FETCHED_BYTES = 1 << 20
-"""Of `FETCH_HEAD`, which has a line for each reference of the last fetch."""
-
-_ABBREVIATED = re.compile(r"(?:.+-g)?([0-9a-f]{4,})", re.IGNORECASE)
-"""An object id's beginning, alone or at the end of what `git describe` prints; git takes none below four digits."""
 
 
 def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, id_length: int) -> None:
@@ -324,15 +330,6 @@ def _shown(name: str) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
-MAX_REFS = 500
-"""Branches and tags that are listed, the latest first."""
-
-MAX_RECENT_COMMITS = 50
-
-_SHOWN_DIGITS = 12
-_FORMAT = "%(refname)%00%(refname:short)%00%(symref)%00%(objectname)%00%(creatordate:short)%00%(contents:subject)"
-
-
 class Revision(Struct, frozen=True):
     """A revision by the name that git accepts.
 
@@ -347,9 +344,6 @@ class Revision(Struct, frozen=True):
     name: str
     date: str
     subject: str
-
-
-_KINDS = {"refs/heads/": "branch", "refs/remotes/": "remote", "refs/tags/": "tag"}
 
 
 def list_revisions(command: GitCommand, *, has_commits: bool) -> tuple[Revision, ...]:

@@ -26,6 +26,12 @@ _NAMES_AT_ONCE = 32
 _NAME_BYTES_AT_ONCE = 2048
 """The smallest pipe of any system takes more."""
 
+_MOST_DIGITS = 12
+_LONGEST = 200
+"""Characters of a name or a subject: anyone can write any number into a commit."""
+
+_BLAMED = re.compile(r"(?P<commit>[0-9a-f]{40,64}) \d{1,10} (?P<line>\d{1,10})(?: \d{1,10})?\Z")
+
 
 class FoundObject(Struct, frozen=True):
     """The object that a name stands for.
@@ -188,11 +194,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-_MOST_DIGITS = 12
-_LONGEST = 200
-"""Characters of a name or a subject: anyone can write any number into a commit."""
-
-
 class CommitFacts(Struct, frozen=True):
     """The author's name without the address, and the first line of the message."""
 
@@ -209,9 +210,6 @@ def read_commit(data: bytes) -> CommitFacts:
     first = message.decode("utf-8", "replace").strip().partition("\n")[0]
     parents = sum(line.startswith("parent ") for line in lines)
     return CommitFacts(author.partition(" <")[0].strip()[:_LONGEST], first.strip()[:_LONGEST], parents)
-
-
-_BLAMED = re.compile(r"(?P<commit>[0-9a-f]{40,64}) \d{1,10} (?P<line>\d{1,10})(?: \d{1,10})?\Z")
 
 
 class BlamedLine(Struct, frozen=True):

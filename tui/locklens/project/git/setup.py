@@ -29,6 +29,33 @@ _USERS = frozenset({"system", "global", "command"})
 _PROGRAMS = r"^(filter\..*\.(clean|smudge|process|required)|hook\..*\.(command|event))$"
 """Settings with a name of the repository's choice in their key, which start programs in commands that are used here."""
 
+ATTRIBUTES = ".terraform.lock.hcl merge=locklens diff=locklens"
+_SECTIONS = ("merge.locklens", "diff.locklens")
+# git is also started where `locklens` is not on PATH, or does not run: by an editor, after an upgrade. A driver that
+# only fails leaves our side without markers, and the next "git add" drops theirs; a failing textconv ends "git diff".
+_MERGE = "locklens merge --marker-size=%L --path=%P --ours-name=%X --theirs-name=%Y %O %A %B"
+_MERGE_OF_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
+_HAS_LOCKLENS = "command -v locklens >/dev/null"
+_SETTINGS = {
+    "merge.locklens.name": "locklens: lock files, block by block",
+    "merge.locklens.driver": (
+        f'if {_HAS_LOCKLENS}; then was=$(ls -i %A); {_MERGE} && exit; [ "$was" = "$(ls -i %A)" ] || exit 1; fi; '
+        f"{_MERGE_OF_LINES}"
+    ),
+    "diff.locklens.textconv": f'f() {{ {_HAS_LOCKLENS} && locklens textconv -- "$1" || cat -- "$1"; }}; f',
+}
+"""Both commands are run by a shell: git appends the file to the second, as an argument of the function. A result that
+locklens wrote is another file than before, also one that it leaves to a person; where it failed, it wrote none."""
+
+_MAX_ATTRIBUTES_BYTES = 1 << 20
+"""Of an attributes file that is edited: git itself reads at most 100 MiB, people write a few lines."""
+
+_NO_KEY, _NO_SECTION = 1, 128
+"""Exit statuses of `git config` for a key and a section that do not exist."""
+
+_MOST_CONFLICTS = 127
+"""`git merge-file` exits with the number of conflicts, at most this; above it stands a failure."""
+
 
 class FoundRepository(Struct, frozen=True):
     """A repository.
@@ -170,31 +197,6 @@ def _switched_off(key: str) -> tuple[str, str]:
     return key, "false" if variable == "required" else ""
 
 
-ATTRIBUTES = ".terraform.lock.hcl merge=locklens diff=locklens"
-
-_SECTIONS = ("merge.locklens", "diff.locklens")
-# git is also started where `locklens` is not on PATH, or does not run: by an editor, after an upgrade. A driver that
-# only fails leaves our side without markers, and the next "git add" drops theirs; a failing textconv ends "git diff".
-_MERGE = "locklens merge --marker-size=%L --path=%P --ours-name=%X --theirs-name=%Y %O %A %B"
-_MERGE_OF_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
-_HAS_LOCKLENS = "command -v locklens >/dev/null"
-_SETTINGS = {
-    "merge.locklens.name": "locklens: lock files, block by block",
-    "merge.locklens.driver": (
-        f'if {_HAS_LOCKLENS}; then was=$(ls -i %A); {_MERGE} && exit; [ "$was" = "$(ls -i %A)" ] || exit 1; fi; '
-        f"{_MERGE_OF_LINES}"
-    ),
-    "diff.locklens.textconv": f'f() {{ {_HAS_LOCKLENS} && locklens textconv -- "$1" || cat -- "$1"; }}; f',
-}
-"""Both commands are run by a shell: git appends the file to the second, as an argument of the function. A result that
-locklens wrote is another file than before, also one that it leaves to a person; where it failed, it wrote none."""
-_MAX_ATTRIBUTES_BYTES = 1 << 20
-"""Of an attributes file that is edited: git itself reads at most 100 MiB, people write a few lines."""
-
-_NO_KEY, _NO_SECTION = 1, 128
-"""Exit statuses of `git config` for a key and a section that do not exist."""
-
-
 def set_up(folder: Path, *, private: bool = False, is_dry_run: bool = False) -> tuple[str, ...]:
     """Make git use locklens for the lock files of a repository.
 
@@ -285,10 +287,6 @@ def _remove(path: Path) -> None:
 
 def _ended(text: str) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
-
-
-_MOST_CONFLICTS = 127
-"""`git merge-file` exits with the number of conflicts, at most this; above it stands a failure."""
 
 
 def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], marker_size: int) -> bytes:
