@@ -34,7 +34,7 @@ _KINDS = {
 }
 
 _NO_CONSTRAINTS = Constraints()
-DEFAULT_FOLDER = "tests"
+DEFAULT_TEST_FOLDER = "tests"
 _WANTED = hcl.Wanted(
     blocks={
         "run": hcl.Wanted(blocks={"module": hcl.Wanted(frozenset(["source", "version"]))}),
@@ -261,7 +261,7 @@ def read_tests(tree: Tree, root: str, names: LocalNames, *, dialect: Dialect, te
         reader.read_folder(tree, folder, relative)
     elif _is_file(tree, folder):
         reader.note(folder, None, "Failed to read test directory", f"{folder} is not a folder.")
-    elif relative != DEFAULT_FOLDER:
+    elif relative != DEFAULT_TEST_FOLDER:
         detail = f"Requested test directory {relative} does not exist."
         reader.note(folder, None, "Test directory does not exist", detail, is_error=False)
     return tests

@@ -31,6 +31,10 @@ _EXACT_QUERY = re.compile(
 )
 _LOCAL_SOURCE = re.compile(rb'\bsource["\s)]*+[=:]\s*+(?:<<-?\w++\s*+)?"?(\.\.?/[^"\s]*+)')
 _ESCAPED = re.compile(rb"\\")
+_MODULE = re.compile(rb"\bmodule\b(?!\.)")
+_OTHER_SOURCE = re.compile(rb'\bsource\b(?!"?[ \t]*+[=:][ \t]*+"[^"\\\\$%\n]*+"[ \t]*+(?:[\r\n}},#]|//|\Z))')
+"""The word where no plain string follows: variables, templates, escapes, parentheses and comments may be there."""
+
 _MAX_TEXT = 1000
 _VERSION = re.compile(
     r"v?(?P<numbers>[0-9]+(?:\.[0-9]+)*)"
@@ -61,6 +65,11 @@ class ModuleSource(Struct, frozen=True):
     text: str
 
 
+def is_local_source(text: str) -> bool:
+    """True if a source is a path, which begins with a dot."""
+    return text.startswith(_LOCAL)
+
+
 def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> ModuleSource:
     """Read a module call's source.
 
@@ -72,7 +81,7 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
     Raises:
         ModuleSourceError: It is no module source.
     """
-    is_local = text.startswith(_LOCAL)
+    is_local = is_local_source(text)
     registry = None if is_local else _registry_form(text, dialect)
     if has_version and registry is None:
         what = f'can\'t use local directory "{text}" as' if is_local else f'"{text}" is not'
@@ -202,6 +211,13 @@ def _hosted(text: str, host: str) -> tuple[str, str] | None:
     folder = "//" + "/".join(parts[3:]) if len(parts) > 3 else ""
     suffix = "" if repository.endswith(".git") else ".git"
     return "git", f"https://{host}/{repository}{suffix}{folder}{question}{query}"
+
+
+def has_computed_source(data: bytes, *, is_json: bool) -> bool:
+    """True if a file may call a module whose source `local_sources` does not find: it is no plain string there."""
+    if is_json and _ESCAPED.search(data):
+        return True
+    return _MODULE.search(data) is not None and _OTHER_SOURCE.search(data) is not None
 
 
 def local_sources(data: bytes) -> frozenset[str]:

@@ -19,7 +19,7 @@ from locklens.project.configuration import (
     Requirement,
     StateReading,
 )
-from locklens.project.contributors import DEFAULT_FOLDER, LocalNames, Tests, contributions, read_tests
+from locklens.project.contributors import DEFAULT_TEST_FOLDER, LocalNames, Tests, contributions, read_tests
 from locklens.project.modules import ModuleReader, generator_among
 from locklens.project.moduletree import ModuleTree
 from locklens.project.state import TerraformState, read_other_states, read_state
@@ -46,7 +46,7 @@ def read_configuration(
     dialect: Dialect,
     worktree: Tree | None = None,
     environ: Mapping[str, str] = _NO_ENVIRONMENT,
-    test_directory: str = DEFAULT_FOLDER,
+    test_directory: str = DEFAULT_TEST_FOLDER,
     module_reader: ModuleReader | None = None,
     for_locking: bool = False,
     changed_states: Sequence[str] = (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from locklens.project.tree import EntryKind, folder_of, is_at_or_below, normalis
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from locklens.project.modules import ModuleReader
     from locklens.project.tree import Tree
 
 TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
@@ -238,20 +240,37 @@ class LocalCalls:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._called: dict[str, frozenset[str]] = {}
+        self._written: dict[str, tuple[frozenset[str], bool]] = {}
+        self._called: dict[tuple[str, bool], frozenset[str]] = {}
+
+    @cached_property
+    def _reader(self) -> ModuleReader:
+        from locklens.project.modules import ModuleReader
+
+        return ModuleReader()
 
     def prefetch(self, folders: Collection[str]) -> None:
         """Read the configuration of many folders in one go, where git lists the tree."""
         if isinstance(self.tree, ListedTree):
-            wanted = set(folders).difference(self._called)
+            wanted = set(folders).difference(self._written)
             files = self.tree.files if wanted else ()
             self.tree.prefetch([path for path in files if is_configuration(path) and folder_of(path) in wanted])
 
-    def of(self, folder: str) -> frozenset[str]:
-        """Return the folders that a folder may call directly."""
-        if folder not in self._called:
-            self._called[folder] = _called_folders(self.tree, folder)
-        return self._called[folder]
+    def of(self, folder: str, *, is_root: bool = True) -> frozenset[str]:
+        """Return the folders that a folder may call directly.
+
+        Args:
+            folder: The folder.
+            is_root: False for a called module, whose variables have the values that the call gives them.
+        """
+        known = folder, is_root
+        if known not in self._called:
+            if folder not in self._written:
+                self._written[folder] = _written_calls(self.tree, folder)
+            called, is_whole = self._written[folder]
+            computed = () if is_whole else _computed_calls(self.tree, folder, self._reader, is_root=is_root)
+            self._called[known] = called.union(computed)
+        return self._called[known]
 
     def reached(self, root: str) -> Iterator[str]:
         """Yield the folders that a root may call, directly or through other local modules."""
@@ -259,7 +278,7 @@ class LocalCalls:
         todo = [root]
         while todo:
             folder = todo.pop()
-            called = self.of(folder)
+            called = self.of(folder, is_root=folder == root)
             yield from called
             todo.extend(called - seen)
             seen |= called
@@ -270,17 +289,21 @@ class LocalCalls:
         return {folder for root in roots for folder in self.reached(root)}
 
 
-def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
-    """Return the folders of the local modules that a folder's files may call, `_UNREAD` where a file is not read."""
-    from locklens.project.module_sources import local_sources
+def _written_calls(tree: Tree, folder: str) -> tuple[frozenset[str], bool]:
+    """Return the folders of the local modules that a folder's files may call, `_UNREAD` where that is not known.
+
+    The second value is False if there may be other calls, whose sources are no plain strings.
+    """
+    from locklens.project.module_sources import has_computed_source, local_sources
 
     prefix = f"{folder}/" if folder else ""
     try:
         entries = tree.list(folder)
     except ConfigurationError:
-        return frozenset({_UNREAD})
+        return frozenset({_UNREAD}), True
     names = [entry.name for entry in entries if entry.kind is not EntryKind.FOLDER and is_configuration(entry.name)]
     called: set[str] = set()
+    is_whole = True
     for name in names:
         try:
             data = tree.read(prefix + name)
@@ -289,11 +312,40 @@ def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
         if data is None:
             called.add(_UNREAD)  # reading the configuration reports the error
             continue
-        for source in local_sources(data):
-            place = normalise(prefix + source)
-            if place is not None:
-                called.add(place)
-    return frozenset(called)
+        called.update(_places(prefix, local_sources(data)))
+        if has_computed_source(data, is_json=name.endswith(".json")):
+            if name.endswith(TEST_SUFFIXES):
+                called.add(_UNREAD)  # nothing evaluates what tests run
+            else:
+                is_whole = False
+    return frozenset(called), is_whole
+
+
+def _computed_calls(tree: Tree, folder: str, reader: ModuleReader, *, is_root: bool) -> Iterator[str]:
+    """Yield the folders that a module calls as either tool evaluates the sources, `_UNREAD` for an unknown one."""
+    from locklens.dialect import OPENTOFU, TERRAFORM
+    from locklens.project.module_sources import is_local_source, normal_source
+    from locklens.project.modules import configuration_files
+    from locklens.project.static_values import with_known_values
+
+    prefix = f"{folder}/" if folder else ""
+    entries = tree.list(folder)
+    # Of the same files, OpenTofu evaluates all that Terraform does.
+    dialects = {configuration_files(entries, dialect): dialect for dialect in (TERRAFORM, OPENTOFU)}
+    for dialect in dialects.values():
+        module = with_known_values(reader.read(tree, folder, dialect), tree, dialect, {} if is_root else None)
+        for call in module.calls:
+            if call.item.source_fault:
+                yield _UNREAD
+            elif call.item.source and is_local_source(call.item.source):
+                yield from _places(prefix, [normal_source(call.item.source, dialect)])
+
+
+def _places(prefix: str, sources: Iterable[str]) -> Iterator[str]:
+    for source in sources:
+        place = normalise(prefix + source)
+        if place is not None:
+            yield place
 
 
 def paths_through_links(touched: set[str], *trees: Tree) -> set[str]:
@@ -305,9 +357,8 @@ def paths_through_links(touched: set[str], *trees: Tree) -> set[str]:
                 links.setdefault(target, set()).add(link)
     found: set[str] = set()
     fresh = touched if links else set()
-    for _ in range(
-        2
-    ):  # a linked file in a linked folder takes two steps; a link to a folder above it would take ever more
+    # A linked file in a linked folder takes two steps; a link to a folder above it would take ever more.
+    for _ in range(2):
         step: set[str] = set()
         for path in fresh:
             for above in _upwards(path):
