@@ -519,4 +519,4 @@ def test_long_paths(
         assert asked.characters < 40 * size, words
         if words[0] == "why":
             assert "- not read: " in said.out
-            assert "LK007  Could not determine whether it is required" in said.out
+            assert "LK007  Not known whether it is required" in said.out
