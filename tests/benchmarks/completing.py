@@ -33,9 +33,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from msgspec import Struct
 
-from locklens.operations.backfill.model import BackfillRequest, FetchSettings
-from locklens.operations.backfill.run import backfill
 from locklens.packages.contents import engine
+from locklens_backfill.measuring import FetchSettings
+from locklens_backfill.run import BackfillRequest, backfill
 
 KINDS = 12
 """Different packages; the others are these again, under URLs of their own."""

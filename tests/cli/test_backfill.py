@@ -20,9 +20,8 @@ from kit.waiting import LIMIT, until
 from packages.zips import Item, build
 
 from locklens.cli.main import main
-from locklens.operations.backfill import measuring
-from locklens.operations.backfill.model import Shard
-from locklens.operations.backfill.openfile import SAVE_PACKAGES
+from locklens_backfill import measuring
+from locklens_backfill.files import SAVE_PACKAGES, Shard
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -378,7 +377,6 @@ def test_without_the_extra_the_next_step_is_named(
 ) -> None:
     path = registry.provider("acme/demo")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "locklens.operations.backfill.dask_crew", raising=False)
     status, _, err = run("--scheduler", "tcp://127.0.0.1:1", str(path))
     assert status == 2
     assert "hint: pip install 'locklens[dask]'" in err

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from locklens.cli.options import Parser
-    from locklens.operations.backfill.model import BackfillEvent, Failure
+    from locklens_backfill.files import Failure
+    from locklens_backfill.run import BackfillEvent
 
 _RATE = re.compile(r"(\d{1,12}(?:\.\d{1,3})?)(B|KB|MB|GB|KiB|MiB|GiB)?\Z")
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -114,8 +115,9 @@ def _within(numbers: range) -> Callable[[str], int]:
 
 def _run_backfill(options: Namespace) -> int:
     """Complete metadata files, and return the exit status."""
-    from locklens.operations.backfill.model import BackfillRequest, FetchSettings, Shard
-    from locklens.operations.backfill.run import backfill
+    from locklens_backfill.files import Shard
+    from locklens_backfill.measuring import FetchSettings
+    from locklens_backfill.run import BackfillRequest, backfill
 
     request = BackfillRequest(
         tuple(Path(place) for place in options.places),
@@ -143,7 +145,7 @@ class _Progress:
     """Progress of a backfill: a line for each file and each failure, and on a terminal a bar below them."""
 
     def __init__(self) -> None:
-        from locklens.operations.backfill.model import Counted
+        from locklens_backfill.run import Counted
 
         self._line = LiveLine()
         self._plan = Counted(0, 0, 0, 0, 0)
@@ -152,7 +154,7 @@ class _Progress:
 
     def take(self, event: BackfillEvent) -> None:
         """Report one event."""
-        from locklens.operations.backfill.model import BytesArrived, Connecting, Counted, FileDone, PackageMeasured
+        from locklens_backfill.run import BytesArrived, Connecting, Counted, FileDone, PackageMeasured
 
         match event:
             case Connecting(scheduler):
@@ -186,7 +188,7 @@ class _Progress:
         self._line.end()
 
     def _words(self, now: float) -> str:
-        from locklens.operations.backfill.report import duration
+        from locklens_backfill.report import duration
 
         size = max(self._arrived, self._measured)
         self._past = [one for one in self._past if now - one[0] < _WINDOW] + [(now, size, self._versions)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _REPORTS = "locklens.review.reports"
 _VERIFY = "locklens.operations.verification.report"
-_BACKFILL = "locklens.operations.backfill.report"
+_BACKFILL = "locklens_backfill.report"
 _UPGRADES = "locklens.operations.upgrades.report"
 
 

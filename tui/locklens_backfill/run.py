@@ -1,7 +1,8 @@
-"""`backfill` as a use case: fills in the `h1` and the size of every package that registry metadata names without them.
+"""Fills in the `h1` and the size of every package that registry metadata names without them.
 
-What a file has is done, so a run that was stopped is continued by the next one. Files are opened one after the other,
-and their packages handed to a crew; results come back in any order and are written file by file, each time in one step.
+A value that a file has is never looked up again, so the next run continues one that was stopped. Files are opened one
+after the other, and their packages handed to workers; results arrive in any order and are written file by file, each
+time in one step.
 """
 
 from __future__ import annotations
@@ -9,39 +10,143 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
-from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.errors import ConfigurationError, RunCancelledError, UnavailableError
-from locklens.operations.backfill.crew import assemble
-from locklens.operations.backfill.layout import provider_files
-from locklens.operations.backfill.model import (
-    BackfillResult,
-    BytesArrived,
-    Connecting,
-    Counted,
-    Failure,
-    FileDone,
-    Measured,
-    PackageMeasured,
-)
-from locklens.operations.backfill.openfile import OpenFile
 from locklens.sources.http import moment
+from locklens_backfill.files import Failure, OpenFile, provider_files
+from locklens_backfill.measuring import FetchSettings, Measured
+from locklens_backfill.workers import start_workers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from locklens_backfill.files import FileCount, FileResult, ProviderFile, Shard
+    from locklens_backfill.measuring import PackageTask
+    from locklens_backfill.metadata import Target
+    from locklens_backfill.workers import Workers
+
+
+class BackfillRequest(Struct, frozen=True):
+    """What to complete.
+
+    Attributes:
+        places: Folders, and metadata files.
+        shard: The part of the providers, None for all.
+        size_name: The name of a size, "" for the name that each file has already; see `metadata.SIZE_NAMES`.
+        jobs: Packages in work at once on this machine.
+        scheduler: Address of a Dask scheduler whose workers do it; "" for this machine.
+        fetching: How packages are downloaded.
+    """
+
+    places: tuple[Path, ...]
+    shard: Shard | None = None
+    size_name: str = ""
+    jobs: int = 4
+    scheduler: str = ""
+    fetching: FetchSettings = FetchSettings()
+
+
+class BackfillResult(Struct, frozen=True):
+    """A finished run.
+
+    Attributes:
+        at: Its start, ISO 8601 in UTC.
+        is_dry_run: True if nothing was downloaded and nothing written.
+        is_interrupted: True if the user stopped it.
+        request: What was asked for.
+        counts: What is missing, of each file that lacked something.
+        complete: Number of files that lacked nothing.
+        files: What became of the files that lacked something; () of a dry run.
+        failures: In the order in which they occurred.
+        versions: Number of versions of which all packages were completed.
+        size: Size of the measured packages, in bytes.
+        seconds: Duration of the run.
+        notes: Sentences about the run itself.
+    """
+
+    at: str
+    is_dry_run: bool
+    is_interrupted: bool
+    request: BackfillRequest
+    counts: tuple[FileCount, ...]
+    complete: int
+    files: tuple[FileResult, ...]
+    failures: tuple[Failure, ...]
+    versions: int = 0
+    size: int = 0
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+class Connecting(Struct, frozen=True):
+    """The run waits for a Dask scheduler, by its address."""
+
+    scheduler: str
+
+
+class Counted(Struct, frozen=True):
+    """Event: the files were looked at, and this much is to be done.
+
+    Attributes:
+        files: Number of files that lack something.
+        versions: Number of their versions that lack something.
+        packages: Number of packages to download.
+        likely_bytes: Estimated size of these; 0 if nothing is known.
+        workers: Packages in work at once.
+        notes: Sentences about who does it.
+    """
+
+    files: int
+    versions: int
+    packages: int
+    likely_bytes: int
+    workers: int
+    notes: tuple[str, ...] = ()
+
+
+class PackageMeasured(Struct, frozen=True):
+    """Event: one package was measured, or failed."""
+
+    provider: str
+    version: str
+    platform: str
+    size: int
+    failure: Failure | None
+    completes_version: bool
+
+
+class FileDone(Struct, frozen=True):
+    """Event: a file is finished."""
+
+    result: FileResult
+
+
+class BytesArrived(Struct, frozen=True):
+    """Event: bytes of a package arrived on this machine."""
+
+    count: int
+
+
+BackfillEvent = Connecting | Counted | PackageMeasured | FileDone | BytesArrived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from locklens.operations.backfill.crew import Crew
-    from locklens.operations.backfill.layout import ProviderFile
-    from locklens.operations.backfill.metadata import Target
-    from locklens.operations.backfill.model import BackfillEvent, BackfillRequest, FileCount, FileResult, PackageTask
+    from locklens_backfill.files import ProviderFile
+    from locklens_backfill.metadata import Target
 
     _Item = tuple[OpenFile, Target, PackageTask]
 
 _GLANCE = 0.25
 _CHECK_SECONDS = 10.0
 _AHEAD = 2
-"""Packages that are handed out for each place of the crew: no place waits for the next one."""
+"""Packages that are handed out for each place of the workers: no place waits for the next one."""
 
 _AGAIN = "run it again: what is done is kept"
 
@@ -51,26 +156,24 @@ def backfill(
     *,
     is_dry_run: bool = False,
     on_event: Callable[[BackfillEvent], None] = lambda _: None,
-    cancel: threading.Event | None = None,
 ) -> BackfillResult:
     """Complete metadata files. An interrupt ends it early, and everything that was found out is written.
 
     Args:
-        request: Which, and how.
+        request: The files, and how they are completed.
         is_dry_run: True to look at the files only.
         on_event: Called with events, in this thread.
-        cancel: Set by another thread to stop; it counts as an interrupt.
 
     Raises:
         ConfigurationError: There is nothing to read, or the Dask scheduler cannot be used.
         UnavailableError: The Dask scheduler does not answer.
     """
-    run = _Run(request, on_event, cancel or threading.Event())
+    run = _Run(request, on_event)
     try:
         run.survey(provider_files(request.places, request.shard))
         if not is_dry_run:
             run.work()
-    except (KeyboardInterrupt, RunCancelledError):
+    except KeyboardInterrupt:
         run.is_interrupted = True
     return run.result(is_dry_run=is_dry_run)
 
@@ -83,11 +186,9 @@ def likely_bytes(counts: Sequence[FileCount]) -> int:
 
 
 class _Run:
-    def __init__(
-        self, request: BackfillRequest, on_event: Callable[[BackfillEvent], None], cancel: threading.Event
-    ) -> None:
+    def __init__(self, request: BackfillRequest, on_event: Callable[[BackfillEvent], None]) -> None:
         self.is_interrupted = False
-        self._request, self._tell, self._cancel = request, on_event, cancel
+        self._request, self._tell = request, on_event
         self._at, self._began = moment(), time.monotonic()
         self._lacking: list[tuple[ProviderFile, FileCount]] = []
         self._complete = self._versions = self._size = 0
@@ -109,7 +210,6 @@ class _Run:
             places = ", ".join(str(place) for place in self._request.places)
             raise ConfigurationError("has no metadata files", path=places, hint="name a clone of a registry, or a file")
         for file in files:
-            self._stop_if_cancelled()
             try:
                 opened = OpenFile(file, self._request.size_name)
             except ConfigurationError as error:
@@ -135,18 +235,19 @@ class _Run:
             return
         if self._request.scheduler:
             self._tell(Connecting(self._request.scheduler))
-        crew = assemble(self._request, self._count_bytes)
-        self._notes = crew.notes
+        request = self._request
+        workers = start_workers(request.jobs, request.scheduler, request.fetching, self._count_bytes)
+        self._notes = workers.notes
         packages, versions = sum(one.missing for one in counts), sum(one.versions for one in counts)
-        self._tell(Counted(len(counts), versions, packages, likely_bytes(counts), crew.size, crew.notes))
+        self._tell(Counted(len(counts), versions, packages, likely_bytes(counts), workers.size, workers.notes))
         try:
-            self._measure(crew)
-        except (KeyboardInterrupt, RunCancelledError):
+            self._measure(workers)
+        except KeyboardInterrupt:
             self.is_interrupted = True
         except UnavailableError as error:
             self._failures.append(Failure("", None, "", "", "", "", error.message, error.hint))
         finally:
-            crew.close()
+            workers.close()
             for future in [future for future in self._waiting if future.done() and not future.cancelled()]:
                 self._take(future)
             for opened in list(self._open):
@@ -170,13 +271,12 @@ class _Run:
             self._notes,
         )
 
-    def _measure(self, crew: Crew) -> None:
+    def _measure(self, workers: Workers) -> None:
         items, checked = self._items(), time.monotonic()
         while True:
-            self._stop_if_cancelled()
-            while len(self._waiting) < crew.size * _AHEAD and (item := next(items, None)) is not None:
+            while len(self._waiting) < workers.size * _AHEAD and (item := next(items, None)) is not None:
                 opened, target, task = item
-                self._waiting[crew.submit(task)] = opened, target
+                self._waiting[workers.submit(task)] = opened, target
             if not self._waiting:
                 return
             done, _ = wait(self._waiting, _GLANCE, FIRST_COMPLETED)
@@ -188,7 +288,7 @@ class _Run:
                     self._save(opened)
                 self._close_if_done(opened)
             if time.monotonic() - checked > _CHECK_SECONDS:
-                crew.check()
+                workers.check()
                 checked = time.monotonic()
 
     def _items(self) -> Iterator[_Item]:
@@ -264,10 +364,6 @@ class _Run:
             count, self._arrived = self._arrived, 0
         if count:
             self._tell(BytesArrived(count))
-
-    def _stop_if_cancelled(self) -> None:
-        if self._cancel.is_set():
-            raise RunCancelledError("the run was cancelled")
 
 
 def _file_failure(path: str, provider: str, error: ConfigurationError) -> Failure:

@@ -2,6 +2,7 @@
 
 A metadata file may name any URL, so nothing is asked without TLS, and nothing on private networks. A host's token comes
 from the TF_TOKEN_ variables of the machine that downloads; none travels.
+The threads of a process share one rate for each host, and keep the pauses that a host asks for.
 """
 
 from __future__ import annotations
@@ -9,25 +10,103 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from typing import TYPE_CHECKING, cast
+import time
+from typing import cast
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from locklens.addresses import display_host
-from locklens.errors import ConfigurationError, LockLensError, TrustError, UnavailableError
+from locklens.errors import ConfigurationError, LockLensError, RunCancelledError, TrustError, UnavailableError
 from locklens.hashes import digest_of
-from locklens.operations.backfill.model import Measured
-from locklens.operations.backfill.pace import Pace
 from locklens.packages.hashing import hash_arriving_package
 from locklens.sources.hosts import environment_tokens
 from locklens.sources.http.client import Client
 from locklens.sources.urls import has_userinfo, host_of, is_public, resolve
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO
 
     from locklens.hashes import HashedPackage
-    from locklens.operations.backfill.model import Division, FetchSettings, PackageTask
+
+
+DEFAULT_PER_HOST = 8
+"""Concurrent downloads from one host."""
+
+
+class FetchSettings(Struct, frozen=True):
+    """How packages are downloaded; it travels to workers, without any credential.
+
+    Attributes:
+        per_host: Concurrent downloads from one host.
+        bytes_rate: Limit of bytes per second from one host; 0 for none.
+        request_rate: Limit of packages per second from one host; 0 for none.
+        allows_loopback: True if packages may come from this machine and from private networks, also without TLS.
+    """
+
+    per_host: int = DEFAULT_PER_HOST
+    bytes_rate: float = 0.0
+    request_rate: float = 0.0
+    allows_loopback: bool = False
+
+
+class Division(Struct, frozen=True):
+    """How the workers of a cluster, which do not know of each other, share the bounds; it travels with each package.
+
+    Attributes:
+        whole: How packages are downloaded by all of them together.
+        workers: Their number.
+        at: When they were counted, in seconds of the scheduling machine's clock: of two divisions the later one counts.
+    """
+
+    whole: FetchSettings
+    workers: int
+    at: float
+
+    @property
+    def share(self) -> FetchSettings:
+        """How one of them downloads packages; each may have one download from each host."""
+        return FetchSettings(
+            max(1, self.whole.per_host // self.workers),
+            self.whole.bytes_rate / self.workers,
+            self.whole.request_rate / self.workers,
+            self.whole.allows_loopback,
+        )
+
+
+class PackageTask(Struct, frozen=True):
+    """One package to measure.
+
+    Attributes:
+        url: Its URL.
+        shasum: Its SHA-256, lower-case hex.
+        h1: The expected `h1`; "" accepts any.
+        size: The expected number of bytes; 0 accepts any.
+    """
+
+    url: str
+    shasum: str
+    h1: str = ""
+    size: int = 0
+
+
+class Measured(Struct, frozen=True):
+    """The facts about a package, or why there are none.
+
+    Attributes:
+        h1: The `h1` of the unpacked package, as the tools write it into lock files.
+        size: Size of the zip file, in bytes.
+        problem: Why there are no facts; "" if there are.
+        hint: The next step, or "".
+    """
+
+    h1: str = ""
+    size: int = 0
+    problem: str = ""
+    hint: str = ""
+
 
 RETRIES = 5
 """Attempts after the first: a run takes hours, and a hiccup of a minute should cost nothing."""
@@ -47,9 +126,9 @@ class Meter:
 
     Args:
         settings: How to download.
-        environ: Tokens, proxies and certificates are named there.
+        environ: Names tokens, proxies and certificates.
         cancel: Set by another thread to stop.
-        on_bytes: Is told of bytes that arrived, in any thread.
+        on_bytes: Called with the number of bytes that arrived, in any thread.
     """
 
     def __init__(
@@ -208,3 +287,87 @@ def measure_in_process(division: Division, task: PackageTask) -> Measured:
             known = division
         _METERS[division.whole] = meter, known
     return meter.measure(task)
+
+
+class _Host:
+    """When a host may be asked again, and when its next byte may be read: moments of the monotonic clock."""
+
+    def __init__(self) -> None:
+        self.request = self.byte = self.pause = 0.0
+
+
+class Pace:
+    """The pace of downloads, host by host; waits end at once where the run is cancelled.
+
+    A host is the one that the metadata names; what it redirects to counts as its own.
+
+    Args:
+        settings: The rates.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(self, settings: FetchSettings, cancel: threading.Event) -> None:
+        self._settings = settings
+        self._cancel = cancel
+        self._lock = threading.Lock()
+        self._hosts: dict[str, _Host] = {}
+        self._current = threading.local()
+
+    def adapt(self, settings: FetchSettings) -> None:
+        """Go on with other rates."""
+        with self._lock:
+            self._settings = settings
+
+    def begin(self, name: str) -> None:
+        """Wait until the host may be asked for one more package; the thread downloads from it then.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        with self._lock:
+            host = self._current.host = self._hosts.setdefault(name, _Host())
+            if self._settings.request_rate:
+                turn = max(host.request, time.monotonic())
+                host.request = turn + 1 / self._settings.request_rate
+                self._current.turn = turn
+            else:
+                self._current.turn = 0.0
+        self._wait_until(self._current.turn)
+        self._wait_out(host)
+
+    def take(self, count: int) -> None:
+        """Wait as long as these bytes of the current download take at the host's rate.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        if not self._settings.bytes_rate:
+            return
+        host: _Host = self._current.host
+        with self._lock:
+            host.byte = max(host.byte, time.monotonic()) + count / self._settings.bytes_rate
+            turn = host.byte
+        self._wait_until(turn)
+
+    def hold(self, seconds: float) -> None:
+        """Let no thread begin anything with the current download's host for some time, as the host asked."""
+        host: _Host = self._current.host
+        with self._lock:
+            host.pause = max(host.pause, time.monotonic() + seconds)
+
+    def rest(self, seconds: float) -> None:
+        """Wait in this thread alone.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        self._wait_until(time.monotonic() + seconds)
+
+    def _wait_out(self, host: _Host) -> None:
+        while (pause := host.pause) > time.monotonic():
+            self._wait_until(pause)
+
+    def _wait_until(self, moment: float) -> None:
+        seconds = moment - time.monotonic()
+        if self._cancel.wait(seconds) if seconds > 0 else self._cancel.is_set():
+            raise RunCancelledError("the run was cancelled")

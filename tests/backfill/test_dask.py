@@ -23,19 +23,9 @@ from msgspec.structs import replace
 
 from locklens import __version__
 from locklens.errors import ConfigurationError, UnavailableError
-from locklens.operations.backfill import measuring
-from locklens.operations.backfill.measuring import Meter
-from locklens.operations.backfill.model import (
-    BackfillEvent,
-    BackfillRequest,
-    Connecting,
-    Division,
-    FetchSettings,
-    Measured,
-    PackageMeasured,
-    PackageTask,
-)
-from locklens.operations.backfill.run import backfill
+from locklens_backfill import measuring, workers
+from locklens_backfill.measuring import Division, FetchSettings, Measured, Meter, PackageTask
+from locklens_backfill.run import BackfillEvent, BackfillRequest, Connecting, PackageMeasured, backfill
 
 THREADS = 2
 LOOPBACK = FetchSettings(allows_loopback=True)
@@ -138,7 +128,7 @@ def nthreads(address: str) -> dict[str, int]:
 def test_a_scheduler_that_does_not_answer(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     registry = Registry(tmp_path / "registry", server)
     registry.provider("acme/demo")
-    monkeypatch.setattr("locklens.operations.backfill.dask_crew.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("locklens_backfill.workers.CONNECT_SECONDS", 0.2)
     request = BackfillRequest((registry.folder,), scheduler="tcp://127.0.0.1:1", fetching=LOOPBACK)
     events: list[BackfillEvent] = []
     with pytest.raises(UnavailableError, match=r"the Dask scheduler tcp://127\.0\.0\.1:1 does not answer"):
@@ -193,14 +183,14 @@ WORKERS: list[str] = []
 
 
 def test_rates_and_places_are_divided_anew_when_workers_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    from locklens.operations.backfill import dask_crew  # Dask's own modules take half a second in every process
+    import distributed  # Dask's own modules take half a second in every process
 
-    monkeypatch.setattr(dask_crew, "Client", Cluster)
+    monkeypatch.setattr(distributed, "Client", Cluster)
     clock = SimpleNamespace(time=itertools.count(1.0).__next__, monotonic=time.monotonic)
-    monkeypatch.setattr(dask_crew, "time", clock)
+    monkeypatch.setattr(workers, "time", clock)
     monkeypatch.setattr(sys.modules[__name__], "WORKERS", ["a", "b", "c"])
     whole = FetchSettings(8, 40e6, 3.0)
-    crew = dask_crew.DaskWorkers("tcp://x", whole)
+    crew = workers.DaskWorkers("tcp://x", whole)
     task = PackageTask("https://example.com/p.zip", "")
     sizes = []
     for change in (lambda: None, WORKERS.pop, lambda: WORKERS.extend("xy"), WORKERS.clear):

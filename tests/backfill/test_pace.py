@@ -7,8 +7,7 @@ import threading
 import pytest
 
 from locklens.errors import RunCancelledError
-from locklens.operations.backfill.model import FetchSettings
-from locklens.operations.backfill.pace import Pace
+from locklens_backfill.measuring import FetchSettings, Pace
 
 
 class Recorded(threading.Event):

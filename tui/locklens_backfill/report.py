@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from locklens.operations.backfill.run import likely_bytes
 from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, one_of
 from locklens.text import counted, page, size_words
+from locklens_backfill.run import likely_bytes
 
 if TYPE_CHECKING:
-    from locklens.operations.backfill.model import BackfillResult, Failure
     from locklens.text import Printable
+    from locklens_backfill.run import BackfillResult, Failure, FileCount, FileResult
 
 
 class MissingJson(JsonStruct, frozen=True):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit.effort import effort
 
-from locklens.operations.backfill import metadata
-from locklens.operations.backfill.metadata import Filling, MetadataError, has_everything, read_metadata
+from locklens_backfill import metadata
+from locklens_backfill.metadata import Filling, MetadataError, has_everything, read_metadata
 
 SHASUM = "ab" * 32
 H1 = "h1:" + "A" * 43 + "="

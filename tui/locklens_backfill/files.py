@@ -1,14 +1,21 @@
-"""One metadata file at work: what it lacks, what was found out, and its bytes on the disk."""
+"""The metadata files of providers: found below folders, and each with what it lacks and what is filled in."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from locklens.errors import ConfigurationError
-from locklens.operations.backfill.metadata import (
+from locklens.project.walking import TooManyFoldersError, walk
+from locklens.sources.urls import host_of, url_for_log
+from locklens.storage.files import read_bounded, write_atomically
+from locklens_backfill.measuring import PackageTask
+from locklens_backfill.metadata import (
     MAX_METADATA_BYTES,
     SIZE_NAMES,
     Filling,
@@ -17,17 +24,173 @@ from locklens.operations.backfill.metadata import (
     has_everything,
     read_metadata,
 )
-from locklens.operations.backfill.model import Failure, FileCount, FileResult, PackageTask
-from locklens.sources.urls import host_of, url_for_log
-from locklens.storage.files import read_bounded, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from locklens.operations.backfill.layout import ProviderFile
-    from locklens.operations.backfill.metadata import Target
-    from locklens.operations.backfill.model import Measured
+    from locklens_backfill.measuring import Measured
+    from locklens_backfill.metadata import Target
+
+
+class Shard(Struct, frozen=True):
+    """One of several parts of the providers, by the hash of their names: the same part in every run."""
+
+    index: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+    def has(self, provider: str) -> bool:
+        """True if a provider, as NAMESPACE/TYPE, is in this part."""
+        import hashlib
+
+        digest = hashlib.sha256(provider.lower().encode("utf-8", "surrogateescape")).digest()
+        return int.from_bytes(digest[:8], "big") % self.count == self.index - 1
+
+
+class FileCount(Struct, frozen=True):
+    """What a metadata file has, and lacks.
+
+    Attributes:
+        path: As messages name it.
+        provider: NAMESPACE/TYPE.
+        versions: Number of versions with a missing value.
+        targets: Number of all targets.
+        missing: Number of targets with a missing value.
+        known_bytes: Size of the packages to download whose size is in the file.
+        unsized: Number of packages to download whose size is not known.
+        mean_size: Mean of the sizes in the file; 0 without any.
+        hosts: Number of packages to download by host.
+    """
+
+    path: str
+    provider: str
+    versions: int
+    targets: int
+    missing: int
+    known_bytes: int
+    unsized: int
+    mean_size: int
+    hosts: dict[str, int]
+
+
+class FileResult(Struct, frozen=True):
+    """What became of a metadata file.
+
+    Attributes:
+        path: As messages name it.
+        provider: NAMESPACE/TYPE.
+        targets: Number of its targets.
+        filled: Number of the targets that were completed.
+        failed: Number of the targets that could not be.
+        left: Number of the targets that the run did not come to.
+        size_name: The name of sizes in it.
+    """
+
+    path: str
+    provider: str
+    targets: int
+    filled: int
+    failed: int
+    left: int
+    size_name: str
+
+
+class Failure(Struct, frozen=True):
+    """A package, or a file, that could not be completed.
+
+    Attributes:
+        path: The metadata file, "" for the run itself.
+        line: The line in it, None for the whole file.
+        provider: NAMESPACE/TYPE.
+        version: "" for the file itself.
+        platform: "" for the file itself.
+        url: The package's URL, as logs show it; "" for none.
+        reason: A sentence without its full stop.
+        hint: The next step, or "".
+    """
+
+    path: str
+    line: int | None
+    provider: str
+    version: str
+    platform: str
+    url: str
+    reason: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}" if self.line is not None else self.path
+        subject = " ".join(filter(None, (self.version, self.platform)))
+        return ": ".join(filter(None, (place, subject, self.reason)))
+
+
+_PROVIDERS = "providers"
+
+_MAX_FOLDERS = 1_000_000
+"""Folders of a registry's clone: one for each namespace, of which OpenTofu's registry has some thousands."""
+
+
+class ProviderFile(Struct, frozen=True):
+    """The metadata file of a provider.
+
+    Attributes:
+        path: The file.
+        provider: NAMESPACE/TYPE, by the names of folder and file.
+    """
+
+    path: Path
+    provider: str
+
+
+def provider_files(places: Iterable[Path], shard: Shard | None) -> tuple[ProviderFile, ...]:
+    """Return the metadata files, in order of their paths below each place, each once.
+
+    Args:
+        places: Files, and folders; of a clone of a registry its folder `providers`. Links are not followed.
+        shard: The part of the providers, None for all.
+
+    Raises:
+        ConfigurationError: There is no such file or folder, or it cannot be read.
+    """
+    found: dict[Path, ProviderFile] = {}
+    for place in places:
+        for path in _files_at(place):
+            provider = f"{path.absolute().parent.name}/{path.stem}"
+            if shard is None or shard.has(provider):
+                found.setdefault(path, ProviderFile(path, provider))
+    return tuple(found.values())
+
+
+def _files_at(place: Path) -> Iterator[Path]:
+    if place.is_symlink():
+        raise ConfigurationError("is a link, which is not followed", path=str(place), hint="name what it leads to")
+    if place.is_dir():
+        top = place / _PROVIDERS
+        yield from _files_below(top if top.is_dir() and not top.is_symlink() else place)
+    elif place.is_file():
+        yield place
+    else:
+        hint = "name a folder with metadata files, such as a clone of the registry, or a file"
+        raise ConfigurationError("no such file or folder", path=str(place), hint=hint)
+
+
+def _files_below(top: Path) -> Iterator[Path]:
+    try:
+        for folder in walk(os.fspath(top), most=_MAX_FOLDERS, enters=lambda _, name: not name.startswith(".")):
+            place = top / folder.path
+            if folder.error is not None:
+                raise ConfigurationError(f"cannot be read: {folder.error.strerror}", path=str(place)) from folder.error
+            for name in folder.files:
+                path = place / name
+                if name.endswith(".json") and not name.startswith(".") and path.is_file() and not path.is_symlink():
+                    yield path
+    except TooManyFoldersError:
+        words = f"more than {_MAX_FOLDERS} folders are not searched"
+        raise ConfigurationError(words, path=str(top), hint="name folders below it") from None
+
 
 SAVE_PACKAGES = 100
 SAVE_SECONDS = 15.0
@@ -40,8 +203,8 @@ class OpenFile:
     """A metadata file while its packages are measured.
 
     Args:
-        file: Which.
-        size_name: The name of a size, "" for the one that the file has, or else the RFC's.
+        file: The file.
+        size_name: The key of a size; "" for the one that the file uses, or else the RFC's.
 
     Raises:
         ConfigurationError: It cannot be read, or is no metadata file.

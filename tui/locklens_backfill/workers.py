@@ -1,52 +1,130 @@
-"""The one door to `distributed`: the workers of a Dask cluster as a crew.
+"""Measures packages in threads of this machine, or on the workers of a Dask cluster; the one door to `distributed`.
 
-A task that was with a worker which dies is given to another worker, and is a failure of its own after that happened to
-it several times (`distributed.scheduler.allowed-failures`, 3). Only tasks and results travel.
+A cluster gives the task of a worker that dies to another worker, and fails it after that happened several times
+(`distributed.scheduler.allowed-failures`, 3). Only tasks and results travel.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import threading
 import time
-from typing import TYPE_CHECKING, Any
-
-from distributed import Client
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol
 
 from locklens import __version__
 from locklens.errors import ConfigurationError, UnavailableError
-from locklens.operations.backfill.measuring import measure_in_process
-from locklens.operations.backfill.model import Division
 from locklens.text import counted
+from locklens_backfill.measuring import Division, Meter, measure_in_process
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future
 
-    from locklens.operations.backfill.model import FetchSettings, Measured, PackageTask
+    from locklens_backfill.measuring import FetchSettings, Measured, PackageTask
 
 CONNECT_SECONDS = 20
-"""Within which the scheduler must answer."""
+"""Time limit for the scheduler's first answer."""
 
 ALONE_SECONDS = 120.0
-"""Without any worker, after which the run ends: a cluster may exchange its machines meanwhile."""
+"""Time without any worker after which the run ends: a cluster may be exchanging its machines."""
 
 _LOGGERS = ("distributed", "tornado", "asyncio")
 
 
-class DaskWorkers:
-    """A crew of Dask workers.
+class Workers(Protocol):
+    """Measures packages. An error of a future is that of its package alone.
+
+    Attributes:
+        size: Packages in work at once.
+        notes: Sentences about how it works.
+    """
+
+    size: int
+    notes: tuple[str, ...]
+
+    def submit(self, task: PackageTask) -> Future[Measured]:
+        """Begin a package."""
+
+    def check(self) -> None:
+        """Check that the workers are still there.
+
+        Raises:
+            UnavailableError: There was none for a while.
+        """
+
+    def close(self) -> None:
+        """End the work, also what has begun."""
+
+
+class Threads:
+    """Threads of this machine.
 
     Args:
-        address: Of the scheduler, such as tcp://10.0.0.5:8786.
+        size: Their number.
+        settings: How to download.
+        on_bytes: Called with the number of bytes that arrived, in any thread.
+    """
+
+    def __init__(self, size: int, settings: FetchSettings, on_bytes: Callable[[int], None]) -> None:
+        self.size = size
+        self.notes: tuple[str, ...] = ()
+        self._cancel = threading.Event()
+        self._meter = Meter(settings, os.environ, cancel=self._cancel, on_bytes=on_bytes)
+        self._pool = ThreadPoolExecutor(size, "locklens-backfill")
+
+    def submit(self, task: PackageTask) -> Future[Measured]:
+        """Begin a package."""
+        return self._pool.submit(self._meter.measure, task)
+
+    def check(self) -> None:
+        """Do nothing: threads do not get lost."""
+
+    def close(self) -> None:
+        """End the work, also what has begun."""
+        self._cancel.set()
+        self._pool.shutdown(cancel_futures=True)
+        self._meter.close()
+
+
+def start_workers(jobs: int, scheduler: str, settings: FetchSettings, on_bytes: Callable[[int], None]) -> Workers:
+    """Return the workers of a run.
+
+    Args:
+        jobs: Number of threads on this machine.
+        scheduler: Address of a Dask scheduler whose workers are used instead; "" for threads.
+        settings: How to download.
+        on_bytes: Called with the number of bytes that arrived on this machine, in any thread.
+
+    Raises:
+        ConfigurationError: The extra `dask` is not installed, or the scheduler has no usable workers.
+        UnavailableError: The scheduler does not answer.
+    """
+    return DaskWorkers(scheduler, settings) if scheduler else Threads(jobs, settings, on_bytes)
+
+
+class DaskWorkers:
+    """The workers of a Dask cluster.
+
+    Args:
+        address: The scheduler's address, such as tcp://10.0.0.5:8786.
         settings: How to download. The rates and the number of downloads from one host are divided by the number of
             workers, and divided anew when workers come or go.
 
     Raises:
-        ConfigurationError: There are no workers, or they have no locklens of this version.
+        ConfigurationError: Dask is not installed, or there are no workers with this version of locklens.
         UnavailableError: The scheduler does not answer.
     """
 
     def __init__(self, address: str, settings: FetchSettings) -> None:
         _silence()
+        try:
+            from distributed import Client
+        except ImportError as error:
+            words = f"--scheduler needs Dask, which is not installed: {error}"
+            hint = "pip install 'locklens[dask]', here and where the workers run"
+            raise ConfigurationError(words, hint=hint) from error
         try:
             # Its types are incomplete.
             self._client: Any = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
