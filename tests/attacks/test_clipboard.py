@@ -13,11 +13,11 @@ import pytest
 from ui.conftest import Driver, until
 
 from locklens.demo.packages import SampleLock, lock_file
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.write.format import Format
+from locklens.operations.write.lock_edits import Format
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.text import visible

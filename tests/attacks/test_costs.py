@@ -433,7 +433,7 @@ def test_answers_of_a_registry(kind: str) -> None:
 
 
 def test_roots_above_the_bound_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from locklens.operations.compare_repository import open_git
+    from locklens.operations.compare import open_git
     from locklens.project import roots
 
     def git(*words: str) -> None:

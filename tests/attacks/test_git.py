@@ -101,7 +101,7 @@ PROGRAMS = (
 )
 STAGE = """
 from pathlib import Path
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply

@@ -16,7 +16,7 @@ from ui.conftest import Driver, until
 
 from locklens.cli.main import main
 from locklens.demo.packages import SampleLock, lock_file
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
@@ -589,7 +589,7 @@ async def test_the_screen_has_a_row_for_them(top: Path, tmp_path: Path) -> None:
     put(top, "new/main.tf", REQUIRES + BACKEND)
     put(top, "new/.Terraform/providers/x")
     commit(top)
-    request = ReviewRequest(partial(open_git, top, base="main", head="pr"), base=Base("main", head="pr"))
+    request = ReviewRequest(partial(open_git, top, Base("main", head="pr")), base=Base("main", head="pr"))
     app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
     async with app.run_test(size=(160, 50), notifications=True) as pilot:
         on = Driver(app, pilot)

@@ -28,14 +28,14 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.demo.signing import publisher
 from locklens.dialect import OPENTOFU
 from locklens.hashes import h1_of_digests
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import Scope
 from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
-from locklens.operations.write.format import format_locks
+from locklens.operations.write.lock_edits import Format
 from locklens.project.clifiles import this_platform
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
@@ -296,7 +296,7 @@ def test_a_plan_is_judged_by_the_same_tool(top: Path) -> None:
     (top / LOCK).write_bytes((top / LOCK).read_bytes().replace(b"\n", b"\r\n"))
     reviewed = review(request(top))
     assert [root.tool.name for root in reviewed.roots] == ["terraform"]
-    found = review_plan(format_locks(Scope(top)), request(top), reviewed)
+    found = review_plan(Format(Scope(top)).plan(), request(top), reviewed)
     assert [root.tool.name for root in found.review.roots] == ["terraform"]
 
 
@@ -395,7 +395,7 @@ async def test_names_that_look_the_same_are_told_apart_on_the_screen(top: Path, 
 
 def request(top: Path) -> ReviewRequest:
     return ReviewRequest(
-        partial(open_git, top, base="main"), asking=NetworkSettings(os.environ, Cache.in_memory()), base=Base("main")
+        partial(open_git, top, Base("main")), asking=NetworkSettings(os.environ, Cache.in_memory()), base=Base("main")
     )
 
 

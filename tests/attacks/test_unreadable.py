@@ -14,7 +14,8 @@ from kit.command_line import locklens
 from kit.git import git
 from kit.repositories import commit, copy_of
 
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
+from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.app import LockLensApp
@@ -229,7 +230,7 @@ def test_a_write_names_what_is_left_out(clone: Path) -> None:
 
 async def test_the_screen_says_what_git_cannot_read(clone: Path, tmp_path: Path) -> None:
     damage(place_of(clone, git(clone, "rev-parse", f"main:{ROOT}/{LOCK}")), "removed")
-    request = ReviewRequest(partial(open_git, clone, base="main"))
+    request = ReviewRequest(partial(open_git, clone, Base("main")))
     app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
     async with app.run_test(size=(100, 30)) as pilot:
         await app.workers.wait_for_complete()

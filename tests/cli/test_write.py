@@ -19,7 +19,7 @@ from locklens.demo.packages import PLATFORMS, SampleLock, h1, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.parse import parse
-from locklens.operations.plan.scoped import put_entries
+from locklens.operations.plan.builder import put_entries
 from locklens.project.clifiles import this_platform
 
 if TYPE_CHECKING:

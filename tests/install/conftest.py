@@ -18,8 +18,9 @@ from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.install.context import InstallEvent
 from locklens.operations.plan.model import RootResult, Scope
+from locklens.operations.root_modules import RootOptions
 from locklens.operations.write.apply import apply
-from locklens.operations.write.diagnostics import Readonly, RootOptions
+from locklens.operations.write.diagnostics import Readonly
 from locklens.operations.write.init import Init
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.registry_source import RegistrySource

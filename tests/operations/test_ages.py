@@ -16,7 +16,7 @@ from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.review.prove import prove
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review

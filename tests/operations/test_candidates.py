@@ -22,10 +22,17 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.lockfile.parse import parse
 from locklens.operations.root_modules import RootReader
-from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates, edits_in_short
-from locklens.operations.upgrades.download_estimate import KnownRelease, estimate_download, is_refused, release_id
+from locklens.operations.upgrades.candidates import (
+    CandidateTable,
+    KnownRelease,
+    UpgradeCandidates,
+    edits_in_short,
+    estimate_download,
+    is_refused,
+    release_id,
+)
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
-from locklens.operations.upgrades.recommend import BumpLimit, Eligibility, UpgradePolicy, recommend
+from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradePolicy, recommend
 from locklens.policy import Policy
 from locklens.project.tree import FileSystem
 from locklens.releases.facts import NetworkSettings

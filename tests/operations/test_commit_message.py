@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from ui.conftest import Samples
 
 from locklens.lockfile.model import LockEntry
-from locklens.operations.plan.commit_message import SUBJECT_LENGTH, commit_message
-from locklens.operations.plan.files import FileChanges, PlannedFile
-from locklens.operations.plan.model import Plan, PlannedChange
+from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile
+from locklens.operations.plan.review import SUBJECT_LENGTH, commit_message
 from locklens.review.model import ChangeKind, Proof, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier
 

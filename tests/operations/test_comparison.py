@@ -11,9 +11,8 @@ import pytest
 from kit.git import git
 
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
-from locklens.operations.compare_files import open_files
-from locklens.operations.compare_repository import open_git
-from locklens.operations.comparison import Comparison
+from locklens.operations.compare import open_files, open_git
+from locklens.operations.comparison import Base, Comparison
 from locklens.project.roots import LOCK_FILE
 
 if TYPE_CHECKING:
@@ -89,27 +88,27 @@ def test_one_change_is_the_same_from_every_side(repo: Path) -> None:
     assert seen(files(repo, "-", LOCK, stdin=lambda: OLD)) == expected
     assert seen(files(repo, f"HEAD:{LOCK}", "-", config=ROOT, stdin=lambda: NEW)) == expected
     git(repo, "add", "-A")
-    assert seen(open_git(repo, staged=True)) == expected
+    assert seen(open_git(repo, Base(is_staged=True))) == expected
     assert seen(files(repo, f"HEAD:{LOCK}", f":{LOCK}")) == expected
     git(repo, "checkout", "-qb", "feature")
     commit(repo, {})
-    assert seen(open_git(repo, base="HEAD~1")) == expected
-    assert seen(open_git(repo, base="main", head="feature")) == expected
-    assert seen(open_git(repo, base="HEAD~1", staged=True)) == expected
+    assert seen(open_git(repo, Base("HEAD~1"))) == expected
+    assert seen(open_git(repo, Base("main", head="feature"))) == expected
+    assert seen(open_git(repo, Base("HEAD~1", is_staged=True))) == expected
     assert seen(files(repo, f"main:{LOCK}", f"feature:{LOCK}")) == expected
     assert seen(files(repo, f"main:{LOCK}", f"feature:{LOCK}", config=ROOT)) == expected
     git(repo, "checkout", "-q", "main")
     commit(repo, {"elsewhere/x": b"", LOCK: b"something else\n"})
-    assert seen(open_git(repo, base="main", head="feature", fork_of="feature")) == expected
+    assert seen(open_git(repo, Base("main", head="feature", fork_of="feature"))) == expected
     git(repo, "checkout", "-q", "feature")
-    assert seen(open_git(repo, base="main", fork_of="HEAD")) == expected
-    assert seen(open_git(repo, base="main", fork_of="HEAD", staged=True)) == expected
-    assert seen(open_git(repo, base="main"))[0] == b"something else\n"
+    assert seen(open_git(repo, Base("main", fork_of="HEAD"))) == expected
+    assert seen(open_git(repo, Base("main", fork_of="HEAD", is_staged=True))) == expected
+    assert seen(open_git(repo, Base("main")))[0] == b"something else\n"
 
 
 def test_the_sides_say_what_they_are(repo: Path) -> None:
     head = git(repo, "rev-parse", "HEAD")
-    with_head = open_git(repo, head="main")
+    with_head = open_git(repo, Base(head="main"))
     assert (with_head.base.kind, with_head.base.name, with_head.base.revision) == ("git", "HEAD", head)
     assert (with_head.head.kind, with_head.head.name, with_head.head.revision) == ("git", "main", head)
     work = open_git(repo)
@@ -117,8 +116,8 @@ def test_the_sides_say_what_they_are(repo: Path) -> None:
     assert work.top == repo.resolve()
     assert work.all_locks == (LOCK,)
     assert work.worktree is not None
-    assert open_git(repo, staged=True).head.kind == "index"
-    assert open_git(repo, base="main", fork_of="HEAD").base.name == "main...HEAD"
+    assert open_git(repo, Base(is_staged=True)).head.kind == "index"
+    assert open_git(repo, Base("main", fork_of="HEAD")).base.name == "main...HEAD"
     pair = files(repo, f"HEAD:{LOCK}", "/dev/null")
     assert (pair.base.kind, pair.base.revision, pair.head.kind, pair.head.name) == ("git", head, "empty", "/dev/null")
     assert (pair.roots[0].path, pair.roots[0].new_lock, pair.all_locks) == (ROOT, None, ())
@@ -130,9 +129,9 @@ def test_everything_is_new_before_the_first_commit(tmp_path: Path) -> None:
     comparison = open_git(tmp_path / "fresh")
     assert comparison.base.kind == "empty"
     assert seen(comparison) == (None, NEW, None, True)
-    assert open_git(tmp_path / "fresh", staged=True).roots == ()
+    assert open_git(tmp_path / "fresh", Base(is_staged=True)).roots == ()
     with pytest.raises(RepositoryError, match="unknown revision 'main'"):
-        open_git(tmp_path / "fresh", base="main")
+        open_git(tmp_path / "fresh", Base("main"))
 
 
 def test_roots_are_relative_to_the_folder(repo: Path) -> None:
@@ -150,7 +149,7 @@ def test_roots_are_relative_to_the_folder(repo: Path) -> None:
         with pytest.raises(ConfigurationError, match=words):
             open_git(repo / "infra", roots=[wrong])
     with pytest.raises(ConfigurationError, match="cannot be used together"):
-        open_git(repo, head="main", staged=True)
+        open_git(repo, Base(head="main", is_staged=True))
 
 
 def test_files_outside_of_git_see_the_modules_beside_them(tmp_path: Path) -> None:
@@ -271,8 +270,8 @@ def test_a_handful_of_processes_however_many_roots(tmp_path: Path, monkeypatch: 
     assert processes(open_git(repo)) <= 7  # git's version among them, once in a process
     git(repo, "add", "-A")
     log.unlink()
-    assert processes(open_git(repo, staged=True)) <= 6
+    assert processes(open_git(repo, Base(is_staged=True))) <= 6
     commit(repo, {})
     log.unlink()
-    assert processes(open_git(repo, base="HEAD~1", head="HEAD")) <= 5
-    assert processes(open_git(repo, base="HEAD~1", head="HEAD", fork_of="HEAD")) <= 6
+    assert processes(open_git(repo, Base("HEAD~1", head="HEAD"))) <= 5
+    assert processes(open_git(repo, Base("HEAD~1", head="HEAD", fork_of="HEAD"))) <= 6

@@ -30,8 +30,7 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
-from locklens.operations.compare_files import open_files
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_files, open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.events import PackageDone, ProvingPlanned, ReviewEvent
 from locklens.operations.review.request import ReviewRequest

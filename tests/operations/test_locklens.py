@@ -13,16 +13,14 @@ from operations.test_upgrade import LOCK, entry, lay, requiring, top
 
 from locklens.cli.commands import read_options
 from locklens.errors import OfflineError
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
+from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.operations.write.operation import Operation
-from locklens.operations.write.prune import Prune
-from locklens.operations.write.restore import Restore, RestoredProviders
 from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases.facts import NetworkSettings
@@ -73,7 +71,7 @@ def test_what_is_typed_is_the_operation_that_a_screen_makes(
     found = read_options(command, words, [])
     assert isinstance(found, argparse.Namespace)
     made = found.operation(found)
-    expected = operation(Scope(Path.cwd(), ("a",)))  # type: ignore[call-arg]
+    expected = operation(Scope(Path.cwd(), ("a",)))
     assert made == expected
     assert made.title == expected.title
 

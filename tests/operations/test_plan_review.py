@@ -18,18 +18,15 @@ from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import RunCancelledError
-from locklens.operations.compare_repository import open_git, open_locked
-from locklens.operations.plan.files import FileChanges, PlannedFile
-from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.compare import open_git, open_locked
+from locklens.operations.plan.model import FileChanges, Plan, PlannedFile, Scope
 from locklens.operations.plan.review import PlanReview, review_plan
 from locklens.operations.review.events import Progress, ReviewEvent
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review, review_lock_files
 from locklens.operations.write.apply import apply
-from locklens.operations.write.format import format_locks
-from locklens.operations.write.prune import prune
+from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.operations.write.registry_source import RegistrySource
-from locklens.operations.write.restore import restore
 from locklens.operations.write.undo import undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases.facts import NetworkSettings
@@ -111,7 +108,7 @@ def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
 
 
 def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> None:
-    apply(prune(Scope(top, ("a", "b"))).proposal)
+    apply(Prune(Scope(top, ("a", "b"))).plan().proposal)
     found = plan_reviewed(restore(Scope(top, ("a", "b")), ["netbox"]), request(top, environ))
     assert [root.path for root in found.review.roots] == ["a", "b"]
     assert {change.kind for change in found.review.changes} == {ChangeKind.NEW_PROVIDER}
@@ -185,7 +182,7 @@ def test_a_host_that_only_the_work_tree_names_is_not_asked(
     lock = top / "a" / LOCK
     before = lock.read_bytes()
     lock.write_bytes(before.replace(b"registry.terraform.io/acme/netbox", str(evil).encode()))
-    plan = format_locks(Scope(top, ("a",)))
+    plan = Format(Scope(top, ("a",))).plan()
     moved = PlannedFile(f"a/{LOCK}", lock.read_bytes(), lock.read_bytes().replace(b"3.9.1", b"3.9.0"))
     changed = Plan(FileChanges(plan.proposal.top, (moved,), (), "x"))
     found = plan_reviewed(changed, request(top, environ))
@@ -213,7 +210,7 @@ def test_the_last_commits_policy_counts(top: Path) -> None:
     git(top, "add", ".")
     git(top, "commit", "-qm", "policy")
     (top / "locklens.toml").write_text('[platforms]\nplan9_386 = "mine"\n')
-    found = plan_reviewed(prune(Scope(top, ("a",))), request(top, None))
+    found = plan_reviewed(Prune(Scope(top, ("a",))).plan(), request(top, None))
     assert [str(one.platform) for one in found.review.policy.platforms] == ["linux_amd64"]
 
 
@@ -243,13 +240,13 @@ def test_without_git_and_before_the_first_commit(tmp_path: Path) -> None:
     for is_git in (False, True):
         if is_git:
             git(place, "init", "-q")
-        found = plan_reviewed(prune(Scope(place)), ReviewRequest(partial(open_locked, place)))
+        found = plan_reviewed(Prune(Scope(place)).plan(), ReviewRequest(partial(open_locked, place)))
         assert (found.against, found.left, found.untouched) == ("", 0, 1)
         assert [change.kind for change in found.review.changes] == [ChangeKind.REMOVED]
 
 
 def test_it_can_be_stopped(top: Path, environ: dict[str, str]) -> None:
-    apply(prune(Scope(top, ("a",))).proposal)
+    apply(Prune(Scope(top, ("a",))).plan().proposal)
     cancel = threading.Event()
     cancel.set()
     with pytest.raises(RunCancelledError):
@@ -257,7 +254,7 @@ def test_it_can_be_stopped(top: Path, environ: dict[str, str]) -> None:
 
 
 def test_offline_nobody_is_asked(top: Path, environ: dict[str, str]) -> None:
-    apply(prune(Scope(top, ("a",))).proposal)
+    apply(Prune(Scope(top, ("a",))).plan().proposal)
     found = plan_reviewed(restore(Scope(top, ("a",)), ["netbox"]), request(top, environ, is_offline=True))
     assert found.review.offline
     assert not any(host.asked for host in found.review.hosts)

@@ -18,8 +18,8 @@ from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import ConfigurationError
-from locklens.operations.compare_files import open_files
-from locklens.operations.compare_repository import open_git, open_locked
+from locklens.operations.compare import open_files, open_git, open_locked
+from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, Policy
@@ -54,9 +54,9 @@ def commit(git: Git, folder: Path, **files: bytes) -> None:
     git("commit", "--quiet", "--message", "x")
 
 
-def judged(folder: Path, given: Path | None = None, **options: str) -> Review:
-    found = review(ReviewRequest(partial(open_git, folder, **options), policy=given))  # type: ignore[arg-type]
-    json_report("review", found)
+def judged(folder: Path, given: Path | None = None, base: Base = USUAL_SIDES) -> Review:
+    found = review(ReviewRequest(partial(open_git, folder, base), policy=given))
+    validate(json_report.document(found), json_report.review_schema)
     return found
 
 
@@ -94,8 +94,8 @@ def test_a_policy_that_is_gone_still_counts(git: Git, tmp_path: Path) -> None:
 def test_the_named_base_counts(git: Git, tmp_path: Path) -> None:
     commit(git, tmp_path, policy=b"cooldown = 7\n")
     commit(git, tmp_path, policy=b"cooldown = 8\n")
-    assert judged(tmp_path, base="HEAD~1", head="HEAD").policy.cooldown == 7
-    assert judged(tmp_path, base="HEAD", head="HEAD~1").policy.cooldown == 8
+    assert judged(tmp_path, base=Base("HEAD~1", head="HEAD")).policy.cooldown == 7
+    assert judged(tmp_path, base=Base("HEAD", head="HEAD~1")).policy.cooldown == 8
     assert judged(tmp_path).notes == ()
 
 

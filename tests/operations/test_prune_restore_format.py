@@ -14,9 +14,7 @@ from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.write.apply import apply
-from locklens.operations.write.format import format_locks
-from locklens.operations.write.prune import prune
-from locklens.operations.write.restore import restore
+from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.versions import Version
 
 ZH = "zh:" + "0" * 64
@@ -63,12 +61,12 @@ def said(plan: Plan) -> tuple[list[str], list[str]]:
 
 
 def test_prune_removes_orphans_and_nothing_else(top: Path) -> None:
-    plan = prune(Scope(top))
+    plan = Prune(Scope(top)).plan()
     assert plan.proposal.words == (".: hashicorp/null 1.0.0 is removed", ".: hashicorp/tls 1.0.0 is removed")
     assert lock_of(top) == lock(entry("aws"), entry("tls"), entry("null"))
     apply(plan.proposal)
     assert lock_of(top) == lock(entry("aws"))
-    again = prune(Scope(top))
+    again = Prune(Scope(top)).plan()
     assert (again.proposal.files, said(again)) == ((), (["nothing to prune"], []))
 
 
@@ -85,40 +83,48 @@ def test_prune_keeps_and_names_what_something_unread_may_require(
 ) -> None:
     for name, data in files.items():
         (top / name).write_bytes(data)
-    plan = prune(Scope(top))
+    plan = Prune(Scope(top)).plan()
     assert plan.proposal.files == ()
     assert [remark.address for remark in plan.remarks] == ["hashicorp/null", "hashicorp/tls"]
     assert all(
         "kept, although not required as far as" in remark.words and words in remark.words for remark in plan.remarks
     )
-    named = prune(Scope(top), ["tls"])
+    named = Prune(Scope(top), ("tls",)).plan()
     apply(named.proposal)
     assert lock_of(top) == lock(entry("aws"), entry("null"))
 
 
 def test_prune_keeps_what_opentofu_migrates(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("tls")))
-    plan = prune(Scope(top, tool=OPENTOFU))
+    plan = Prune(Scope(top, tool=OPENTOFU)).plan()
     assert plan.proposal.words == (".: registry.terraform.io/hashicorp/tls 1.0.0 is removed",)
 
 
 def test_prune_refuses_what_is_required(top: Path) -> None:
-    plan = prune(Scope(top), ["tls", "aws"])
+    plan = Prune(
+        Scope(top),
+        (
+            "tls",
+            "aws",
+        ),
+    ).plan()
     assert plan.proposal.files == ()
     assert said(plan)[1] == ["main.tf:3: hashicorp/aws is required here"]
 
 
 def test_prune_of_what_is_unknown(top: Path) -> None:
     with pytest.raises(ConfigurationError, match="does not require or lock 'azurerm'"):
-        prune(Scope(top), ["azurerm"])
+        Prune(Scope(top), ("azurerm",)).plan()
     (top / "more.tf").write_bytes(b'resource "random_pet" "x" {}\n')
-    assert said(prune(Scope(top), ["random"]))[1] == ["more.tf:1: hashicorp/random is required here"]
+    assert said(Prune(Scope(top), ("random",)).plan())[1] == ["more.tf:1: hashicorp/random is required here"]
 
 
 def test_prune_without_a_configuration_removes_only_what_is_named(top: Path) -> None:
     (top / "main.tf").unlink()
-    assert "could not determine what is required: no configuration in this folder" in said(prune(Scope(top)))[1][0]
-    apply(prune(Scope(top), ["tls"]).proposal)
+    assert (
+        "could not determine what is required: no configuration in this folder" in said(Prune(Scope(top)).plan())[1][0]
+    )
+    apply(Prune(Scope(top), ("tls",)).plan().proposal)
     assert lock_of(top) == lock(entry("aws"), entry("null"))
 
 
@@ -129,7 +135,7 @@ def test_every_other_byte_stays(top: Path) -> None:
         .replace(b'provider "registry', b'# mine\r\nprovider "registry', 1)
     )
     (top / ".terraform.lock.hcl").write_bytes(data)
-    apply(prune(Scope(top)).proposal)
+    apply(Prune(Scope(top)).plan().proposal)
     left = lock_of(top)
     assert data.startswith(left)
     assert b"# mine\r\n" in left
@@ -143,7 +149,7 @@ def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
         (top / name / "main.tf").write_bytes(requiring("aws"))
     (top / "d").mkdir()
     (top / "d/main.tf").write_bytes(requiring("aws"))
-    plan = prune(Scope(top, ("a", "b", "c", "d")))
+    plan = Prune(Scope(top, ("a", "b", "c", "d"))).plan()
     assert [file.path for file in plan.proposal.files] == ["b/.terraform.lock.hcl"]
     assert [failed.sentence.partition(": ")[0] for failed in plan.failures] == [
         "a/.terraform.lock.hcl:1",
@@ -157,9 +163,9 @@ def test_a_folder_that_is_no_root(top: Path) -> None:
     (top / "empty").mkdir()
     for roots in (("empty",), ("nowhere",)):
         with pytest.raises(ConfigurationError, match="no configuration or lock file in this folder"):
-            prune(Scope(top, roots))
+            Prune(Scope(top, roots)).plan()
     with pytest.raises(ConfigurationError, match="outside of the repository"):
-        prune(Scope(top, ("..",)))
+        Prune(Scope(top, ("..",))).plan()
 
 
 def test_without_git_the_folder_is_all_there_is(tmp_path: Path) -> None:
@@ -167,7 +173,7 @@ def test_without_git_the_folder_is_all_there_is(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("tls")))
     (folder / "main.tf").write_bytes(requiring("aws"))
-    apply(prune(Scope(folder)).proposal)
+    apply(Prune(Scope(folder)).plan().proposal)
     assert lock_of(folder) == lock(entry("aws"))
     with pytest.raises(RepositoryError, match="not inside a git repository"):
         restore(Scope(folder), ["aws"])
@@ -234,17 +240,17 @@ def test_format_is_what_the_tool_would_write(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(
         b"\xef\xbb\xbf# mine\r\n" + good.replace(b"\n", b"\r\n").replace(b"  ", b"\t")
     )
-    plan = format_locks(Scope(top))
+    plan = Format(Scope(top)).plan()
     (words,) = plan.proposal.words
     assert words == ".: format fixed: byte order mark, CRLF line ends, a different first line, comments, spacing"
     apply(plan.proposal)
     assert lock_of(top) == good
-    assert said(format_locks(Scope(top))) == (["already in the tool's format"], [])
+    assert said(Format(Scope(top)).plan()) == (["already in the tool's format"], [])
 
 
 def test_format_for_a_tool(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws")).split(b"\n", 2)[2])
-    plan = format_locks(Scope(top, (), OPENTOFU))
+    plan = Format(Scope(top, (), OPENTOFU)).plan()
     assert (plan.proposal.files[0].new or b"").startswith(OPENTOFU.header.encode())
     assert plan.proposal.command == "locklens format --tool opentofu"
 
@@ -255,7 +261,7 @@ def test_format_for_a_tool(top: Path) -> None:
 def test_the_diff_is_one_that_git_applies(top: Path, tmp_path: Path) -> None:
     data = lock(entry("aws"), entry("tls")).rstrip(b"\n").replace(b"\n", b"\r\n", 3)
     (top / ".terraform.lock.hcl").write_bytes(data)
-    plan = prune(Scope(top))
+    plan = Prune(Scope(top)).plan()
     assert lock_of(top) == data
     (tmp_path / "diff").write_bytes(plan.proposal.diff().encode())
     git(top, "apply", "--whitespace=nowarn", str(tmp_path / "diff"))

@@ -18,8 +18,8 @@ from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.operations.plan.model import Plan
 from locklens.operations.write.apply import apply
-from locklens.operations.write.folders import ABSENT, state_of
-from locklens.operations.write.recover import recover_at
+from locklens.operations.write.operation import FileOperation
+from locklens.operations.write.recover import ABSENT, recover_at, state_of
 from locklens.operations.write.undo import applied_writes, undo
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
@@ -47,7 +47,7 @@ def planned(incident: SampleIncident, folder: Path, remedy: str, asking: Network
     assert found, remedy
     assert found[0].write is not None
     operation = remedy_operation(found[0].write, folder, None, "tests")
-    assert operation.needs_registry is False
+    assert isinstance(operation, FileOperation)
     return operation.plan()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import conflict_sides, parse
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.merge import MergeSides, Preference, merge_sides
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.plan.review import review_plan

@@ -18,7 +18,6 @@ from locklens.lockfile.parse import parse
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import RegistrySource
-from locklens.operations.write.source import ProviderSource
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.storage.cache import Cache
 from locklens.versions import Version
@@ -36,7 +35,7 @@ def upgrade(where: Path, *picks: SelectedVersion) -> Upgrade:
     return Upgrade.of_picks(picks, partial(Scope.at, where, tool=None, test_directory="tests"))
 
 
-def planned(where: Path, *picks: SelectedVersion, supply: ProviderSource | None = None) -> Plan:
+def planned(where: Path, *picks: SelectedVersion, supply: RegistrySource | None = None) -> Plan:
     return upgrade(where, *picks).plan(supply or Shelf(OFFERED))
 
 

@@ -20,14 +20,14 @@ from operations.test_prune_restore_format import entry, lock
 
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.lockfile.parse import parse
-from locklens.operations.compare_repository import open_git
-from locklens.operations.plan.files import WriteTarget
-from locklens.operations.plan.model import Plan
+from locklens.operations.compare import open_git
+from locklens.operations.comparison import USUAL_SIDES, Base
+from locklens.operations.plan.model import Plan, WriteTarget
 from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
-from locklens.operations.write.stage import marked_blocks, plan_stage
+from locklens.operations.write.stage import marked_blocks
 from locklens.operations.write.undo import undo
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import text
@@ -48,8 +48,8 @@ def top(tmp_path: Path) -> Path:
     return top
 
 
-def reviewing(top: Path, **options: object) -> Review:
-    return review(ReviewRequest(lambda: open_git(top, **options)))  # type: ignore[arg-type]
+def reviewing(top: Path, base: Base = USUAL_SIDES) -> Review:
+    return review(ReviewRequest(lambda: open_git(top, base)))
 
 
 def marks(found: Review, *names: str) -> set[str]:
@@ -59,7 +59,7 @@ def marks(found: Review, *names: str) -> set[str]:
 
 def planned(top: Path, *names: str) -> Plan:
     found = reviewing(top)
-    return plan_stage(marked_blocks(found, top, marks(found, *names)))
+    return marked_blocks(found, top, marks(found, *names)).plan()
 
 
 def staged(top: Path, *names: str) -> Plan:
@@ -122,13 +122,13 @@ def test_a_lock_without_its_edited_configuration_is_judged_as_the_commit_will_be
     assert plan.remarks[0].hint == "git add -- main.tf stages the file too"
     assert "LK005" in reviewed_plan(plan, found)
     apply(plan.proposal)
-    staged_review = reviewing(edited, staged=True)
+    staged_review = reviewing(edited, Base(is_staged=True))
     assert "LK005" in {finding.rule for finding in staged_review.findings}
 
 
 def test_the_edited_configuration_is_staged_too(edited: Path) -> None:
     found = reviewing(edited)
-    plan = plan_stage(replace(marked_blocks(found, edited, marks(found, "aws")), with_configuration=True))
+    plan = replace(marked_blocks(found, edited, marks(found, "aws")), with_configuration=True).plan()
     assert [file.path for file in plan.proposal.files] == ["main.tf", "new.tf", LOCK]
     assert not plan.remarks
     assert "LK005" not in reviewed_plan(plan, found)
@@ -220,7 +220,7 @@ def test_a_new_file_gets_its_header_and_the_marked_blocks(tmp_path: Path) -> Non
     put(top, {f"a/{LOCK}": NEW, f"b/{LOCK}": NEW})
     found = reviewing(top)
     chosen = {one.id for root in found.roots if root.path == "b" for one in root.changes if one.address.type == "aws"}
-    apply(plan_stage(marked_blocks(found, top, chosen)).proposal)
+    apply(marked_blocks(found, top, chosen).plan().proposal)
     assert index(top, f"a/{LOCK}") == index(top, f"b/{LOCK}") == lock(entry("aws", "2.0.0"))
     assert git(top, "ls-files", "-s", "b").startswith("100644 ")
     assert (top / f"b/{LOCK}").read_bytes() == NEW
@@ -270,7 +270,7 @@ def test_every_root_that_has_a_mark(tmp_path: Path) -> None:
     found = reviewing(top)
     intent = marked_blocks(found, top, marks(found, "aws", "random"))
     assert intent.title == "Stage 6 reviewed changes in 3 roots"
-    plan = plan_stage(intent, on_root=heard.append)
+    plan = intent.plan(on_root=heard.append)
     put(top, {})
     apply(plan.proposal)
     assert sorted(heard) == ["a", "b c", "é"]
@@ -316,7 +316,7 @@ def test_real_changes_in_any_portions(case: Path, data: st.DataObject) -> None:
             number = data.draw(st.integers(1, len(remaining)))
             chosen |= set(remaining[:number])
             remaining = remaining[number:]
-            apply(plan_stage(marked_blocks(found, top, chosen)).proposal)
+            apply(marked_blocks(found, top, chosen).plan().proposal)
             wanted = dict(old)
             for one in found.changes:
                 if one.id in chosen:
@@ -408,7 +408,7 @@ def test_what_changed_since_it_was_reviewed_is_not_staged(top: Path) -> None:
     found = reviewing(top)
     intent = marked_blocks(found, top, marks(found))
     put(top, {LOCK: NEW + b"\n"})
-    plan = plan_stage(intent)
+    plan = intent.plan()
     assert failures(plan) == [f"{LOCK}: changed on disk since it was reviewed"]
     assert plan.proposal.files == ()
 
@@ -442,7 +442,7 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     assert " 3\t" in git(top, "ls-files", "-s")
     put(top, {LOCK: NEW})
     assert failures(planned(top)) == [f"{LOCK}: it is unmerged in the index, so it is not staged"]
-    found = reviewing(top, staged=True)
+    found = reviewing(top, Base(is_staged=True))
     (root,) = found.roots
     conflict = root.new.conflict
     assert conflict is not None
@@ -464,7 +464,7 @@ def test_what_git_was_told_to_leave_alone(top: Path, bit: str, words: str) -> No
     found = reviewing(top)
     intent = marked_blocks(found, top, marks(found))
     git(top, "update-index", bit, LOCK)
-    assert [words in one for one in failures(plan_stage(intent))] == [True]
+    assert [words in one for one in failures(intent.plan())] == [True]
 
 
 def test_a_git_ignored_file(tmp_path: Path) -> None:
@@ -473,7 +473,7 @@ def test_a_git_ignored_file(tmp_path: Path) -> None:
     found = reviewing(top)
     intent = marked_blocks(found, top, marks(found))
     put(top, {".gitignore": b"# tool\n*.lock.hcl\n"})
-    plan = plan_stage(intent)
+    plan = intent.plan()
     assert failures(plan) == [f"{LOCK}: it is git-ignored, so it is not staged"]
     assert plan.failures[0].hint.startswith(f"git check-ignore -v -- {LOCK} shows the reason; git add -f -- {LOCK}")
     git(top, "add", "-f", LOCK)
@@ -523,8 +523,8 @@ def test_what_cannot_be_staged_at_all(top: Path) -> None:
         marked_blocks(found, top, set())
     assert caught.value.hint == "mark changes with space first"
     git(top, "add", LOCK)
-    for options in ({"staged": True}, {"head": "HEAD", "base": "HEAD"}):
-        other = reviewing(top, **options)
+    for base in (Base(is_staged=True), Base("HEAD", head="HEAD")):
+        other = reviewing(top, base)
         with pytest.raises(LockLensError, match="only changes of the work tree"):
             marked_blocks(other, top, marks(other) or {"x"})
 

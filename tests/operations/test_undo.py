@@ -16,11 +16,9 @@ from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
-from locklens.operations.plan.files import FileChanges, PlannedFile
-from locklens.operations.plan.model import Scope
+from locklens.operations.plan.model import FileChanges, PlannedFile, Scope
 from locklens.operations.write.apply import apply
-from locklens.operations.write.format import format_locks
-from locklens.operations.write.prune import prune
+from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.undo import applied_writes, undo
 from locklens.storage.journal import Journal
 from locklens.versions import Version
@@ -50,7 +48,7 @@ def contents(top: Path) -> dict[str, bytes]:
 
 def test_it_is_taken_back_and_done_again(top: Path) -> None:
     before = contents(top)
-    apply(prune(Scope(top, ("infra",))).proposal)
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
     after = contents(top)
     assert after != before
     plan = undo(top / "infra")
@@ -74,11 +72,11 @@ def test_it_is_taken_back_and_done_again(top: Path) -> None:
 
 
 def test_only_the_last_one_is_taken_back(top: Path) -> None:
-    apply(prune(Scope(top, ("infra",))).proposal)
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
     pruned = contents(top)
     (top / "infra" / LOCK).write_bytes(pruned[f"infra/{LOCK}"].replace(b"\n", b"\r\n"))
     crlf = contents(top)
-    apply(format_locks(Scope(top, ("infra",))).proposal)
+    apply(Format(Scope(top, ("infra",))).plan().proposal)
     assert contents(top) == pruned
     plan = undo(top)
     assert plan.changes == ()
@@ -153,7 +151,7 @@ def test_the_list_as_a_command(top: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.chdir(top)
     assert main(["undo", "--list"], lambda request, view: 99) == 0
     assert capsys.readouterr().out == "no applied writes here\n"
-    apply(prune(Scope(top, ("infra",))).proposal)
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
     (write,) = applied_writes(top)
     assert main(["undo", "--list"], lambda request, view: 99) == 0
     head = f"{write.id}  {write.moment}  {write.record.command}"
@@ -192,7 +190,7 @@ def test_the_list_names_a_record_that_is_damaged(
 
 @pytest.mark.parametrize("change", ["edited", "gone"])
 def test_nothing_is_taken_back_where_a_file_changed(top: Path, change: str) -> None:
-    apply(prune(Scope(top, ("infra",))).proposal)
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
     lock = top / "infra" / LOCK
     if change == "edited":
         lock.write_bytes(lock.read_bytes() + b"# mine\n")
@@ -205,7 +203,7 @@ def test_nothing_is_taken_back_where_a_file_changed(top: Path, change: str) -> N
 
 
 def test_a_file_that_changes_after_it_was_planned(top: Path) -> None:
-    apply(prune(Scope(top, ("infra",))).proposal)
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
     plan = undo(top)
     (top / "infra" / LOCK).write_bytes(b"")
     with pytest.raises(StaleLockFileError):
@@ -232,7 +230,7 @@ def test_as_a_command_in_another_process(
     top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = contents(top)
-    apply(prune(Scope(top, ("infra",))).proposal)
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
     command = [sys.executable, "-m", "locklens", "-C", str(top / "infra"), "undo"]
     shown = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, check=True, env=os.environ)
     assert '+provider "registry.terraform.io/hashicorp/tls"' in shown.stdout
@@ -251,7 +249,7 @@ def test_as_a_command_in_another_process(
     assert again.stdout.splitlines()[-1] == f"removed infra/{LOCK}"
     assert not (top / "infra" / LOCK).exists()
     (top / "infra" / LOCK).write_bytes(before[f"infra/{LOCK}"])
-    apply(prune(Scope(top, ("infra",))).proposal)
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
     monkeypatch.chdir(top)
     (top / "infra" / LOCK).write_bytes(b"")
     assert main(["undo"], lambda request, view: 99) == 2

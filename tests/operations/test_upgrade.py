@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -14,12 +15,13 @@ from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, UnavailableError
 from locklens.install.context import LockRequest, ProviderRequirement
+from locklens.install.lock import Locker
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.write.apply import apply
-from locklens.operations.write.source import EntryPlatforms
+from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.policy import Policy, WantedPlatform
 from locklens.policy import parse as parse_policy
@@ -46,10 +48,12 @@ def entry(name: str, version: str, constraints: str = "", *platforms: Platform) 
     )
 
 
-class Shelf:
+class Shelf(RegistrySource):
     """Says what a registry would, and remembers what it was asked to lock."""
 
-    here = LINUX
+    @property
+    def here(self) -> Platform:
+        return LINUX
 
     def __init__(self, offered: Mapping[str, str], unknown: int = 0) -> None:
         self._offered = {name: [Version.parse(text) for text in versions.split()] for name, versions in offered.items()}
@@ -90,8 +94,8 @@ class Shelf:
             for one in entries
         ]
 
-    def locker(self, tool: Dialect) -> Shelf:
-        return self
+    def locker(self, tool: Dialect) -> Locker:
+        return cast("Locker", self)
 
     def choose(self, wanted: Iterable[ProviderRequirement]) -> list[Version | Diagnostic]:
         raise NotImplementedError

@@ -23,7 +23,8 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.repository import make_repository
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
+from locklens.operations.comparison import Base
 from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
@@ -55,7 +56,7 @@ def committed(folder: Path, old: dict[str, bytes], new: dict[str, bytes]) -> Pat
 
 
 def reviewed(folder: Path, base: str = "HEAD~1") -> Review:
-    return review(ReviewRequest(partial(open_git, folder, base=base)))
+    return review(ReviewRequest(partial(open_git, folder, Base(base))))
 
 
 @pytest.fixture(scope="module")

@@ -64,12 +64,11 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.install.context import InstallEvent
     from locklens.operations.locklens import Log
-    from locklens.operations.plan.files import FileChanges
-    from locklens.operations.plan.model import Plan
+    from locklens.operations.plan.model import FileChanges, Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.events import ProvingPlanned
     from locklens.operations.review.explain_provider import WhyRequest
-    from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.upgrades.candidates import KnownRelease
     from locklens.operations.write.operation import Operation
     from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses

@@ -11,10 +11,8 @@ from ui.conftest import Samples
 
 from locklens.errors import LockLensError
 from locklens.operations.plan.model import Scope
-from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
-from locklens.operations.write.prune import Prune
-from locklens.operations.write.restore import Restore, RestoredProviders
+from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.review.model import ChangeKind, HashFact, Proof, Review, RootReview, Severity, SideName
 from locklens.ui.review.actions import formatting, locking, pruning, restoring
 from locklens.ui.review.tree import Grouping, Node, outline

@@ -26,6 +26,8 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, RemedyWrite, TrustCost
 from locklens.doctor.report_text import is_clean, verdict_sentence
 from locklens.operations.compare_repository import open_git
+from locklens.doctor.report_words import is_clean, verdict_sentence
+from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest

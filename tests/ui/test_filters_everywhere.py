@@ -9,7 +9,7 @@ import pytest
 from ui.conftest import Driver, until
 
 from locklens.demo.repository import make_repository
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.app import LockLensApp

@@ -16,13 +16,12 @@ from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
-from locklens.operations.write.prune import Prune
+from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache

@@ -14,7 +14,7 @@ from ui.test_hashes import LINUX, MAC, WANTED, HashesDriver, locked
 from ui.test_upgrade_rows import selection_of
 
 from locklens.demo.repository import make_repository
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest

@@ -12,7 +12,7 @@ from operations.test_resolving import BASE, NEWER, NEWEST, OURS, THEIRS, UNITED,
 from ui.conftest import until
 from ui.test_preview import PreviewDriver
 
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.app import LockLensApp

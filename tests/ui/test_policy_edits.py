@@ -21,7 +21,7 @@ from ui.test_preview import PreviewDriver
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.policy_edits import Decision, accept_findings

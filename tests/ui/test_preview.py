@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from kit.git import git
@@ -28,16 +27,15 @@ from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import LockLensError
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
+from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
-from locklens.operations.plan.files import FileChanges
-from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.plan.model import FileChanges, Plan, Scope
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.apply import apply
-from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
-from locklens.operations.write.operation import Operation
-from locklens.operations.write.prune import Prune, prune
+from locklens.operations.write.lock_edits import Format, Prune
+from locklens.operations.write.operation import FileOperation, Operation
 from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.releases.facts import NetworkSettings
@@ -435,7 +433,7 @@ async def test_between_two_revisions_nothing_can_be_written(
     opening: Opening, top: Path, registry: DemoRegistry, tmp_path: Path
 ) -> None:
     git(top, "commit", "-qam", "second")
-    request = ReviewRequest(partial(open_git, top, base="HEAD~1", head="HEAD"))
+    request = ReviewRequest(partial(open_git, top, Base("HEAD~1", head="HEAD")))
     async with opening(source=LockLens(request)) as on:
         await on.go_to("hashicorp/aws")
         for key, what in (("R", "restore"), ("P", "prune"), ("F", "format"), ("L", "lock"), ("U", "upgrade")):
@@ -535,14 +533,13 @@ async def test_a_clone_without_modules_is_planned_without_them(opening: Opening,
 async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = threading.Event()
 
-    class Slow:
+    class Slow(FileOperation, frozen=True):
         title = "Take one's time"
-        needs_registry: Literal[False] = False
 
         def plan(self, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
             on_root("a")
             gate.wait(LIMIT)
-            return prune(where(top, "a"))
+            return Prune(where(top, "a")).plan()
 
     async with opening() as on:
         on.want(Slow())
@@ -916,7 +913,7 @@ def interrupted(top: Path) -> None:
                 SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"), SampleLock(f"{HOST}/hashicorp/random", "3.6.2")
             )
         )
-    plan = prune(Scope(top, ("a", "b")))
+    plan = Prune(Scope(top, ("a", "b"))).plan()
     files = tuple(
         WrittenFile(os.fsencode(os.path.realpath(top / file.path)), file.old, file.new, 0o644)
         for file in plan.proposal.files

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.demo.repository import make_repository
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review

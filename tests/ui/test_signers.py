@@ -19,7 +19,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError, RepositoryError, RunCancelledError
-from locklens.operations.compare_repository import open_git, open_locked
+from locklens.operations.compare import open_git, open_locked
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.events import Progress, ReviewEvent
 from locklens.operations.review.request import ReviewRequest

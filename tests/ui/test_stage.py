@@ -13,15 +13,16 @@ from operations.test_stage import LOCK, NEW, OLD, index, requiring, said
 from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, until
 
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
+from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.review.help import review_help
 
 
-def source_of(top: Path, **options: object) -> LockLens:
-    return LockLens(ReviewRequest(partial(open_git, top, **options)))  # type: ignore[arg-type]
+def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:
+    return LockLens(ReviewRequest(partial(open_git, top, base)))
 
 
 def two_roots(tmp_path: Path) -> Path:
@@ -116,7 +117,7 @@ async def test_a_file_that_changed_meanwhile_is_refused(
 async def test_only_the_work_tree_can_be_staged(running: Running, samples: Samples, tmp_path: Path) -> None:
     top = two_roots(tmp_path)
     git(top, "add", "-A")
-    async with running(source_of(top, staged=True)) as on:
+    async with running(source_of(top, Base(is_staged=True))) as on:
         await on.press("a", "S")
         assert "only changes of the work tree can be staged" in on.text
     async with running(samples.full()) as on:
@@ -172,5 +173,5 @@ async def test_one_root_of_a_group_is_staged_from_its_own_row(running: Running, 
 async def test_what_is_committed_is_not_called_staged(running: Running, tmp_path: Path) -> None:
     top = two_roots(tmp_path)
     git(top, "commit", "-qam", "second")
-    async with running(source_of(top, base="HEAD~1")) as on:
+    async with running(source_of(top, Base("HEAD~1"))) as on:
         assert {row.standing for row in on.changes.rows} == {""}

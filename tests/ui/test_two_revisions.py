@@ -14,7 +14,7 @@ from operations.test_stage import LOCK
 from textual.command import CommandPalette
 from ui.conftest import Driver, Running, until
 
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
@@ -42,8 +42,7 @@ def top(tmp_path: Path) -> Path:
 
 
 def source_of(top: Path, base: Base) -> LockLens:
-    opened = partial(open_git, top, base=base.name, head=base.head, staged=base.is_staged, fork_of=base.fork_of)
-    return LockLens(ReviewRequest(opened, base=base))
+    return LockLens(ReviewRequest(partial(open_git, top, base), base=base))
 
 
 async def shown(on: Driver, key: str) -> TwoPaneScreen:

@@ -24,7 +24,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot

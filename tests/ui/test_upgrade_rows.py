@@ -13,10 +13,8 @@ from ui.conftest import Samples
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.operations.upgrades import report
-from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
-from locklens.operations.upgrades.download_estimate import DownloadEstimate
-from locklens.operations.upgrades.recommend import BumpLimit, UpgradePolicy
-from locklens.operations.upgrades.selection import UpgradeSelection
+from locklens.operations.upgrades.candidates import CandidateTable, DownloadEstimate, RefusedRoot
+from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.review.reports.lines import FilePlace, Line

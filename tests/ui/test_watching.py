@@ -12,7 +12,8 @@ from operations.test_prune_restore_format import entry, lock
 from operations.test_stage import LOCK, NEW, OLD
 from ui.conftest import Driver, Running, until
 
-from locklens.operations.compare_repository import open_git
+from locklens.operations.compare import open_git
+from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def source_of(top: Path, **options: object) -> LockLens:
-    return LockLens(ReviewRequest(partial(open_git, top, **options)))  # type: ignore[arg-type]
+def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:
+    return LockLens(ReviewRequest(partial(open_git, top, base)))
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +53,7 @@ async def test_roots_that_are_not_listed_show_up(running: Running, tmp_path: Pat
 async def test_the_index_is_watched_where_it_is_reviewed(running: Running, tmp_path: Path) -> None:
     top = repository(tmp_path / "top", {f"a/{LOCK}": OLD})
     put(top, {f"a/{LOCK}": lock(entry("aws", "3.0.0"))})
-    async with running(source_of(top, staged=True)) as on:
+    async with running(source_of(top, Base(is_staged=True))) as on:
         assert paths(on) == set()
         git(top, "add", "-A")
         await until(on, lambda: paths(on) == {"a"})

@@ -125,7 +125,7 @@ def _request(
 ) -> ReviewRequest:
     from msgspec.structs import replace
 
-    from locklens.operations.compare_repository import open_git
+    from locklens.operations.compare import open_git
     from locklens.operations.comparison import Base
 
     request = request_of(options, partial(open_git, top), asking, Base())

@@ -47,8 +47,7 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
     is_drawn = has_terminal() and not options.output and not options.root
     if options.format == "tui" or (options.format is None and is_drawn):
         return _open_screen(options, open_ui)
-    from locklens.operations.health.request import HealthRequest
-    from locklens.operations.health.scan import scan_health
+    from locklens.operations.health.scan import HealthRequest, scan_health
 
     require_signatures()
     started = perf_counter()
@@ -80,7 +79,7 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
 
 
 def _open_screen(options: Namespace, open_ui: OpenUi) -> int:
-    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.compare import open_locked
     from locklens.operations.comparison import Base
 
     if not has_terminal():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from locklens.cli.options import OptionGroup, Parser
     from locklens.cli.progress import InstallProgress, JsonProgress
     from locklens.operations.plan.model import Plan, RootResult
-    from locklens.operations.verification.model import PackageVerification
+    from locklens.operations.verification.judging import PackageVerification
 
 _OF_OTHERS = (
     "--backend", "--backend-config", "--compact-warnings", "--consolidate-errors", "--consolidate-warnings",
@@ -129,7 +129,8 @@ def _run_init(options: Namespace) -> int:
     """Install providers, root by root."""
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.operations.review.policy import policy_at
-    from locklens.operations.write.diagnostics import Readonly, RootOptions
+    from locklens.operations.root_modules import RootOptions
+    from locklens.operations.write.diagnostics import Readonly
     from locklens.operations.write.init import Init
     from locklens.project.installation import InstallationMethod, MethodKind
 
@@ -343,8 +344,8 @@ def _run_mirror(options: Namespace) -> int:
 
 def _run_verify(options: Namespace) -> int:
     """Verify the packages of all roots, and return the exit status."""
+    from locklens.operations.root_modules import RootOptions
     from locklens.operations.verification.verify import verify
-    from locklens.operations.write.diagnostics import RootOptions
 
     root_options = RootOptions(Path.cwd(), os.environ, given_tool(options), options.test_directory)
     asking = asking_of(options)
@@ -364,7 +365,7 @@ def _run_verify(options: Namespace) -> int:
 
 def _next_step(found: PackageVerification) -> Iterator[str]:
     """Return the command for the first package that differs; it examines one provider of one root."""
-    from locklens.operations.verification.model import PackageVerdict
+    from locklens.operations.verification.judging import PackageVerdict
 
     first = next((one.place for one in found.packages if one.verdict is PackageVerdict.DIFFERS), None)
     if first is not None:

@@ -187,7 +187,7 @@ def expand_roots(options: Namespace) -> None:
         return
     from pathlib import Path
 
-    from locklens.operations.root_selection import select_roots
+    from locklens.operations.typed_names import select_roots
 
     options.root = list(select_roots(Path.cwd(), names, selects_all=selects_all))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from locklens.errors import LockLensError
-    from locklens.operations.plan.files import PlannedFile
+    from locklens.operations.plan.model import PlannedFile
     from locklens.text import Printable
 
 _WIDEST = 110

@@ -146,7 +146,7 @@ def _file_here() -> Path:
 
 
 def _show(options: Namespace) -> int:
-    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.compare import open_locked
     from locklens.operations.comparison import Base
     from locklens.operations.review.policy import effective_policy
     from locklens.operations.review.policy_values import values_in_force
@@ -177,13 +177,14 @@ def _accept(options: Namespace) -> Operation:
         ConfigurationError: The arguments name no finding or provider.
         LockLensError: The review fails.
     """
-    from locklens.operations.compare_repository import open_git
+    from locklens.operations.compare import open_git
+    from locklens.operations.comparison import Base
     from locklens.operations.write.policy_edits import accept_findings, decision_of, named_providers
 
     top = _top()
     decision = decision_of(top, options.reason, by=options.by, until=options.until)
     fork_of = "HEAD" if options.merge_base else ""
-    opened = partial(open_git, Path.cwd(), base=options.base, fork_of=fork_of)
+    opened = partial(open_git, Path.cwd(), base=Base(options.base, fork_of=fork_of))
     review = _reviewed(options, opened, is_of_all=False)
     rule = _rule(options.rule)
     addresses = named_providers(review, options.provider)
@@ -197,7 +198,7 @@ def _trust(options: Namespace) -> Operation:
         ConfigurationError: The namespace has no locked release.
         LockLensError: The review fails.
     """
-    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.compare import open_locked
     from locklens.operations.comparison import Base
     from locklens.operations.write.policy_edits import TrustKeys, decision_of, pin_of_seen_keys
 

@@ -236,8 +236,7 @@ def _run_review(options: Namespace, open_ui: OpenUi) -> int:
 
 
 def _compare(options: Namespace, open_ui: OpenUi) -> int:
-    from locklens.operations.compare_files import open_files
-    from locklens.operations.compare_repository import fetch_pull_request, open_base
+    from locklens.operations.compare import fetch_pull_request, open_files, open_git
 
     here, base = Path.cwd(), None
     if options.old is not None:
@@ -249,7 +248,7 @@ def _compare(options: Namespace, open_ui: OpenUi) -> int:
             base = fetch_pull_request(here, options.pr, remote=remote, base=options.base)
         else:
             base = _sides(options)
-        opened = partial(open_base, here, base=base, roots=options.root)
+        opened = partial(open_git, here, base=base, roots=options.root)
     return show(request_of(options, opened, asking_of(options), base), options, "review", open_ui)
 
 
@@ -259,7 +258,7 @@ def _standard_input() -> bytes:
 
 def _run_locked(options: Namespace, open_ui: OpenUi) -> int:
     """Report on all that is locked, changed or not."""
-    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.compare import open_locked
 
     base = _sides(options)
     opened = partial(open_locked, Path.cwd(), base=base, roots=options.root)
@@ -269,7 +268,7 @@ def _run_locked(options: Namespace, open_ui: OpenUi) -> int:
 
 def _run_why(options: Namespace) -> int:
     """Report the requirements of a provider, and what holds it back."""
-    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.compare import open_locked
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.explain_provider import WhyRequest
     from locklens.operations.review.policy import policy_at, read_given

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Comparison
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan
-    from locklens.operations.upgrades.survey import UpgradeSurvey
+    from locklens.operations.upgrades.lookup import UpgradeSurvey
     from locklens.operations.write.operation import Operation
     from locklens.policy import Policy
 
@@ -146,9 +146,11 @@ def _plan_safe(options: Namespace) -> Plan:
 
 
 def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
-    from locklens.operations.upgrades.survey import survey_upgrades
+    from locklens.operations.upgrades.lookup import survey_upgrades
 
-    surveyed = survey_upgrades(locklens, ignores_cooldown=options.ignore_cooldown, takes_majors=options.include_major)
+    surveyed = survey_upgrades(
+        locklens.request, ignores_cooldown=options.ignore_cooldown, takes_majors=options.include_major
+    )
     _warn_of_cooldown(surveyed.review.policy, options)
     return surveyed
 
@@ -172,7 +174,7 @@ def _surveyor(options: Namespace) -> Iterator[LockLens]:
 
 
 def _open(roots: tuple[str, ...]) -> Comparison:
-    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.compare import open_locked
 
     try:
         return open_locked(Path.cwd(), roots=roots or (".",))

@@ -86,27 +86,27 @@ def _add_scope(parser: Parser) -> None:
 
 
 def _prune(options: Namespace) -> Operation:
-    from locklens.operations.write.prune import Prune
+    from locklens.operations.write.lock_edits import Prune
 
     return Prune(scope_of(options), tuple(options.providers))
 
 
 def _restore(options: Namespace) -> Operation:
-    from locklens.operations.write.restore import Restore, RestoredProviders
+    from locklens.operations.write.lock_edits import Restore, RestoredProviders
 
     scope = scope_of(options)
     return Restore(scope, (RestoredProviders(scope.roots, tuple(options.providers)),), options.revision)
 
 
 def _format(options: Namespace) -> Operation:
-    from locklens.operations.write.format import Format
+    from locklens.operations.write.lock_edits import Format
 
     return Format(scope_of(options))
 
 
 def _stage(options: Namespace) -> Operation:
     """Return the operation that stages the changes of the roots since HEAD."""
-    from locklens.operations.compare_repository import open_git
+    from locklens.operations.compare import open_git
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
     from locklens.operations.write.stage import named_blocks
@@ -155,8 +155,10 @@ def _list_writes(*, is_json: bool) -> int:
 
 def run_write(options: Namespace) -> int:
     """Plan what the function `options.operation` returns for the options, report it and apply it."""
+    from locklens.operations.write.operation import FileOperation
+
     operation: Operation = options.operation(options)
-    if operation.needs_registry is False:
+    if isinstance(operation, FileOperation):
         return apply_plan(writer_of(options).plan(operation), options)
     from locklens.cli.progress import ProgressWording, install_progress
 
@@ -175,7 +177,7 @@ def scope_of(options: Namespace) -> Scope:
 
 def writer_of(options: Namespace, asking: NetworkSettings | None = None) -> LockLens:
     """Return the operations for a command that writes."""
-    from locklens.operations.compare_repository import open_git
+    from locklens.operations.compare import open_git
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
 
@@ -295,7 +297,7 @@ class _Text:
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
         """Report the files that were written."""
-        from locklens.operations.plan.files import WriteTarget
+        from locklens.operations.plan.model import WriteTarget
 
         where = " in the index" if plan.proposal.target is WriteTarget.INDEX else ""
         verbs = {file.path: "removed" if file.new is None else "restored" for file in plan.proposal.files}

@@ -73,6 +73,10 @@ class Base(Struct, frozen=True):
         return cls(name, head if found[2] == "..." else "", head)
 
 
+USUAL_SIDES = Base()
+"""The sides of a run for which none was named: HEAD and the work tree."""
+
+
 class Comparison(Struct, frozen=True):
     """Two sides and their roots.
 

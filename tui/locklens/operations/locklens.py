@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallEvent
     from locklens.operations.comparison import Base
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.operations.plan.files import FileChanges
-    from locklens.operations.plan.model import Plan, Scope
+    from locklens.operations.plan.model import FileChanges, Plan, Scope
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.operations.review.explain_provider import WhyRequest, WhySubject
     from locklens.operations.review.opened import OpenedReview
     from locklens.operations.review.request import ReviewRequest
-    from locklens.operations.upgrades.candidates import CandidateTable
-    from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease
     from locklens.operations.verification.judging import EntryPackages
     from locklens.operations.write.operation import Operation
     from locklens.project.git.listings import Revision
@@ -104,11 +102,11 @@ class LockLens:
 
         from msgspec.structs import replace
 
-        from locklens.operations.compare_repository import open_base, open_locked
+        from locklens.operations.compare import open_git, open_locked
 
         base, where, opened = self.request.base, folder or self.folder, self.request.open
         if base is not None:
-            opened = partial(open_base if reads is Reads.CHANGES else open_locked, where, base=base)
+            opened = partial(open_git if reads is Reads.CHANGES else open_locked, where, base=base)
         is_whole = reads is not Reads.CHANGES
         request = replace(
             self.request, open=opened, include_unchanged=is_whole, is_survey=reads is Reads.LOCKED, prove="none"
@@ -227,7 +225,7 @@ class LockLens:
             LockLensError: A folder cannot be read.
             RunCancelledError: `cancel` was set.
         """
-        from locklens.operations.verification.entries import verify_entries
+        from locklens.operations.verification.verify import verify_entries
 
         return verify_entries(review, top, chosen, self.request, on_progress=on_progress, cancel=cancel)
 
@@ -251,8 +249,7 @@ class LockLens:
             LockLensError: The folder or the policy cannot be read.
             RunCancelledError: `cancel` was set.
         """
-        from locklens.operations.health.request import HealthRequest, health_base
-        from locklens.operations.health.scan import scan_health
+        from locklens.operations.health.scan import HealthRequest, health_base, scan_health
 
         asking = self.request.asking
         request = HealthRequest(
@@ -439,13 +436,14 @@ class LockLens:
             RunCancelledError: `cancel` was set.
         """
         from locklens.errors import OfflineError, RunCancelledError
+        from locklens.operations.write.operation import FileOperation
 
         def begin(root: str) -> None:
             if cancel is not None and cancel.is_set():
                 raise RunCancelledError("the plan was cancelled")
             on_root(root)
 
-        if operation.needs_registry is False:
+        if isinstance(operation, FileOperation):
             return operation.plan(on_root=begin)
         asking = self.request.asking
         if self.is_offline or asking is None:

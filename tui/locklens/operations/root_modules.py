@@ -1,4 +1,4 @@
-"""Reads root modules: lock file, configuration and the tool whose rules apply."""
+"""Reads root modules: lock file, configuration, the tool whose rules apply, and the packages beside them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
-from locklens.errors import ConfigurationError, UnmergedFileError
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, UnmergedFileError
 from locklens.hcl import SyntaxProblem
 from locklens.lockfile.model import Conflict, LockFile
 from locklens.lockfile.parse import parse
@@ -22,11 +22,37 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.context import ProviderRequirement
+    from locklens.install.folders import DataFolder
     from locklens.lockfile.model import LockEntry
     from locklens.lockfile.update import Migration
     from locklens.project.configuration import Configuration, Requirement
     from locklens.project.git import Repository
+    from locklens.project.installation import InstallationMethod
     from locklens.project.tree import Tree
+
+
+class RootOptions(Struct, frozen=True):
+    """Options of every root of a command.
+
+    Attributes:
+        folder: The folder that roots are relative to.
+        environ: The tools' settings.
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        test_directory: Folder of a root's test files, relative to the root.
+        allow_missing_modules: True to continue without modules that cannot be read.
+        dry_run: True to write nothing.
+        methods: Where packages are installed from; None for where the tool would.
+        reported_hashes: The same as in `NetworkSettings`.
+    """
+
+    folder: Path
+    environ: Mapping[str, str]
+    tool: Dialect | None = None
+    test_directory: str = "tests"
+    allow_missing_modules: bool = False
+    dry_run: bool = False
+    methods: tuple[InstallationMethod, ...] | None = None
+    reported_hashes: tuple[str, ...] | None = None
 
 
 class Root(Struct, frozen=True):
@@ -320,3 +346,60 @@ def _detected_tool(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
     if any(name.endswith((".tofu", ".tofu.json")) for name in names):
         return OPENTOFU
     return next((dialect for dialect in DIALECTS.values() if is_of_registry_of(dialect, lock)), None)
+
+
+def tracked_packages_of(folder: Path, roots: Iterable[str]) -> tuple[str, ...]:
+    """Return a sentence for each root in which git tracks what the tools take for packages; () without a repository.
+
+    Args:
+        folder: The current folder.
+        roots: Relative to it.
+    """
+    # Where there is nothing, git need not be started.
+    asked = [root for root in roots if _may_have_packages(folder / root)]
+    if not asked:
+        return ()
+    from locklens.operations.comparison import within
+    from locklens.project.git import Repository
+
+    try:
+        with Repository.discover(folder) as repository:
+            places = [within(repository, folder, root or ".") for root in asked]
+            return packages_words(repository, places)
+    except (NoRepositoryError, ConfigurationError):
+        return ()  # A root outside of the repository is tracked by none.
+    except RepositoryError as error:
+        return (f"it is unknown whether git tracks packages that the tools would install: {error}",)
+
+
+def _may_have_packages(folder: Path) -> bool:
+    from locklens.project.package_places import packages_folder
+
+    try:
+        return any(packages_folder(name) is not None for name in os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return True  # git has to say
+
+
+def packages_words(repository: Repository, roots: Iterable[str]) -> tuple[str, ...]:
+    """Return a sentence for each root, relative to the top, in which git tracks what the tools take for packages.
+
+    Raises:
+        RepositoryError: Git cannot list the index.
+    """
+    from locklens.project.package_places import packages_by_folder
+    from locklens.review.rules.vendored import own_packages_words
+
+    found = packages_by_folder(repository.listing(None))
+    words = (own_packages_words(found.get(root, ())) for root in dict.fromkeys(roots))
+    return tuple(filter(None, words))
+
+
+def data_folder_of(root: Root, options: RootOptions) -> DataFolder:
+    """Return a root's data folder."""
+    from locklens.install.folders import DataFolder
+    from locklens.project.state import data_folder
+    from locklens.project.tree import FileSystem
+
+    folder = data_folder(FileSystem(options.folder), root.path, options.environ)
+    return DataFolder.of(options.folder / root.path, options.folder / (folder or ".terraform"))

@@ -124,3 +124,36 @@ def _require_regular(status: os.stat_result) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
+
+
+def differing_files(one: Path, reference: Path) -> tuple[str, ...]:
+    """Return the files that differ between two unpacked packages, in words; () where they cannot be compared.
+
+    Args:
+        one: The folder in question.
+        reference: A folder that the lock file accepts.
+    """
+    if any(os.path.realpath(folder) != os.path.abspath(folder) for folder in (one, reference)):  # noqa: PTH100
+        return ()  # Behind a link there may be anything, and the names of its files are no part of a report.
+    try:
+        mine, theirs = _digests(one), _digests(reference)
+    except (OSError, ValueError):
+        return ()
+    words = []
+    for name in sorted({*mine, *theirs}):
+        if name not in theirs:
+            words.append(f"{name} added")
+        elif name not in mine:
+            words.append(f"{name} missing")
+        elif mine[name] != theirs[name]:
+            words.append(f"{name} changed")
+    return tuple(words)
+
+
+_COMPARED = Limits(entries=1000)
+"""Files of which the names are compared: a package has some ten."""
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Return the digest of each file; errors as of `file_digests`."""
+    return {os.fsdecode(name): digest for name, digest in file_digests(folder, limit=_COMPARED)}

@@ -75,7 +75,7 @@ class WrittenFile(msgspec.Struct, frozen=True):
 
 
 class MovedFolder(msgspec.Struct, frozen=True):
-    """One folder of a package that is replaced. `locklens.operations.write.folders.state_of` names states of a place.
+    """One folder of a package that is replaced. `locklens.operations.write.recover.state_of` names states of a place.
 
     Attributes:
         place: Its absolute path.

@@ -20,6 +20,7 @@ from locklens.operations.doctor.releases import is_of_download, look_up_entries
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
 from locklens.operations.own_packages import packages_words
 from locklens.text import listing
+from locklens.operations.root_modules import packages_words
 
 if TYPE_CHECKING:
     import threading

@@ -15,6 +15,9 @@ from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
 from locklens.operations.doctor.places import PackageFinder, configured_sources, differing_files
+from locklens.operations.doctor.past import LockHistory
+from locklens.operations.doctor.places import PackageFinder, configured_sources, holding
+from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
 from locklens.storage.files import is_within
 

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from locklens.doctor.examined import FoundPackage, PackageOrigin
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
-from locklens.packages import Limits
 from locklens.packages.hashing import hash_package
-from locklens.packages.installed import file_digests, hashed_folder
+from locklens.packages.installed import hashed_folder
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
@@ -34,6 +33,9 @@ MOST_PACKAGES = 12
 
 _MOST_PLATFORMS = 32
 """Folders of platforms that are looked at in one version's folder."""
+
+_MOST_FILES = 1000
+"""Files whose times are read: a package has some ten."""
 
 _LEADS_OUT = "it is behind a link that leads out of the repository"
 
@@ -183,39 +185,6 @@ class PackageFinder:
             return FoundPackage(origin, platform, problem=str(error))
 
 
-def differing_files(one: Path, reference: Path) -> tuple[str, ...]:
-    """Return the files that differ between two unpacked packages, in words; () where they cannot be compared.
-
-    Args:
-        one: The folder in question.
-        reference: A folder that the lock file accepts.
-    """
-    if any(os.path.realpath(folder) != os.path.abspath(folder) for folder in (one, reference)):  # noqa: PTH100
-        return ()  # Behind a link there may be anything, and the names of its files are no part of a report.
-    try:
-        mine, theirs = _digests(one), _digests(reference)
-    except (OSError, ValueError):
-        return ()
-    words = []
-    for name in sorted({*mine, *theirs}):
-        if name not in theirs:
-            words.append(f"{name} added")
-        elif name not in mine:
-            words.append(f"{name} missing")
-        elif mine[name] != theirs[name]:
-            words.append(f"{name} changed")
-    return tuple(words)
-
-
-_COMPARED = Limits(entries=1000)
-"""Files of which the names are compared: a package has some ten."""
-
-
-def _digests(folder: Path) -> dict[str, str]:
-    """Return the digest of each file; errors as of `file_digests`."""
-    return {os.fsdecode(name): digest for name, digest in file_digests(folder, limit=_COMPARED)}
-
-
 _LATER_SECONDS = 600
 """Nobody takes longer to write one package's files, once its folder is made."""
 
@@ -226,7 +195,7 @@ def _changed_later(folder: Path) -> tuple[str, ...]:
         return ()  # Behind a link there may be anything, and the names of its files are no part of a report.
     try:
         made = folder.parent.stat().st_mtime
-        files = sorted(os.scandir(folder), key=lambda one: one.name)[: _COMPARED.entries]
+        files = sorted(os.scandir(folder), key=lambda one: one.name)[:_MOST_FILES]
         times = {one.name: one.stat(follow_symlinks=False).st_mtime for one in files}
     except OSError:
         return ()

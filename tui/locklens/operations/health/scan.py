@@ -1,4 +1,4 @@
-"""The health of a folder as a use case: find the roots, read them, judge them together, ask registries."""
+"""The health of a folder: find the roots, read them, judge them together, ask registries."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
-from locklens.operations.health.entries import group_entries, judge_entries, signers_of
-from locklens.operations.health.layout import find_layout
-from locklens.operations.health.reading import RootSettings, read_roots
+from locklens.operations.health.judging import group_entries, judge_entries, signers_of
+from locklens.operations.health.roots import RootSettings, find_layout, read_roots
 from locklens.operations.review.policy import policy_for
 from locklens.policy import POLICY_FILE
 from locklens.review.health import CHECKS, OF_REGISTRY, Health, is_undecided, results, spread_of
@@ -24,17 +23,75 @@ from locklens.review.rules.verdict import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
-    from locklens.operations.health.entries import EntryGroup
-    from locklens.operations.health.reading import ReadRoot
-    from locklens.operations.health.registries import HealthAnswers
-    from locklens.operations.health.request import HealthRequest
+    from locklens.dialect import Dialect
+    from locklens.operations.health.judging import EntryGroup, HealthAnswers
+    from locklens.operations.health.roots import ReadRoot
     from locklens.operations.review.policy import EffectivePolicy
+    from locklens.operations.review.request import ReviewRequest
     from locklens.policy import Policy
+    from locklens.releases.facts import NetworkSettings
     from locklens.review.model import Finding
 
     OnProgress = Callable[[str, int, int], None]
     """Called with what is done, how much of it, and of how much."""
+
+
+class HealthBase(Struct, frozen=True):
+    """What the base of a run decides.
+
+    Attributes:
+        effective: The policy that applies.
+        hosts: Hosts that the base names and that may be asked, comparison form.
+    """
+
+    effective: EffectivePolicy
+    hosts: frozenset[str]
+
+
+def health_base(request: ReviewRequest) -> HealthBase | None:
+    """Return what the base of a run decides; None where two files are compared, or without a repository."""
+    from locklens.errors import NoRepositoryError
+    from locklens.operations.review.policy import effective_policy
+    from locklens.operations.review.run import base_hosts
+
+    if request.base is None:
+        return None
+    try:
+        comparison = request.open()
+    except NoRepositoryError:
+        return None
+    try:
+        effective = effective_policy(comparison, request.policy)
+        return HealthBase(effective, base_hosts(comparison, request.tool, request.policy))
+    finally:
+        comparison.close()
+
+
+class HealthRequest(Struct, frozen=True):
+    """The roots to look at, and the settings.
+
+    Attributes:
+        folder: Every root in or below it.
+        name: The folder as the user named it.
+        roots: Root folders relative to the current folder, to which the answer is restricted; () for all.
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        test_directory: Folder of a root's test files, relative to the root.
+        asking: Network settings; None to ask no registry and use no cache.
+        policy: A file that replaces the repository's policy.
+        base: Policy and hosts of the base that the run compares with; None for the policy of HEAD, which vouches for
+            no host.
+    """
+
+    folder: Path
+    name: str = "."
+    roots: tuple[str, ...] = ()
+    tool: Dialect | None = None
+    test_directory: str = "tests"
+    asking: NetworkSettings | None = None
+    policy: Path | None = None
+    base: HealthBase | None = None
 
 
 _MOST_NOTES = 5
@@ -152,7 +209,7 @@ def _answers(
     """Ask registries: those of the settings, and those that the base vouches for."""
     if request.asking is None or not groups:
         return None
-    from locklens.operations.health.registries import ask_registries
+    from locklens.operations.health.judging import ask_registries
 
     hosts = sorted(_hosts(request, effective))
     return ask_registries(
@@ -176,7 +233,7 @@ def _judge_ages(
     """Add the findings about ages, and return the numbers of the roots with an unknown age."""
     if answers is None:
         return {number for number, root in enumerate(roots) if root.review.new.entries}
-    from locklens.operations.health.registries import Distances
+    from locklens.operations.health.judging import Distances
 
     distances = Distances(answers.available, effective.policy)
     unknown: set[int] = set()

@@ -1,8 +1,13 @@
-"""The plan of an operation: its scope, the changes of providers, and the result for each root."""
+"""A plan as a value: its scope, the changes of providers, the files to write, and the result for each root.
+
+Nothing is on disk until `locklens.operations.write.apply` puts it there.
+"""
 
 from __future__ import annotations
 
 import os
+from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +16,11 @@ from msgspec.structs import replace
 
 from locklens.addresses import display_host
 from locklens.lockfile.update import Difference
-from locklens.operations.plan.files import FileChanges, file_order
+from locklens.operations.plan import diffs
+from locklens.project.roots import LOCK_FILE
+from locklens.project.tree import name_bytes
 from locklens.storage.files import is_within
+from locklens.text import shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +30,8 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.files import PlannedFile
     from locklens.project.constraint_edits import ConstraintEdit
+    from locklens.storage.journal import MovedFolder
 
 
 class Scope(Struct, frozen=True):
@@ -205,3 +213,90 @@ def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
     if change.platforms:
         return f"{lead} {old} {gets} hashes for {', '.join(map(str, change.platforms))}"
     return f"{lead} {old} {gets} another entry{edits}"
+
+
+class PlannedFile(Struct, frozen=True):
+    """One file to write.
+
+    Attributes:
+        path: Relative to the proposal's top.
+        old: The bytes that the plan was made from, None where there was no such file.
+        new: The new bytes, None where the file is removed.
+        is_tools: True if it is written as the tools write their lock file: a link is replaced and its target left
+            untouched, and the permissions are 0644. Otherwise links are followed, and permissions kept.
+    """
+
+    path: str
+    old: bytes | None
+    new: bytes | None
+    is_tools: bool = False
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 of the bytes that the plan was made from."""
+        return None if self.old is None else sha256(self.old).hexdigest()
+
+    def diff(self) -> str:
+        """Return the change as a diff that `git apply` takes; see `locklens.operations.plan.diffs.patch`."""
+        return diffs.patch(self.path, self.old, self.new)
+
+    def diff_lines(self) -> list[str]:
+        """Return the change as the lines of a diff, to read."""
+        return diffs.diff_lines(self.path, self.old, self.new)
+
+
+class WriteTarget(StrEnum):
+    """The place of a proposal's bytes."""
+
+    FILES = "files"
+    INDEX = "index"
+    """Git's index, for the next commit; files on disk are left untouched."""
+
+
+class FileChanges(Struct, frozen=True):
+    """Files to write, all of them or none.
+
+    Attributes:
+        top: The repository's top, or the folder that stands for it: no file outside of it is written.
+        files: Those that change, configurations before lock files.
+        words: The changes, one line each.
+        command: The command line that does the same.
+        target: The place of the bytes.
+        undoes: Id of the write that this one reverts; "" for none.
+        redoes: Id of the write that this one applies again; "" for none.
+        message: The commit message for it; "" for none.
+        folders: Folders of packages to replace; a proposal has files or folders.
+    """
+
+    top: Path
+    files: tuple[PlannedFile, ...]
+    words: tuple[str, ...]
+    command: str
+    target: WriteTarget = WriteTarget.FILES
+    undoes: str = ""
+    redoes: str = ""
+    message: str = ""
+    folders: tuple[MovedFolder, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing would be written."""
+        return not self.files and not self.folders
+
+    def diff(self) -> str:
+        """Return the change of every file as one unified diff, "" where nothing changes."""
+        return "".join(file.diff() for file in self.files)
+
+
+def file_order(path: str) -> tuple[bool, bytes]:
+    """Return the sort key of a planned file: configurations before lock files, then by the bytes of the path."""
+    return path.endswith(LOCK_FILE), name_bytes(path)
+
+
+def command_line(command: str, request: Scope, words: Sequence[str]) -> str:
+    """Return the command line of a plan, as a shell reads it; see `locklens.text.shell_words`."""
+    start = ["locklens", *(["-C", str(request.folder)] if request.is_elsewhere else [])]
+    # A separate word that begins with a dash would be an option.
+    roots = [word for root in request.roots for word in ([f"--root={root}"] if root[:1] == "-" else ["--root", root])]
+    tool = ["--tool", request.tool.name] if request.tool else []
+    return shell_words([*start, command, *words, *roots, *tool])

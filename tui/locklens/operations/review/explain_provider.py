@@ -10,8 +10,8 @@ from msgspec import Struct
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, SourceError
 from locklens.operations.comparison import within
-from locklens.operations.provider_names import check_address, resolve_providers
 from locklens.operations.root_modules import Root, RootReader, folders_with_locks, no_root
+from locklens.operations.typed_names import check_address, resolve_providers
 from locklens.policy import Policy
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, WorkTree

@@ -8,12 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.addresses import Platform
-from locklens.operations.upgrades.blockers import Blocker, BlockerKind, blockers
-from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.download_estimate import is_refused, platforms_to_lock
-from locklens.operations.upgrades.recommend import Eligibility
-from locklens.operations.upgrades.selection import sorted_versions
-from locklens.operations.upgrades.warnings import upgrade_warnings
+from locklens.operations.upgrades.candidates import edits_in_short, is_refused, platforms_to_lock
+from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
+from locklens.operations.upgrades.selection import Eligibility, sorted_versions
 from locklens.project.clifiles import this_platform
 from locklens.review.reports.lines import SEVERITY_ROLES, FilePlace, Line, Role, Span, heading, line
 from locklens.review.reports.release_lines import age_in_words, page_lines

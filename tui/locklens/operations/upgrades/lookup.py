@@ -1,25 +1,32 @@
-"""Lookup of upgrade candidates: versions and release dates first, signatures on demand."""
+"""Lookup of upgrade candidates: versions and release dates first, signatures on demand.
+
+`survey_upgrades` also selects the eligible ones, for use without a screen.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.errors import LockLensError
+from locklens.operations.review.opened import open_review
 from locklens.operations.root_modules import Root
 from locklens.operations.upgrades.candidates import (
     CandidateTable,
+    KnownRelease,
     RefusedRoot,
     UpgradeCandidates,
     candidates_before_lookup,
     candidates_of,
 )
-from locklens.operations.upgrades.download_estimate import KnownRelease
+from locklens.operations.upgrades.selection import UpgradePolicy, UpgradeSelection
 from locklens.operations.write.root_upgrade import require_upgradable
 from locklens.project.constraint_edits import protection
 from locklens.project.state import data_folder
@@ -29,12 +36,12 @@ from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.model import LockStatus
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.operations.review.request import ReviewRequest
     from locklens.releases.facts import NetworkSettings
     from locklens.review.model import Review
     from locklens.sources.metadata import ReleaseDates
@@ -165,8 +172,6 @@ def _answered(offer: UpgradeCandidates, listing: Listing, dates: ReleaseDates, n
 def _unanswered(
     offer: UpgradeCandidates, problem: str, hint: str = "", *, was_contacted: bool = False
 ) -> UpgradeCandidates:
-    from msgspec.structs import replace
-
     return replace(offer, is_asked=True, was_contacted=was_contacted, problem=problem, hint=hint)
 
 
@@ -192,3 +197,48 @@ def look_up_releases(
         for facts in session.map_unordered(ReleaseLookup(session).answer, wanted):
             assert isinstance(facts, ReleaseFacts)
             yield KnownRelease(facts, session.cache.hashes(facts.packages))
+
+
+class UpgradeSurvey(Struct, frozen=True):
+    """The upgrade candidates of a repository.
+
+    Attributes:
+        review: The review of all locked providers, from files alone.
+        top: The folder that its paths are relative to.
+        selection: The candidates; eligible upgrades are selected.
+    """
+
+    review: Review
+    top: Path
+    selection: UpgradeSelection
+
+
+def survey_upgrades(
+    request: ReviewRequest, *, ignores_cooldown: bool = False, takes_majors: bool = False
+) -> UpgradeSurvey:
+    """Look up upgrades, and select the eligible ones, like `a` on the screen, signers included.
+
+    Args:
+        request: Opens the locked providers, and has the network settings.
+        ignores_cooldown: True to recommend releases of any age.
+        takes_majors: True if major versions are eligible.
+
+    Raises:
+        LockLensError: There is nothing to upgrade on disk.
+        RunCancelledError: The run was cancelled.
+    """
+    opened = open_review(replace(request, asking=None))
+    try:
+        review, top = opened.complete(on_event=lambda _: None, cancel=threading.Event()), opened.top
+    finally:
+        opened.close()
+    if top is None:
+        raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
+    terms = UpgradePolicy(review.policy, takes_majors=takes_majors, ignores_cooldown=ignores_cooldown)
+    candidates = CandidateRequest.of_review(review, top, request.asking)
+    selection = UpgradeSelection(terms=terms).with_offers(look_up_candidates(candidates)).with_safe()
+    if candidates.asking is not None:
+        releases = selection.unknown_releases(())
+        known = tuple(look_up_releases(releases, candidates.asking, candidates.base))
+        selection, _ = selection.with_known(known).without_suspects()
+    return UpgradeSurvey(review, top, selection)

@@ -1,25 +1,151 @@
-"""The comparison of one package's hashes with one lock file entry: a pure judgement, the same for every front end."""
+"""Packages beside lock file entries: the values of a verification, and the verdict on one package and one entry.
+
+The judgement is pure and the same for every front end. Network mirrors count by the hashes that they list: none of
+their packages is downloaded.
+"""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_known_scheme
-from locklens.operations.verification.model import FAILING, PackageVerdict, Where
+from locklens.sources.urls import url_for_log
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
 
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.diagnostics import Diagnostic
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.verification.model import (
-        PackagePlace,
-        PackageVerification,
-        SearchedPlace,
-        VerifiedPackage,
-    )
+    from locklens.project.installation import InstallationMethod
+    from locklens.sources import Source
+    from locklens.versions import Version
+
+
+class Where(StrEnum):
+    """The kinds of places that packages are in."""
+
+    INSTALLED = "installed"
+    PLUGIN_CACHE = "plugin-cache"
+    MIRROR = "mirror"
+
+
+class PackageVerdict(StrEnum):
+    """The comparison of a package with the lock files."""
+
+    MATCHES = "matches"
+    DIFFERS = "differs"
+    UNLOCKED = "unlocked"
+    """No lock file has a hash that could be compared with it."""
+    MISSING = "missing"
+    UNREADABLE = "unreadable"
+
+
+FAILING = frozenset({PackageVerdict.DIFFERS, PackageVerdict.MISSING, PackageVerdict.UNREADABLE})
+
+
+class FileState(StrEnum):
+    """The state of a file, compared with the signed package."""
+
+    ADDED = "added"
+    MISSING = "missing"
+    CHANGED = "changed"
+
+
+class FileDifference(Struct, frozen=True, order=True):
+    """A file that is not as the publisher signed it; `name` is slash-separated."""
+
+    name: str
+    state: FileState
+
+
+class PackagePlace(Struct, frozen=True):
+    """A place where a package is, or should be.
+
+    Attributes:
+        path: A folder, or a zip file; None for a package of a network mirror.
+        shown: The path as the user would name it.
+        is_folder: True for an unpacked package.
+        root: The folder of the root whose data folder it is in; None for a place of several roots.
+    """
+
+    address: ProviderAddress
+    version: Version
+    platform: Platform
+    where: Where
+    path: Path | None
+    shown: str
+    is_folder: bool
+    root: str | None = None
+
+
+class SearchedPlace(Struct, frozen=True):
+    """A folder or a server that packages are, or could be, installed from.
+
+    Attributes:
+        shown: The path or URL.
+        root: As of `PackagePlace`.
+        problem: Why its packages were not compared, a clause; "" if they were.
+    """
+
+    where: Where
+    shown: str
+    root: str | None = None
+    problem: str = ""
+
+
+class VerifiedPackage(Struct, frozen=True):
+    """A package, compared with the lock files.
+
+    Attributes:
+        shown: The hashes of its files; "" where none was computed.
+        hashes: Those that can be compared with locked ones; for a package of a network mirror the listed ones.
+        files: What differs from the signed package, as far as that could be had.
+        reason: Of the verdict, or why the files could not be compared; "" for none.
+    """
+
+    place: PackagePlace
+    verdict: PackageVerdict
+    shown: str = ""
+    hashes: frozenset[str] = frozenset()
+    files: tuple[FileDifference, ...] = ()
+    reason: str = ""
+
+
+class PackageVerification(Struct, frozen=True):
+    """The result of a run.
+
+    Attributes:
+        packages: By place and provider.
+        failures: Roots that could not be read.
+        at: When it was made, ISO 8601 in UTC.
+        is_offline: True if no registry was to be asked.
+        notes: The limits of the run, in sentences.
+        log: The requests.
+        searched: The places that were looked at, and those that were not.
+        tracked: Sentences about packages that git tracks in the roots: those are no copies of a release.
+    """
+
+    packages: tuple[VerifiedPackage, ...]
+    failures: tuple[Diagnostic, ...]
+    at: str
+    is_offline: bool
+    notes: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    searched: tuple[SearchedPlace, ...] = ()
+    tracked: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """True if a package is not as locked, or a root could not be read."""
+        return bool(self.failures) or any(package.verdict in FAILING for package in self.packages)
+
 
 NOT_COMPARABLE = "the lock file has no hash that can be compared with an unpacked package of this platform"
 
@@ -109,3 +235,42 @@ def _against(package: VerifiedPackage, locked: frozenset[str]) -> VerifiedPackag
         return package
     reason = NOT_COMPARABLE if verdict is PackageVerdict.UNLOCKED else ""
     return replace(package, verdict=verdict, reason=reason, files=())
+
+
+def listed_package(
+    build: tuple[ProviderAddress, Version, Platform],
+    method: InstallationMethod,
+    source: Source,
+    groups: Sequence[frozenset[str]],
+) -> VerifiedPackage | None:
+    """Compare the hashes that a mirror lists for a package with locked ones; None where the mirror does not have it.
+
+    Args:
+        build: The package.
+        method: The mirror.
+        source: The mirror's source.
+        groups: The locked hashes of each root.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
+    """
+    address, version, platform = build
+    place = PackagePlace(*build, Where.MIRROR, None, f"{url_for_log(method.place)} {address}", is_folder=False)
+    try:
+        if all(one.version != version for one in source.versions(address).versions):
+            return None
+        found = frozenset(filter(is_known_scheme, source.package(address, version, platform).hashes))
+    except NotFoundError:
+        return None
+    except LockLensError as error:
+        return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=error.sentence)
+    shown = min(hashes_of_files(found), default="")
+    verdicts = {verdict_of(place, found, group) for group in groups}
+    for verdict, reason in (
+        (PackageVerdict.DIFFERS, "no hash that the mirror lists is locked"),
+        (PackageVerdict.MATCHES, ""),
+    ):
+        if verdict in verdicts:
+            return VerifiedPackage(place, verdict, shown, found, reason=reason)
+    words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
+    return VerifiedPackage(place, PackageVerdict.UNLOCKED, shown, found, reason=words)

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.operations.verification.model import PackagePlace, SearchedPlace, Where
-from locklens.operations.write.init import data_folder_of
+from locklens.operations.root_modules import data_folder_of
+from locklens.operations.verification.judging import PackagePlace, SearchedPlace, Where
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.addresses import Platform
-    from locklens.operations.root_modules import Root
-    from locklens.operations.write.diagnostics import RootOptions
+    from locklens.operations.root_modules import Root, RootOptions
     from locklens.project.cliconfig import CliConfig
 
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.verification.judging import EntryPackages
-    from locklens.operations.verification.model import PackageVerification, VerifiedPackage
+    from locklens.operations.verification.judging import EntryPackages, PackageVerification, VerifiedPackage
     from locklens.text import Printable
 
 NOT_COMPARED = "not-compared"

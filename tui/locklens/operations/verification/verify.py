@@ -1,11 +1,15 @@
-"""Verifies packages: hashes them now, on all processors, and names the files that are not as signed."""
+"""Verifies packages: hashes them now, each once and on all processors, and names the files that are not as signed."""
 
 from __future__ import annotations
 
+import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,12 +21,10 @@ from locklens.hashes import HashedPackage, is_known_scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.mirroring import read_stored_package
-from locklens.operations.own_packages import tracked_packages_of
-from locklens.operations.root_modules import RootReader, require_folder
-from locklens.operations.verification.hashing import on_all_processors, same_packages
-from locklens.operations.verification.judging import NOT_COMPARABLE, verdict_of
-from locklens.operations.verification.listed import listed_package
-from locklens.operations.verification.model import (
+from locklens.operations.root_modules import RootOptions, RootReader, require_folder, tracked_packages_of
+from locklens.operations.verification.judging import (
+    NOT_COMPARABLE,
+    EntryPackages,
     FileDifference,
     FileState,
     PackagePlace,
@@ -31,9 +33,14 @@ from locklens.operations.verification.model import (
     SearchedPlace,
     VerifiedPackage,
     Where,
+    listed_package,
+    packages_of_entry,
+    verdict_of,
 )
 from locklens.operations.verification.places import PlaceFinder
 from locklens.operations.write.diagnostics import unreadable
+from locklens.packages import LIMITS
+from locklens.packages.contents import PROCESSORS
 from locklens.packages.installed import file_digests
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
@@ -46,13 +53,20 @@ from locklens.text import reason_of
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.review.model import Review
+
+if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import BinaryIO
 
     from locklens.addresses import ProviderAddress
     from locklens.diagnostics import Diagnostic
     from locklens.operations.root_modules import Root
-    from locklens.operations.write.diagnostics import RootOptions
     from locklens.packages.hashing import Passed
     from locklens.project.cliconfig import CliConfig
     from locklens.releases.facts import NetworkSettings
@@ -329,3 +343,98 @@ def _differences(signed: Mapping[bytes, str], found: Mapping[bytes, str]) -> tup
     states |= dict.fromkeys(signed.keys() - found.keys(), FileState.MISSING)
     states |= {name: FileState.CHANGED for name in signed.keys() & found.keys() if signed[name] != found[name]}
     return tuple(sorted(FileDifference(name.decode("utf-8", "replace"), state) for name, state in states.items()))
+
+
+_Result = TypeVar("_Result")
+
+
+def same_packages(places: Iterable[PackagePlace]) -> list[list[int]]:
+    """Return the numbers of places, those that links lead to the same package together, the largest package first.
+
+    A large package that is begun last would keep one processor busy while the others have nothing left to do.
+    """
+    found: dict[tuple[str, int], list[int]] = {}
+    sizes: dict[tuple[str, int], int] = {}
+    for number, place in enumerate(places):
+        key = ("", number) if place.path is None else (os.path.realpath(place.path), 0)
+        found.setdefault(key, []).append(number)
+        if key not in sizes:
+            sizes[key] = 0 if place.path is None else _size(place.path, is_folder=place.is_folder)
+    return [found[key] for key in sorted(found, key=lambda key: -sizes[key])]
+
+
+def on_all_processors(
+    work: Callable[[list[int]], _Result], groups: Iterable[list[int]], cancel: threading.Event
+) -> Iterator[_Result]:
+    """Yield the result of `work` for each group, in their order.
+
+    Hashing lets other threads run, so one thread for each processor keeps all of them busy; more would only take more
+    memory.
+
+    Args:
+        work: Looks at `cancel` between blocks.
+        groups: What to work on, begun in their order.
+        cancel: Is set where this ends early, since nothing waits for the threads then.
+    """
+    pool = ThreadPoolExecutor(PROCESSORS, "locklens-hash")
+    is_done = False
+    try:
+        yield from pool.map(work, groups)
+        is_done = True
+    finally:
+        if not is_done:
+            cancel.set()
+        pool.shutdown(wait=is_done, cancel_futures=True)
+
+
+def _size(path: Path, *, is_folder: bool) -> int:
+    """The bytes of a zip file or of a package's files at its top, where the program is; 0 where it cannot be told."""
+    size = 0
+    with suppress(OSError):
+        if not is_folder:
+            return path.stat().st_size
+        with os.scandir(path) as entries:
+            for entry in islice(entries, LIMITS.entries):
+                with suppress(OSError):
+                    size += entry.stat(follow_symlinks=False).st_size
+    return size
+
+
+def verify_entries(
+    review: Review,
+    top: Path,
+    chosen: Collection[tuple[str, ProviderAddress]],
+    request: ReviewRequest,
+    *,
+    on_progress: Callable[[int, int], None],
+    cancel: threading.Event | None,
+) -> dict[tuple[str, ProviderAddress], EntryPackages]:
+    """Return the packages of each entry; nothing is downloaded, and no registry is asked.
+
+    Args:
+        review: The review of the entries, of the work tree.
+        top: The folder of its relative paths.
+        chosen: The entries, each by lock file and provider.
+        request: What the review was asked for: tool, CLI configuration, folder of test files.
+        on_progress: Called in this thread with the number of compared packages, and of all.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        LockLensError: A folder cannot be read.
+        RunCancelledError: `cancel` was set.
+    """
+    asking = request.asking
+    if asking is None:
+        raise LockLensError("the CLI configuration is not known, so neither are the plugin cache and the mirrors")
+    entries = {
+        (root.lock_file, change.address): (root.path, change.new)
+        for root in review.roots
+        for change in root.changes
+        if change.new is not None and (root.lock_file, change.address) in chosen
+    }
+    options = RootOptions(top, asking.environ, request.tool, request.test_directory)
+    only = {(path, address) for (_, address), (path, _) in entries.items()}
+    roots = sorted({path for path, _ in only})
+    asking = replace(asking, is_fresh=not asking.is_offline)
+    found = verify(roots, options, asking, only=only, downloads=False, on_progress=on_progress, cancel=cancel)
+    return {key: packages_of_entry(found, path, entry) for key, (path, entry) in entries.items()}

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.operations.plan.files import WriteTarget
-from locklens.operations.write.folders import move, real_place
+from locklens.operations.plan.model import WriteTarget
+from locklens.operations.write.recover import move, real_place
 from locklens.storage.files import is_below, is_within, sync_folder
 from locklens.storage.journal import (
     Journal,
@@ -33,7 +33,7 @@ from locklens.text import disk_advice, reason_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.operations.plan.files import FileChanges, PlannedFile
+    from locklens.operations.plan.model import FileChanges, PlannedFile
 
 _NEW_MODE = 0o644
 _WAIT_SECONDS = 10.0

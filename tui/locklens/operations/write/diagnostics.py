@@ -6,7 +6,6 @@ import json
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import AddressError
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallContext, ProviderRequirement, Settled
     from locklens.lockfile.model import LockEntry
     from locklens.operations.root_modules import Root
-    from locklens.project.installation import InstallationMethod
 
 
 ERROR, WARNING = DiagnosticSeverity.ERROR, DiagnosticSeverity.WARNING
@@ -37,30 +35,6 @@ class Readonly(StrEnum):
     NO = ""
     STRICT = "readonly"
     LENIENT = "readonly-lenient"
-
-
-class RootOptions(Struct, frozen=True):
-    """Options of every root of a command.
-
-    Attributes:
-        folder: The folder that roots are relative to.
-        environ: The tools' settings.
-        tool: The tool whose rules apply to every root; None: each root's own tool.
-        test_directory: Folder of a root's test files, relative to the root.
-        allow_missing_modules: True to continue without modules that cannot be read.
-        dry_run: True to write nothing.
-        methods: Where packages are installed from; None for where the tool would.
-        reported_hashes: As of `NetworkSettings`.
-    """
-
-    folder: Path
-    environ: Mapping[str, str]
-    tool: Dialect | None = None
-    test_directory: str = "tests"
-    allow_missing_modules: bool = False
-    dry_run: bool = False
-    methods: tuple[InstallationMethod, ...] | None = None
-    reported_hashes: tuple[str, ...] | None = None
 
 
 def untouched(root: Root, diagnostics: Sequence[Diagnostic] = ()) -> RootResult:
@@ -254,7 +228,7 @@ def no_root_here(root: Root, folder: Path) -> list[str]:
     """Name the roots below a folder that has neither a configuration nor a lock file."""
     if root.configuration.has_files or root.lock.exists:
         return []
-    from locklens.operations.root_selection import hint_below
+    from locklens.operations.typed_names import hint_below
 
     hint = hint_below(folder / root.path)
     return [f"no configuration in this folder; {hint}"] if hint else []

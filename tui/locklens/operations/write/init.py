@@ -8,12 +8,10 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform
 from locklens.install.context import InstallContext
-from locklens.install.folders import DataFolder
 from locklens.install.installer import install, installed
 from locklens.lockfile.update import Difference, after_init, difference, rewritten
-from locklens.operations.own_packages import tracked_packages_of
 from locklens.operations.plan.model import RootResult
-from locklens.operations.root_modules import RootReader, require_folder
+from locklens.operations.root_modules import RootReader, data_folder_of, require_folder, tracked_packages_of
 from locklens.operations.write.diagnostics import (
     Readonly,
     incomplete,
@@ -30,7 +28,6 @@ from locklens.operations.write.diagnostics import (
     warnings,
 )
 from locklens.project.clifiles import this_platform
-from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
 from locklens.releases.facts import NetworkSettings
 from locklens.releases.session import ReleaseSession
@@ -44,10 +41,10 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.install.context import InstallEvent, Settled
+    from locklens.install.folders import DataFolder
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.files import PlannedFile
-    from locklens.operations.root_modules import Root
-    from locklens.operations.write.diagnostics import RootOptions
+    from locklens.operations.plan.model import PlannedFile
+    from locklens.operations.root_modules import Root, RootOptions
     from locklens.storage.cache import Cache
 
 
@@ -133,12 +130,6 @@ class Init:
         with turn(*data_folder_of(root, self._options).turns, cancel=self._cancel, on_waiting=self._on_waiting):
             # Another process may have written in between.
             return initialising.work(self._reader.read_folder(tree, root.path))
-
-
-def data_folder_of(root: Root, options: RootOptions) -> DataFolder:
-    """Return a root's data folder."""
-    folder = data_folder(FileSystem(options.folder), root.path, options.environ)
-    return DataFolder.of(options.folder / root.path, options.folder / (folder or ".terraform"))
 
 
 class _Initialising:
@@ -233,8 +224,7 @@ class _Initialising:
     def _write(self, root: Root, after: Sequence[LockEntry], top: Path, planned: PlannedFile) -> tuple[str, ...]:
         """Write the lock file, and return the limits of the write."""
         from locklens.operations.plan.builder import PlanBuilder, planned_changes
-        from locklens.operations.plan.command_line import command_line
-        from locklens.operations.plan.model import Scope
+        from locklens.operations.plan.model import Scope, command_line
         from locklens.operations.write.apply import apply
 
         words = ["--upgrade"] if self._upgrade else []

@@ -1,50 +1,49 @@
 """Plans to add hashes to the lock files of any number of roots, as `providers lock` does for one.
 
 All roots are read first; then each version that a root requires is looked up once, and each package is fetched once,
-concurrently. A root with an error is left untouched, and has a diagnostic; the others continue.
+concurrently. A root with an error is left untouched, and has a diagnostic; the others continue. `LockMissing` locks
+platforms that differ by root or provider.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.addresses import Platform
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
+from locklens.hashes import is_of_files
 from locklens.install.context import LockRequest
 from locklens.lockfile.update import after_lock, difference, rewritten
 from locklens.operations.plan.builder import PlanBuilder, path_below, planned_changes, planned_lock
-from locklens.operations.plan.command_line import command_line
-from locklens.operations.plan.model import RootResult
+from locklens.operations.plan.model import RootResult, Scope, command_line, joined_plans
 from locklens.operations.root_modules import RootReader, enclosing, require_folder
-from locklens.operations.write.diagnostics import (
-    named,
-    no_root_here,
-    orphans_kept,
-    unreadable,
-    untouched,
-    warnings,
-)
-from locklens.operations.write.operation import no_progress
+from locklens.operations.write.diagnostics import named, no_root_here, orphans_kept, unreadable, untouched, warnings
+from locklens.operations.write.operation import RegistryOperation, no_progress
 from locklens.project.tree import FileSystem
+from locklens.review.coverage import coverage
 from locklens.selection import combined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from locklens.addresses import Platform, ProviderAddress
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.context import ProviderRequirement
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.model import Plan, PlannedChange, Scope
+    from locklens.operations.plan.model import Plan, PlannedChange
     from locklens.operations.root_modules import Root
-    from locklens.operations.write.source import ProviderSource
+    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.registry_source import RegistrySource
+    from locklens.policy import Policy
+    from locklens.review.model import Change, Review, RootReview
     from locklens.versions import Version
 
 
-class Lock(Struct, frozen=True):
+class Lock(RegistryOperation, frozen=True):
     """Adds the hashes of platforms' packages to lock files.
 
     Attributes:
@@ -56,8 +55,6 @@ class Lock(Struct, frozen=True):
         adds_reported: False to leave out what a registry reports of platforms that are not locked: it may begin to at
             any time, and a check of the lock file must not fail then.
     """
-
-    needs_registry: ClassVar[Literal[True]] = True
 
     where: Scope
     platforms: tuple[Platform, ...] = ()
@@ -74,7 +71,11 @@ class Lock(Struct, frozen=True):
         where = (roots[0] if roots else ".") if len(roots) < 2 else f"{len(roots)} roots"
         return f"Lock {platforms} in {where}"
 
-    def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+    def without_missing_modules(self) -> Self:
+        """Return the operation that ignores what unreadable modules require."""
+        return replace(self, allows_missing=True)
+
+    def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the lock files of all roots, with the result for each root.
 
         Args:
@@ -104,7 +105,7 @@ class _Work(Struct):
 
 
 class _Locking:
-    def __init__(self, operation: Lock, source: ProviderSource, on_root: Callable[[str], None]) -> None:
+    def __init__(self, operation: Lock, source: RegistrySource, on_root: Callable[[str], None]) -> None:
         self._operation = operation
         self._source = source
         self._on_root = on_root
@@ -237,3 +238,87 @@ class _Locking:
 
 def _question(requirement: ProviderRequirement) -> tuple[ProviderAddress, str, Version | None]:
     return requirement.address, str(combined(requirement.requirements)), requirement.locked
+
+
+class LockMissing(RegistryOperation, frozen=True):
+    """Locks platforms that differ by root or provider; no root is in two of the parts."""
+
+    parts: tuple[Lock, ...]
+
+    @property
+    def title(self) -> str:
+        """A short title."""
+        platforms = {platform for part in self.parts for platform in part.platforms}
+        roots = sum(len(part.where.roots) for part in self.parts)
+        return f"Lock {', '.join(map(str, sorted(platforms)))} in {roots} roots"
+
+    def without_missing_modules(self) -> Self:
+        """Return the operation that ignores what unreadable modules require."""
+        return replace(self, parts=tuple(part.without_missing_modules() for part in self.parts))
+
+    def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plan the parts in order; packages that were fetched for one are reused by the next."""
+        return joined_plans([part.plan(source, on_root=on_root) for part in self.parts])
+
+
+def lock_missing(
+    review: Review, selected: Collection[tuple[str, ProviderAddress]], where: Callable[[Iterable[str]], Scope]
+) -> Operation:
+    """Return the operation that locks the missing ones of the required platforms.
+
+    A platform of unknown coverage is locked too: its package decides. Without required platforms, those count for which
+    other entries of the same file have an `h1`.
+
+    Args:
+        review: The review of all locked providers, by the policy that requires platforms.
+        selected: The providers, each by lock file and address.
+        where: Returns the scope of roots that are given relative to the repository's top.
+
+    Raises:
+        LockLensError: There is nothing to lock.
+    """
+    groups: dict[tuple[tuple[str, ...], tuple[Platform, ...]], list[str]] = {}
+    for root in review.roots:
+        if lacking := _lacking(root, selected, review.policy):
+            platforms = tuple(sorted({Platform.parse(name) for names in lacking.values() for name in names}))
+            locked = {entry.address for entry in root.new.entries}
+            names = () if lacking.keys() == locked else tuple(str(address) for address in sorted(lacking))
+            groups.setdefault((names, platforms), []).append(root.path)
+    parts = [Lock(where(roots), platforms, names) for (names, platforms), roots in groups.items()]
+    if not parts and review.policy.platforms:
+        raise LockLensError("all required platforms are covered")
+    if not parts:
+        words = "no required platforms configured: list them in locklens.toml, and commit it"
+        raise LockLensError(words, hint='[platforms] linux_amd64 = "CI"')
+    return parts[0] if len(parts) == 1 else LockMissing(tuple(parts))
+
+
+def _lacking(
+    root: RootReview, selected: Collection[tuple[str, ProviderAddress]], policy: Policy
+) -> dict[ProviderAddress, tuple[str, ...]]:
+    """Return the required platforms that each selected provider of a root does not certainly cover."""
+    lacking = {}
+    usual = frozenset[str]() if policy.platforms else frozenset().union(*map(_hashed, root.changes))
+    for change in root.changes:
+        if (root.lock_file, change.address) not in selected or change.new is None:
+            continue
+        platforms = _not_covered(change, policy) if policy.platforms else _offered(change, usual - _hashed(change))
+        if platforms:
+            lacking[change.address] = platforms
+    return lacking
+
+
+def _not_covered(change: Change, policy: Policy) -> tuple[str, ...]:
+    cover = coverage(change, policy)
+    return _offered(change, (platform for platform in cover.platforms if platform not in cover.covered))
+
+
+def _offered(change: Change, platforms: Iterable[str]) -> tuple[str, ...]:
+    """Return the platforms, without those that the release has no package for."""
+    offered = change.evidence.offered if change.evidence is not None else None
+    return tuple(sorted(platform for platform in platforms if offered is None or platform in offered))
+
+
+def _hashed(change: Change) -> frozenset[str]:
+    """Return the known platforms of a provider's `h1` hashes."""
+    return frozenset(fact.platform for fact in change.locked if fact.platform and is_of_files(fact.hash))

@@ -1,30 +1,35 @@
-"""Operations that the user can request. Each builds its own `Plan`; only `apply` writes."""
+"""Operations that the user can request. Each plans its own write; only `apply` writes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from locklens.operations.plan.model import Plan
-    from locklens.operations.write.source import ProviderSource
+    from locklens.operations.write.registry_source import RegistrySource
 
 
 def no_progress(_: str) -> None:
     """Ignore the progress of a plan."""
 
 
-class FileOperation(Protocol):
-    """A write that is planned from files alone."""
-
-    @property
-    def needs_registry(self) -> Literal[False]:
-        """False: no registry is asked."""
-
+class _Write(Struct, frozen=True):
     @property
     def title(self) -> str:
         """A short title, such as "Prune 2 roots"."""
+        raise NotImplementedError
+
+    def without_missing_modules(self) -> Self:
+        """Return the operation that ignores what unreadable modules require; the same one where it needs none."""
+        return self
+
+
+class FileOperation(_Write, frozen=True):
+    """A write that is planned from files alone."""
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the write.
@@ -35,20 +40,13 @@ class FileOperation(Protocol):
         Raises:
             LockLensError: No root can be planned.
         """
+        raise NotImplementedError
 
 
-class RegistryOperation(Protocol):
+class RegistryOperation(_Write, frozen=True):
     """A write that needs versions and hashes from registries."""
 
-    @property
-    def needs_registry(self) -> Literal[True]:
-        """True: registries are asked."""
-
-    @property
-    def title(self) -> str:
-        """A short title, such as "Prune 2 roots"."""
-
-    def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+    def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the write.
 
         Args:
@@ -59,6 +57,7 @@ class RegistryOperation(Protocol):
             LockLensError: No root can be planned.
             RunCancelledError: The run was cancelled.
         """
+        raise NotImplementedError
 
 
 Operation = FileOperation | RegistryOperation

@@ -1,21 +1,21 @@
 """Plans edits of `locklens.toml` in the work tree: accepted findings, and pinned keys.
 
-They count once the base has them, as all of the policy; until then a review lists them as proposed.
+Like the rest of the policy they apply once the base has them; until then a review lists them as proposed.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003  # a field of values
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.files import PlannedFile
-from locklens.operations.write.operation import no_progress
+from locklens.operations.plan.model import PlannedFile
+from locklens.operations.write.operation import FileOperation, no_progress
 from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
 from locklens.project.tree import FileSystem
 from locklens.review.keys import signers
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.plan.model import Plan
+    from locklens.review.keys import SignerUses
     from locklens.review.model import Change, Finding, Review
 
 
@@ -48,15 +49,13 @@ class Decision(Struct, frozen=True):
     is_name_typed: bool = False
 
 
-class Accept(Struct, frozen=True):
+class Accept(FileOperation, frozen=True):
     """Accepts findings, each about exactly one change; `top` has the policy.
 
     Attributes:
         by: The name that the command line has to give; "" for that of git.
         compared: The options that name the reviewed base on the command line; () for HEAD.
     """
-
-    needs_registry: ClassVar[Literal[False]] = False
 
     top: Path
     acceptances: tuple[Acceptance, ...]
@@ -90,14 +89,12 @@ class Accept(Struct, frozen=True):
         return draft.plan(" && ".join(dict.fromkeys(commands)))
 
 
-class TrustKeys(Struct, frozen=True):
+class TrustKeys(FileOperation, frozen=True):
     """Pins the keys of a namespace; `top` has the policy.
 
     Attributes:
         by: The name that the command line has to give; "" for that of git.
     """
-
-    needs_registry: ClassVar[Literal[False]] = False
 
     top: Path
     pin: Pin
@@ -121,10 +118,8 @@ class TrustKeys(Struct, frozen=True):
         return draft.plan(shell_words([*words, *_by_words(self.by)]))
 
 
-class DropPin(Struct, frozen=True):
+class DropPin(FileOperation, frozen=True):
     """Removes the pin of a namespace; `top` has the policy, and `name` is spelled as in it."""
-
-    needs_registry: ClassVar[Literal[False]] = False
 
     top: Path
     name: str
@@ -327,3 +322,41 @@ def name_in_git(folder: Path) -> str:
 
     with Repository.discover(folder) as repository:
         return repository.user_name
+
+
+def pins_at(top: Path) -> tuple[Pin, ...]:
+    """Return the pins of the policy at a top, as it is on disk.
+
+    Raises:
+        ConfigurationError: It has a mistake, or cannot be read.
+    """
+    data = FileSystem(top).read(POLICY_FILE)
+    return parse(data, POLICY_FILE).trust if data is not None else ()
+
+
+def namespace_name(signers: Collection[SignerUses], address: ProviderAddress) -> str:
+    """Return the name that a pin of a provider's namespace has: with its host where other hosts have the namespace."""
+    hosts = {use.address.host for one in signers for use in one.uses if use.address.namespace == address.namespace}
+    return address.namespace if len(hosts) == 1 else f"{address.host}/{address.namespace}"
+
+
+def keys_of(signers: Collection[SignerUses], name: str) -> tuple[str, ...]:
+    """Return the fingerprints of the keys that sign the locked releases of a namespace.
+
+    Args:
+        signers: Of all locked releases.
+        name: As of `namespace_name`.
+
+    Raises:
+        LockLensError: None of its releases has a known key.
+    """
+    host, namespace = parts_of_pin_name(name)
+    pin = Pin(namespace, host or "")
+    keys = [
+        one.key.fingerprint
+        for one in signers
+        if one.key is not None and any(pin.covers(use.address) for use in one.uses)
+    ]
+    if not keys:
+        raise LockLensError(f"no key signs a locked release of {name}")
+    return tuple(dict.fromkeys(keys))

@@ -1,46 +1,63 @@
-"""Registry-backed provider source for plans: lists versions and computes lock entries."""
+"""The source through which plans reach registries: available versions, release dates, and lock entries.
+
+It also tells the platforms of locked entries: by what is known of their release, or else by hashing some of its
+packages.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from msgspec import Struct, field
+
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
-from locklens.install.context import InstallContext
-from locklens.install.fetching import admitted
+from locklens.hashes import hashes_of_files, hashes_of_zips
+from locklens.install.context import FetchStarted, InstallContext, PackageHashed
+from locklens.install.fetching import admitted, hashed
 from locklens.install.lock import Locker
-from locklens.operations.write.old_platforms import entry_platforms
 from locklens.project.clifiles import this_platform
 from locklens.releases.facts import NetworkSettings, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.context import InstallEvent
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.write.source import EntryPlatforms
     from locklens.project.installation import InstallationMethod
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache
     from locklens.versions import Version
 
 
+class EntryPlatforms(Struct, frozen=True):
+    """The platforms of an entry.
+
+    Attributes:
+        platforms: The known platforms of its `h1` hashes.
+        unknown: Number of its `h1` hashes of unknown platform.
+    """
+
+    platforms: tuple[Platform, ...]
+    unknown: int = 0
+
+
 class RegistrySource:
-    """A provider source for one command; use it in a `with` statement.
+    """The versions and hashes of one command; use it in a `with` statement. No request or download is repeated.
 
     Args:
         environ: The tools' settings.
         cache: Cached verifications and packages.
         hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
             roots require, as the tools ask them.
-        methods: Where packages are from instead of registries, as `--fs-mirror` and `--net-mirror` say.
-        reported_hashes: As of `NetworkSettings`.
+        methods: The mirrors of `--fs-mirror` and `--net-mirror`, used instead of registries.
+        reported_hashes: The same as in `NetworkSettings`.
         on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
     """
@@ -134,7 +151,7 @@ class RegistrySource:
         return ReleaseFacts(name, checksums=release.checksums, authentication=release.authentication)
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
-        """Return the platforms of each entry; see `locklens.operations.write.old_platforms`."""
+        """Return the platforms of each entry; see `locklens.operations.write.registry_source`."""
         return entry_platforms(entries, self._context(tool), self.here)
 
     def locker(self, tool: Dialect) -> Locker:
@@ -149,3 +166,143 @@ class RegistrySource:
             source = self._session.installation(tool, Path()) if self._has_methods else None
             self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event, source=source)
         return self._contexts[tool.name]
+
+
+_LIKELY = tuple(
+    Platform.parse(name) for name in ("linux_amd64", "darwin_arm64", "linux_arm64", "windows_amd64", "darwin_amd64")
+)
+"""The platforms that most lock files are made for: their packages are hashed before others."""
+
+
+class _Release(Struct):
+    """One locked release, and what is known of its packages.
+
+    Attributes:
+        address: The provider.
+        version: The locked version.
+        h1s: The `h1` hashes of all entries of the release.
+        of_zh: The platform of each package, by `zh`; {} if unknown.
+        of_h1: The platform of each known `h1`.
+        tried: Platforms whose package was hashed here, or could not be.
+    """
+
+    address: ProviderAddress
+    version: Version
+    h1s: set[str] = field(default_factory=set)
+    of_zh: dict[str, Platform] = field(default_factory=dict)
+    of_h1: dict[str, Platform] = field(default_factory=dict)
+    tried: set[Platform] = field(default_factory=set)
+
+
+def entry_platforms(entries: Sequence[LockEntry], context: InstallContext, here: Platform) -> list[EntryPlatforms]:
+    """Return the platforms of each entry.
+
+    The registry's `zh` say which platforms an entry may cover, and which `h1` are known. Packages are downloaded and
+    hashed only while an `h1` remains that no known package has, the likely platforms first.
+
+    Args:
+        entries: The entries.
+        context: Session and events.
+        here: The platform of this machine.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
+    """
+    releases: dict[tuple[ProviderAddress, Version], _Release] = {}
+    for entry in entries:
+        release = releases.setdefault((entry.address, entry.version), _Release(entry.address, entry.version))
+        release.h1s |= hashes_of_files(entry.hashes)
+    context.map(lambda release: _look_up(release, context, here), releases.values())
+    by_entry = [(entry, releases[entry.address, entry.version]) for entry in entries]
+    while works := _packages_to_hash(by_entry, here):
+        context.map(lambda work: _hash(*work, context), works)
+    return [_platforms(entry, release) for entry, release in by_entry]
+
+
+def _look_up(release: _Release, context: InstallContext, here: Platform) -> None:
+    try:
+        platform = _some_platform(release, context, here)
+        metadata, vouched = admitted(context, release.address, release.version, platform)
+    except LockLensError:
+        return
+    listed = vouched.checksums.packages(release.address.type, str(release.version))
+    release.of_zh = {zh: platform for platform, zhs in listed.items() for zh in zhs}
+    for zh, of_files in context.session.cache.hashes(release.of_zh).items():
+        release.of_h1 |= dict.fromkeys(of_files, release.of_zh[zh])
+    release.of_h1 |= metadata.reported_h1s
+
+
+def _some_platform(release: _Release, context: InstallContext, here: Platform) -> Platform:
+    """Return this machine's platform, or the first that the registry lists where it has no package for this one."""
+    listed = context.source(release.address).versions(release.address).versions
+    platforms = next((one.platforms for one in listed if one.version == release.version), ())
+    return here if here in platforms or not platforms else platforms[0]
+
+
+def _packages_to_hash(
+    by_entry: Iterable[tuple[LockEntry, _Release]], here: Platform
+) -> list[tuple[_Release, Platform]]:
+    """Return the next packages to hash, as many of each release as it has unknown `h1`."""
+    works: dict[tuple[ProviderAddress, Version, Platform], tuple[_Release, Platform]] = {}
+    for entry, release in by_entry:
+        unknown, candidates = _unknown(entry, release), _candidates(entry, release)
+        if _zh_platforms(entry, release) is not None or _is_told_by_number(unknown, candidates, release):
+            continue
+        ordered = sorted(candidates, key=lambda platform: (platform != here, _rank(platform), str(platform)))
+        for platform in ordered[: len(unknown)]:
+            works[release.address, release.version, platform] = release, platform
+    return list(works.values())
+
+
+def _rank(platform: Platform) -> int:
+    return _LIKELY.index(platform) if platform in _LIKELY else len(_LIKELY)
+
+
+def _hash(release: _Release, platform: Platform, context: InstallContext) -> None:
+    name = context.name(release.address)
+    release.tried.add(platform)
+    context.emit(FetchStarted(name, release.version, platform))
+    try:
+        metadata, vouched = admitted(context, release.address, release.version, platform)
+        package = hashed(context, metadata, vouched).package
+    except LockLensError:
+        return
+    signed = context.authenticator.words(vouched)
+    context.emit(PackageHashed(name, release.version, platform, signed, was_remembered=False))
+    for text in package.of_files:
+        release.of_h1.setdefault(text, platform)
+
+
+def _unknown(entry: LockEntry, release: _Release) -> frozenset[str]:
+    return hashes_of_files(entry.hashes) - release.of_h1.keys()
+
+
+def _candidates(entry: LockEntry, release: _Release) -> frozenset[Platform]:
+    """Return the platforms that an unknown `h1` may be of: not hashed yet, and with a locked `zh` if there is any."""
+    zhs = hashes_of_zips(entry.hashes)
+    possible = frozenset(platform for zh, platform in release.of_zh.items() if not zhs or zh in zhs)
+    return possible - frozenset(release.of_h1.values()) - release.tried
+
+
+def _zh_platforms(entry: LockEntry, release: _Release) -> frozenset[Platform] | None:
+    """Return the platforms of an entry that was made for some packages of its release; None for all or none of them."""
+    zhs = hashes_of_zips(entry.hashes)
+    locked = frozenset(platform for zh, platform in release.of_zh.items() if zh in zhs)
+    is_part = locked and locked != frozenset(release.of_zh.values())
+    return locked if is_part and len(hashes_of_files(entry.hashes)) <= len(locked) else None
+
+
+def _is_told_by_number(unknown: frozenset[str], candidates: frozenset[Platform], release: _Release) -> bool:
+    """True if there are as many unknown `h1` as packages; once some were hashed, the others are hashed too."""
+    return bool(candidates) and len(unknown) >= len(candidates) and not release.tried
+
+
+def _platforms(entry: LockEntry, release: _Release) -> EntryPlatforms:
+    h1s = hashes_of_files(entry.hashes)
+    known = frozenset(release.of_h1[h1] for h1 in h1s if h1 in release.of_h1)
+    if (locked := _zh_platforms(entry, release)) is not None:
+        return EntryPlatforms(tuple(sorted(locked | known)))
+    unknown, candidates = _unknown(entry, release), _candidates(entry, release)
+    if _is_told_by_number(unknown, candidates, release):
+        return EntryPlatforms(tuple(sorted(known | candidates)), len(unknown) - len(candidates))
+    return EntryPlatforms(tuple(sorted(known)), len(unknown))

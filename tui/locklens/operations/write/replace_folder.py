@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from locklens.doctor.examined import KEPT_ASIDE
 from locklens.errors import ConfigurationError
-from locklens.operations.doctor.places import differing_files
-from locklens.operations.plan.files import FileChanges
-from locklens.operations.plan.model import Plan
-from locklens.operations.write.folders import ABSENT, state_of
-from locklens.operations.write.operation import no_progress
+from locklens.operations.plan.model import FileChanges, Plan
+from locklens.operations.write.operation import FileOperation, no_progress
+from locklens.operations.write.recover import ABSENT, state_of
 from locklens.operations.write.undo import top_of
+from locklens.packages.installed import differing_files
 from locklens.storage.journal import MovedFolder
 from locklens.text import listing, shell_words
 
@@ -26,7 +23,7 @@ _MOST_ASIDE = 100
 _FILES_NAMED = 8
 
 
-class ReplaceFolder(Struct, frozen=True):
+class ReplaceFolder(FileOperation, frozen=True):
     """Puts a copy in the place of a package's folder; the old folder is kept aside.
 
     Attributes:
@@ -37,8 +34,6 @@ class ReplaceFolder(Struct, frozen=True):
         locked: The hashes of the lock file's entry: the copy has to have one of them.
         next_step: The command that fetches the package again where there is no copy.
     """
-
-    needs_registry: ClassVar[Literal[False]] = False
 
     here: Path
     place: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,10 +13,9 @@ from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileE
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
 from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, why_no_newest
-from locklens.operations.plan.command_line import command_line
-from locklens.operations.plan.model import PlannedChange
-from locklens.operations.plan.scoped import ScopedPlanBuilder
-from locklens.operations.write.operation import listed_roots, no_progress
+from locklens.operations.plan.builder import ScopedPlanBuilder
+from locklens.operations.plan.model import PlannedChange, command_line
+from locklens.operations.write.operation import FileOperation, listed_roots, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,7 +65,7 @@ class Clash(Struct, frozen=True):
         return f"{self.reason}: {our_version} in {our_name}, {their_version} in {their_name}"
 
 
-class ResolveConflicts(Struct, frozen=True):
+class ResolveConflicts(FileOperation, frozen=True):
     """Merges lock files that git left in conflict; a root with an entry that clashes is left untouched.
 
     Attributes:
@@ -74,8 +73,6 @@ class ResolveConflicts(Struct, frozen=True):
         prefer: What settles entries that clash; None leaves them open.
         selected: What settles the entry of one provider instead, by root and the root's name of the provider.
     """
-
-    needs_registry: ClassVar[Literal[False]] = False
 
     where: Scope
     prefer: Preference | None = None

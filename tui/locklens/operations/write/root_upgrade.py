@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,12 +12,14 @@ from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files
 from locklens.install.context import LockRequest
-from locklens.operations.plan.scoped import put_entries, require_sound
+from locklens.operations.plan.builder import put_entries, require_sound
+from locklens.operations.plan.model import PlannedFile
 from locklens.operations.root_modules import has_record
-from locklens.operations.write.constraint_rewriting import RootConstraints
 from locklens.operations.write.diagnostics import hint_of_missing_modules
-from locklens.operations.write.source import EntryPlatforms
+from locklens.operations.write.registry_source import EntryPlatforms
 from locklens.policy import Policy
+from locklens.project.constraint_edits import ConstraintEdit, admit, protection
+from locklens.project.state import data_folder
 from locklens.review.rules.signing import has_say, signing_objection
 from locklens.selection import NOT_ALLOWED_HOLD, Unselectable, combined, cooldown_holds, explain_selection, select
 from locklens.selection.choosing import holds_against, newest_of, past_cooldown
@@ -24,13 +27,14 @@ from locklens.text import counted
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.scoped import ScopedPlanBuilder
+    from locklens.operations.plan.builder import ScopedPlanBuilder
     from locklens.operations.root_modules import Root
-    from locklens.operations.write.source import ProviderSource
+    from locklens.operations.write.registry_source import RegistrySource
+    from locklens.project.configuration import Requirement
     from locklens.selection import Hold
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Constraints, Version
@@ -98,7 +102,7 @@ class RootUpgrade:
     """
 
     def __init__(
-        self, options: RootUpgradeOptions, source: ProviderSource, draft: ScopedPlanBuilder, root: Root
+        self, options: RootUpgradeOptions, source: RegistrySource, draft: ScopedPlanBuilder, root: Root
     ) -> None:
         self.path = root.path
         self.lock_file = root.lock.path
@@ -377,3 +381,80 @@ def _unselectable(selection: Unselectable, address: ProviderAddress, root: Root)
     nearest = "; ".join(f"{held.newest}: {', '.join(map(str, held.holds))}" for held in selection.held[:2])
     hint = f"conflicting constraints: {conflict}" if conflict else nearest and f"nearest: {nearest}"
     return ConfigurationError(selection.words(address, root.tool), hint=hint)
+
+
+class RootConstraints:
+    """The constraints of one root while versions are selected: each edit is planned, in place.
+
+    Attributes:
+        edits: The planned ones, by provider.
+    """
+
+    def __init__(self, draft: ScopedPlanBuilder, root: Root) -> None:
+        self.edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
+        self._draft = draft
+        self._root = root
+
+    def edit(self, address: ProviderAddress, version: Version) -> None:
+        """Plan to rewrite each constraint that excludes a version, in place.
+
+        Raises:
+            ConfigurationError: One of them must not be rewritten, so none is.
+        """
+        requirements = self._root.requirements(address)
+        if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
+            words = f"{version} is a pre-release, which only an exact constraint selects"
+            raise ConfigurationError(words, hint=f'write "{version}" as the constraint')
+        fetched = data_folder(self._draft.disk, self._root.path, os.environ)
+        originals: dict[str, bytes] = {}
+        planned: dict[str, bytes] = {}
+        edits: list[ConstraintEdit] = []
+        for requirement in _excluding(requirements, version):
+            if reason := protection(self._draft.top, requirement.file, fetched):
+                words = f"{requirement.constraint.strip()} excludes {version}, and is not rewritten: {reason}"
+                raise ConfigurationError(words, path=requirement.file, line=requirement.line)
+            if requirement.file not in planned:
+                planned[requirement.file] = originals[requirement.file] = self._draft.read(requirement.file)
+            planned[requirement.file], edit = admit(planned[requirement.file], requirement, version)
+            edits.append(edit)
+        for file, data in planned.items():
+            self._draft.put(PlannedFile(file, originals[file], data))
+        self.edits[address] = tuple(edits)
+
+    def reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
+        """Read the root with its edits, and check that the versions satisfy them and nothing else changed.
+
+        Raises:
+            ConfigurationError: The check fails.
+        """
+        after = self._draft.root(self._root.path)
+        before, now = self._root.configuration, after.configuration
+        for address in self.edits:
+            if not now.constraints(address).admits(targets[address]):
+                holds = "; ".join(map(str, holds_against(targets[address], now.of(address))))
+                words = f"even after the edit, {targets[address]} does not satisfy {holds}"
+                raise ConfigurationError(f"{self._root.name_of(address)}: {words}")
+        if list(map(_unedited, before.requirements)) != list(map(_unedited, now.requirements)):
+            raise ConfigurationError("the edit would change other requirements", path=self._root.path or ".")
+        return after
+
+
+def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
+    """Return the requirements that exclude a version; of several in the same place, the first."""
+    excluding: dict[tuple[str, int, str], Requirement] = {}
+    for requirement in requirements:
+        if requirement.constraints.excluded_by(version):
+            excluding.setdefault((requirement.file, requirement.line, requirement.subject), requirement)
+    return list(excluding.values())
+
+
+def _unedited(requirement: Requirement) -> tuple[object, ...]:
+    """Return a requirement without its constraint, for comparison."""
+    return (
+        requirement.address,
+        requirement.file,
+        requirement.line,
+        requirement.module,
+        requirement.contributor,
+        requirement.subject,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -12,11 +12,10 @@ from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import graft
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.files import PlannedFile, WriteTarget
-from locklens.operations.plan.model import PlannedChange
-from locklens.operations.provider_names import selected_by_root
+from locklens.operations.plan.model import PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.root_modules import Root
-from locklens.operations.write.operation import no_progress
+from locklens.operations.typed_names import selected_by_root
+from locklens.operations.write.operation import FileOperation, no_progress
 from locklens.review.model import ChangeKind, LockStatus, RootReview
 from locklens.text import counted, shell_word, shell_words
 
@@ -51,7 +50,7 @@ class StagedBlocks(Struct, frozen=True):
     left: tuple[str, ...] = ()
 
 
-class Stage(Struct, frozen=True):
+class Stage(FileOperation, frozen=True):
     """Puts the blocks of selected providers into git's index, like `git add -p`.
 
     Attributes:
@@ -59,8 +58,6 @@ class Stage(Struct, frozen=True):
         chosen: The blocks.
         with_configuration: True to stage the edited configuration files of their roots too, each as a whole.
     """
-
-    needs_registry: ClassVar[Literal[False]] = False
 
     top: Path
     chosen: tuple[StagedBlocks, ...]
@@ -74,8 +71,25 @@ class Stage(Struct, frozen=True):
         return f"Stage {counted(number, 'reviewed change')} in {places}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans to stage the blocks."""
-        return plan_stage(self, on_root=on_root)
+        """Plan to stage the blocks of selected providers, byte for byte like `git add`.
+
+        Where no other provider differs between index and work tree, the whole file is staged, with header and layout.
+
+        Args:
+            on_root: Called with each root when its turn begins.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        from locklens.project.git import Repository, UncommittedSide
+        from locklens.project.sparsetree import SparseWorkTree
+
+        with Repository.discover(self.top) as repository:
+            staging = _Staging(repository.index, SparseWorkTree(repository), on_root)
+            staging.run(self.chosen)
+            visible = frozenset(repository.paths(UncommittedSide.WORK_TREE))
+            staging.take_configuration(self.chosen, visible, is_staged=self.with_configuration)
+            return staging.plan()
 
 
 def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> Stage:
@@ -141,29 +155,6 @@ def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
     providers = _addresses(marked)
     left = tuple(change.address.short(root.tool.default_host) for change in changes if change.id not in marks)
     return StagedBlocks(root, providers, len(marked), left)
-
-
-def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-    """Plans to stage the blocks of selected providers, byte for byte like `git add`.
-
-    Where no other provider differs between index and work tree, the whole file is staged, header and layout included.
-
-    Args:
-        intent: The blocks.
-        on_root: Called with each root when its turn begins.
-
-    Raises:
-        RepositoryError: Git failed.
-    """
-    from locklens.project.git import Repository, UncommittedSide
-    from locklens.project.gittree import SparseWorkTree
-
-    with Repository.discover(intent.top) as repository:
-        staging = _Staging(repository.index, SparseWorkTree(repository), on_root)
-        staging.run(intent.chosen)
-        visible = frozenset(repository.paths(UncommittedSide.WORK_TREE))
-        staging.take_configuration(intent.chosen, visible, is_staged=intent.with_configuration)
-        return staging.plan()
 
 
 class _Staging:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +17,9 @@ from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFile
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.files import FileChanges, PlannedFile, WriteTarget
-from locklens.operations.plan.model import Plan, PlannedChange
-from locklens.operations.write.folders import require_as_planned, reversed_folder
-from locklens.operations.write.operation import no_progress
+from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget
+from locklens.operations.write.operation import FileOperation, no_progress
+from locklens.operations.write.recover import require_as_planned, reversed_folder
 from locklens.project.roots import LOCK_FILE
 from locklens.storage.files import is_within
 from locklens.storage.journal import Journal, current
@@ -231,8 +230,7 @@ def _has_bytes(file: WrittenFile, data: bytes | None, name: str) -> bool:
 
 
 def _command(top: Path, write: str, *, is_redo: bool) -> str:
-    from locklens.operations.plan.command_line import command_line
-    from locklens.operations.plan.model import Scope
+    from locklens.operations.plan.model import Scope, command_line
 
     words = [*([write] if write else []), *(["--redo"] if is_redo else [])]
     return command_line("undo", Scope.at(top, (), tool=None, test_directory="tests"), words)
@@ -260,14 +258,12 @@ def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
         yield PlannedChange(file.path.rpartition("/")[0], address, name, before, after)
 
 
-class Undo(Struct, frozen=True):
+class Undo(FileOperation, frozen=True):
     """Reverts a write in the repository of a folder, or applies it again; arguments as of `undo`.
 
     Attributes:
         named: The title of the write; "" where it is not known before it is looked up.
     """
-
-    needs_registry: ClassVar[Literal[False]] = False
 
     folder: Path
     write: str = ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.operations.plan.command_line import command_line
-from locklens.operations.plan.scoped import ScopedPlanBuilder
-from locklens.operations.provider_names import selected_by_root
-from locklens.operations.write.operation import listed_providers, listed_roots, no_progress
+from locklens.operations.plan.builder import ScopedPlanBuilder
+from locklens.operations.plan.model import command_line
+from locklens.operations.typed_names import selected_by_root
+from locklens.operations.write.operation import RegistryOperation, listed_providers, listed_roots, no_progress
 from locklens.operations.write.root_upgrade import RootUpgrade, RootUpgradeOptions
 from locklens.policy import Policy
 from locklens.versions import Version, VersionSyntaxError
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.operations.plan.files import PlannedFile
-    from locklens.operations.plan.model import Plan, Scope
+    from locklens.operations.plan.model import Plan, PlannedFile, Scope
     from locklens.operations.root_modules import Root
-    from locklens.operations.write.source import ProviderSource
+    from locklens.operations.write.registry_source import RegistrySource
 
 
 class SelectedVersion(Struct, frozen=True):
@@ -34,7 +33,7 @@ class SelectedVersion(Struct, frozen=True):
     version: Version
 
 
-class Upgrade(Struct, frozen=True):
+class Upgrade(RegistryOperation, frozen=True):
     """Upgrades the selected providers alone.
 
     Attributes:
@@ -47,8 +46,6 @@ class Upgrade(Struct, frozen=True):
         policy: Its cooldown, allow list and pins hold where no version is named; its platforms are locked.
         ignores_cooldown: True if the user said so: releases of any age are selected.
     """
-
-    needs_registry: ClassVar[Literal[True]] = True
 
     where: Scope
     providers: tuple[str, ...] = ()
@@ -100,7 +97,11 @@ class Upgrade(Struct, frozen=True):
         target = f" to {self.picks[0].version}" if len(versions) == 1 else ""
         return f"Upgrade {self.picks[0].address.type}{target} {where}"
 
-    def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+    def without_missing_modules(self) -> Self:
+        """Return the operation that ignores the constraints of unreadable modules."""
+        return replace(self, allows_missing=True)
+
+    def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan an upgrade of every root of the scope; a root with an error is left untouched.
 
         Three phases, so that many roots wait for registries as long as one: `RootUpgrade.resolve` lists versions and
@@ -138,7 +139,7 @@ class Upgrade(Struct, frozen=True):
         paths: Sequence[str],
         targets: Mapping[str, Mapping[ProviderAddress, Version | None]],
         draft: ScopedPlanBuilder,
-        source: ProviderSource,
+        source: RegistrySource,
         on_root: Callable[[str], None],
     ) -> list[str]:
         """Plans roots until the entries of one fail; returns those after it, with their plans removed."""
@@ -181,7 +182,7 @@ class Upgrade(Struct, frozen=True):
 def _list_versions(
     roots: Sequence[Root],
     targets: Mapping[str, Mapping[ProviderAddress, Version | None]],
-    source: ProviderSource,
+    source: RegistrySource,
     *,
     asks_ages: bool,
 ) -> None:
@@ -193,7 +194,7 @@ def _list_versions(
             source.ages(tuple(dict.fromkeys(address for address, version in wanted if version is None)), tool)
 
 
-def _fetch(upgrades: Sequence[RootUpgrade], source: ProviderSource) -> None:
+def _fetch(upgrades: Sequence[RootUpgrade], source: RegistrySource) -> None:
     """Look up the platforms of entries, then fetch the packages of all roots; each concurrently."""
     for tool in {upgrade.tool.name: upgrade.tool for upgrade in upgrades}.values():
         same_tool = [upgrade for upgrade in upgrades if upgrade.tool is tool]

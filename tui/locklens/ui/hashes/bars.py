@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.operations.verification.model import PackageVerdict
+from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.model import HashCount
 from locklens.review.reports.cover import source_words
 from locklens.review.reports.lines import Line, Role, Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.operations.verification.model import PackageVerdict
+from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.ui.hashes.keys import HASHES_KEYS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from locklens.operations.verification.model import FAILING, PackageVerdict
+from locklens.operations.verification.judging import FAILING, PackageVerdict
 from locklens.review.reports.evidence import clock
 from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.text import counted
@@ -13,8 +13,7 @@ from locklens.text import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from locklens.operations.verification.judging import EntryPackages
-    from locklens.operations.verification.model import VerifiedPackage
+    from locklens.operations.verification.judging import EntryPackages, VerifiedPackage
 
 PACKAGE_WORDS = {
     PackageVerdict.MATCHES: ("ok", Role.GOOD),

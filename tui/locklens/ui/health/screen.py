@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
-from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
-from locklens.operations.write.prune import Prune
+from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.review.health import command_words
 from locklens.review.reports.lines import FilePlace

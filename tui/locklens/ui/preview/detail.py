@@ -17,7 +17,7 @@ from locklens.ui.text.phrases import what_happened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.operations.plan.files import PlannedFile
+    from locklens.operations.plan.model import PlannedFile
     from locklens.review.model import Review, RootReview
     from locklens.storage.journal import MovedFolder
     from locklens.ui.preview.plan_pane import PlanProgress

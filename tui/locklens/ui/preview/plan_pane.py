@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from locklens.diagnostics import DiagnosticSeverity
-from locklens.operations.plan.commit_message import commit_message
-from locklens.operations.plan.files import WriteTarget
+from locklens.operations.plan.model import WriteTarget
+from locklens.operations.plan.review import commit_message
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Severity, worst
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span

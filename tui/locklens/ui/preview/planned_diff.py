@@ -20,7 +20,7 @@ from locklens.ui.text.diff import ROLES, block_of, lines_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.operations.plan.files import PlannedFile
+    from locklens.operations.plan.model import PlannedFile
 
 _HASH = re.compile(r'\s*"([a-z0-9]+:[^"\s]+)",?\s*')
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
     from locklens.install.context import InstallEvent
     from locklens.operations.locklens import LockLens
-    from locklens.operations.plan.files import FileChanges
-    from locklens.operations.plan.model import Plan
+    from locklens.operations.plan.model import FileChanges, Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
@@ -366,14 +365,12 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_without_modules(self) -> None:
         """Plan again without the modules that cannot be read."""
-        from locklens.operations.write.without_modules import without_missing_modules
-
         if not self.standing.lacks_modules:
             self.say("missing modules: only where a root could not be planned for want of them")
         elif self._stage in _MOVING:
             self.say("not possible now: " + refusal(self.standing))
         else:
-            self._operation = without_missing_modules(self._operation)
+            self._operation = self._operation.without_missing_modules()
             self.action_plan_anew()
 
     def action_other_pane(self) -> None:

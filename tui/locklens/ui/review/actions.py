@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
-from locklens.operations.write.format import Format
+from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.operations.write.policy_edits import Accept, accept_findings, base_words
-from locklens.operations.write.prune import Prune
 from locklens.operations.write.resolve import ResolveConflicts
-from locklens.operations.write.restore import Restore, RestoredProviders
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import ChangeKind, Severity
 
@@ -145,7 +143,7 @@ def locking(
     Raises:
         LockLensError: Not possible on this review, or no platform is missing.
     """
-    from locklens.operations.write.lock_missing import lock_missing
+    from locklens.operations.write.lock import lock_missing
 
     folder = writable(review, top)
     assert review is not None

@@ -12,8 +12,16 @@ from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import Progress
-from locklens.operations.write.pins import keys_of, namespace_name, pins_at
-from locklens.operations.write.policy_edits import DropPin, TrustKeys, decision_of, name_in_git, pin_of_seen_keys
+from locklens.operations.write.policy_edits import (
+    DropPin,
+    TrustKeys,
+    decision_of,
+    keys_of,
+    name_in_git,
+    namespace_name,
+    pin_of_seen_keys,
+    pins_at,
+)
 from locklens.policy import POLICY_FILE, pin_for
 from locklens.review.keys import signers
 from locklens.review.reports.lines import FilePlace

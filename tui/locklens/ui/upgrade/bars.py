@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.operations.upgrades.recommend import BumpLimit, Eligibility
+from locklens.operations.upgrades.selection import BumpLimit, Eligibility
 from locklens.review.reports.lines import Role
 from locklens.text import counted, size_words
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from locklens.operations.upgrades.download_estimate import DownloadEstimate
+    from locklens.operations.upgrades.candidates import DownloadEstimate
     from locklens.operations.upgrades.selection import UpgradeSelection
 
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.operations.locklens import LockLens
-    from locklens.operations.upgrades.candidates import CandidateTable
-    from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease
     from locklens.releases.facts import ReleaseId
     from locklens.review.model import Review
 

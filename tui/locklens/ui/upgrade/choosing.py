@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from locklens.operations.upgrades.recommend import Eligibility
-from locklens.operations.upgrades.selection import candidate_key
+from locklens.operations.upgrades.selection import Eligibility, candidate_key
 from locklens.text import counted
 from locklens.ui.upgrade.rows import RowKind
 

@@ -16,8 +16,7 @@ from locklens.operations.upgrades.candidate_lines import (
     warning_lines,
 )
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.recommend import Eligibility
-from locklens.operations.upgrades.selection import sorted_versions
+from locklens.operations.upgrades.selection import Eligibility, sorted_versions
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
 from locklens.text import age_words, counted
 from locklens.ui.row_actions import RowTarget

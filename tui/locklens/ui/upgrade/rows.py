@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from locklens.operations.upgrades.candidate_lines import signer_span
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.recommend import Eligibility
-from locklens.operations.upgrades.warnings import upgrade_warnings
+from locklens.operations.upgrades.doubts import upgrade_warnings
+from locklens.operations.upgrades.selection import Eligibility
 from locklens.review.model import Bump
 from locklens.review.reports.lines import SEVERITY_ROLES, Role, Span
 from locklens.text import age_words

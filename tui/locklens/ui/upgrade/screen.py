@@ -11,7 +11,7 @@ from textual.binding import Binding
 
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
-from locklens.operations.upgrades.download_estimate import estimate_download
+from locklens.operations.upgrades.candidates import estimate_download
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform

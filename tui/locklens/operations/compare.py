@@ -1,4 +1,7 @@
-"""Opens the comparison of two named lock files: paths, standard input, or `REV:PATH`."""
+"""Opens comparisons: two sides of a git repository (work tree, index, revision), or two named lock files.
+
+A lock file is named by a path, `-` for standard input, or `REV:PATH`.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,196 @@ import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from locklens.errors import ConfigurationError, NoRepositoryError
-from locklens.operations.comparison import Comparison, Side, path_below_top
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
+from locklens.operations.comparison import USUAL_SIDES, Base, Comparison, Side, path_below_top, within
 from locklens.operations.review.conversions import conversions
-from locklens.project.roots import LOCK_FILE, RootPair
-from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, FileSystem, OverlayTree, normalise
+from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
+from locklens.project.touched_roots import may_decide
+from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, FileSystem, OverlayTree, WorkTree, normalise
+from locklens.review.model import PolicySide
 from locklens.text import reason_of, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from locklens.project.git import Repository, UncommittedSide
+    from locklens.project.roots import RootEvidence
+    from locklens.project.tree import Tree
+
+
+def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = ()) -> Comparison:
+    """Compare a revision with the work tree, the index or another revision.
+
+    In a repository without commits everything is new against HEAD.
+
+    Args:
+        folder: A folder in the repository.
+        base: The named sides.
+        roots: Root folders, relative to `folder`, to which the comparison is restricted.
+
+    Raises:
+        ConfigurationError: The arguments exclude each other, or one of `roots` is no root.
+        RepositoryError: There is no repository or no such revision.
+    """
+    if base.is_staged and base.head is not None:
+        raise ConfigurationError("--staged and --head cannot be used together")
     from locklens.project.git import Repository
+    from locklens.project.gitoutput import ChangeStatus, PathChange
+
+    repository = Repository.discover(folder)
+    try:
+        only = [within(repository, folder, root) for root in roots]
+        new, new_place = _head_side(repository, base.head, staged=base.is_staged)
+        old, old_place = tip, _ = _base_side(repository, "HEAD" if base.name is None else base.name)
+        old = tip = _titled(tip, base.titles)
+        if base.fork_of and tip.revision is not None:
+            old = _fork_point(repository, tip, base.fork_of, base.titles.get(base.fork_of, base.fork_of))
+            old_place = str(old.revision)
+        changes, submodules = repository.compare(old_place, new_place)
+        converted = conversions(old.tree, new.tree)
+        anew = (
+            PathChange(ChangeStatus.MODIFIED, path, path) for path, conversion in converted.items() if conversion.is_new
+        )
+        all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
+        unlocked: Mapping[str, RootEvidence] = {}
+        if may_decide(new.tree, (path for each in changes for path in (each.old, each.new) if path is not None)):
+            from locklens.operations.review.unlocked import unlocked_roots
+
+            unlocked = unlocked_roots(repository, old.tree, new.tree, changes, (*all_locks, *base_locks))
+        pairs = find_roots(
+            repository,
+            old.tree,
+            new.tree,
+            (*changes, *anew),
+            submodules=submodules,
+            unlocked=unlocked,
+            converted=converted,
+            only=only,
+        )
+        unreviewed = {}
+        if submodules:
+            from locklens.operations.review.unreviewed import (
+                pairs_of_submodules,
+                submodules_of_roots,
+                unreviewed_submodules,
+            )
+
+            unreviewed = unreviewed_submodules(repository, submodules, base_locks)
+            told = unreviewed
+            if only:
+                changed = [change.new for change in changes if change.new is not None]
+                told = submodules_of_roots(unreviewed, old.tree, new.tree, pairs, changed)
+            pairs = pairs_of_submodules(pairs, told)
+    except BaseException:
+        repository.close()
+        raise
+    return Comparison(
+        base=old,
+        head=_titled(new, base.titles),
+        roots=pairs,
+        worktree=_worktree(repository, new),
+        top=repository.top,
+        repository=repository,
+        all_locks=all_locks,
+        policy_side=PolicySide.BASE,
+        converted=converted,
+        unreviewed=unreviewed,
+        tip=tip if old is not tip else None,
+        is_base_named=base.name is not None,
+        base_locks=base_locks,
+    )
+
+
+def fetch_pull_request(folder: Path, number: int, *, remote: str, base: str | None = None) -> Base:
+    """Fetch a pull or merge request, and return its head and its fork point as the sides of a comparison.
+
+    The commits are named by id: no reference is written, and what the remote has later changes nothing in a run.
+
+    Args:
+        folder: A folder in the repository.
+        number: Of the request.
+        remote: The name of the remote that has it.
+        base: The revision that it is to be merged into; None for the default branch of the remote, as it is there now.
+
+    Raises:
+        RepositoryError: There is no repository, remote, request or base, or the remote cannot be reached.
+    """
+    from locklens.project.git import Repository
+
+    with Repository.discover(folder) as repository:
+        if base is not None:
+            repository.resolve_base(base)
+        fetched = repository.fetch_request(number, remote, with_base=base is None)
+    titles = {fetched.head: fetched.head_name} | ({} if base is not None else {fetched.base: fetched.base_name})
+    return Base(fetched.base if base is None else base, fetched.head, fetched.head, titles=titles)
+
+
+def open_locked(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = ()) -> Comparison:
+    """Open all locked providers: the new side beside its base, or without git the lock file of one folder.
+
+    Args:
+        folder: A folder in the repository, or one with a lock file.
+        base: The named sides.
+        roots: Root folders, relative to `folder`, to which the comparison is restricted.
+
+    Raises:
+        ConfigurationError: One of `roots` is no root.
+        RepositoryError: There is neither a repository nor a lock file.
+    """
+    try:
+        return open_git(folder, base, roots=roots)
+    except NoRepositoryError:
+        place = folder / roots[0] if len(roots) == 1 else folder
+        if len(roots) > 1 or base != USUAL_SIDES or not (place / LOCK_FILE).is_file():
+            raise
+        opened = open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=place, stdin=bytes)
+        return replace(opened, policy_side=PolicySide.HEAD, is_base_named=False)
+
+
+def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | UncommittedSide]:
+    from locklens.project.git import UncommittedSide
+    from locklens.project.gittree import IndexTree, RevisionTree
+    from locklens.project.sparsetree import SparseWorkTree
+
+    if head is not None:
+        revision = repository.resolve(head)
+        return Side("git", head, revision, RevisionTree(repository, revision)), revision
+    if staged:
+        return Side("index", "index", None, IndexTree(repository)), UncommittedSide.INDEX
+    return Side("worktree", "worktree", None, SparseWorkTree(repository)), UncommittedSide.WORK_TREE
+
+
+def _base_side(repository: Repository, base: str) -> tuple[Side, str | UncommittedSide]:
+    from locklens.project.git import UncommittedSide
+    from locklens.project.gittree import RevisionTree
+
+    try:
+        revision = repository.resolve_base(base)
+    except RepositoryError:
+        if base in ("HEAD", "@") and repository.is_unborn:
+            return Side("empty", base, None, EmptyTree()), UncommittedSide.EMPTY
+        raise
+    return Side("git", base, revision, RevisionTree(repository, revision)), revision
+
+
+def _worktree(repository: Repository, head: Side) -> Tree | None:
+    if head.kind == "worktree" or repository.is_bare:
+        return None if repository.is_bare else head.tree
+    return WorkTree(repository.top)
+
+
+def _titled(side: Side, titles: Mapping[str, str]) -> Side:
+    return replace(side, name=titles[side.name]) if side.name in titles else side
+
+
+def _fork_point(repository: Repository, tip: Side, fork_of: str, title: str) -> Side:
+    from locklens.project.gittree import RevisionTree
+
+    revision = repository.merge_base(str(tip.revision), repository.resolve(fork_of))
+    return Side("git", f"{tip.name}...{title}", revision, RevisionTree(repository, revision))
 
 
 STANDARD_INPUT = "-"

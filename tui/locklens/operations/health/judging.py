@@ -1,0 +1,301 @@
+"""Judges the locked providers of all roots, equal entries once, and asks registries about their releases, each once."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from locklens.lockfile.model import LockFile
+from locklens.operations.review.hosts import host_states
+from locklens.releases.facts import Listing, ListingId
+from locklens.releases.session import ReleaseLookup, ReleaseSession
+from locklens.review.case import FactSubject, settled_case
+from locklens.review.context import RootContext
+from locklens.review.evidence import trace, unasked_case
+from locklens.review.health import is_counted
+from locklens.review.inquiry import FactCollector
+from locklens.review.model import Change, ChangeKind, HashFact, LockStatus, RootReview
+from locklens.review.rules.agreement import LockedPackages
+from locklens.review.rules.health import CHECKS, Behind, LockedState
+from locklens.review.rules.heeding import heeded
+from locklens.review.rules.judge import judge_change
+from locklens.review.rules.verdict import finding_of
+from locklens.versions import newest_matching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
+    from locklens.operations.health.roots import ReadRoot
+    from locklens.policy import Policy
+    from locklens.review.case import Case
+    from locklens.review.model import Finding
+
+
+class EntryGroup(Struct):
+    """Equal entries of several roots.
+
+    Attributes:
+        tool: Their tool.
+        change: The first of them, as an unchanged provider.
+        members: The number of each root in the list of roots, and its entry.
+        case: The facts about the release; None before they are known.
+    """
+
+    tool: Dialect
+    change: Change
+    members: list[tuple[int, LockEntry]] = field(default_factory=list)
+    case: Case | None = None
+
+    @property
+    def entry(self) -> LockEntry:
+        """The first entry."""
+        return self.members[0][1]
+
+    @property
+    def subject(self) -> FactSubject:
+        """The release, as the subject of fact collection."""
+        return FactSubject("", self.tool, self.change)
+
+
+def group_entries(roots: Sequence[ReadRoot]) -> list[EntryGroup]:
+    """Return the entries of all roots, equal ones in one group."""
+    groups: dict[object, EntryGroup] = {}
+    for number, root in enumerate(roots):
+        tool = root.review.tool
+        for entry in root.review.new.entries:
+            # Findings name lines of hashes: entries of another layout are other ones.
+            ends = (entry.hash_lines[0] - entry.line, entry.hash_lines[-1] - entry.line) if entry.hash_lines else ()
+            key = (tool.name, entry.address, str(entry.version), entry.hashes, ends)
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = EntryGroup(tool, _unchanged(entry))
+            group.members.append((number, entry))
+    return list(groups.values())
+
+
+def _unchanged(entry: LockEntry) -> Change:
+    facts = tuple(map(HashFact, dict.fromkeys(entry.hashes)))
+    kind = ChangeKind.UNCHANGED
+    return Change("", "", entry.address, kind, None, None, entry, entry, added=(), removed=(), kept=facts)
+
+
+def signers_of(groups: Iterable[EntryGroup], roots: Sequence[ReadRoot]) -> dict[tuple[str, ProviderAddress], str]:
+    """Return the signer of each provider's locked version in words, by the root's path and the provider."""
+    found = {}
+    for group in groups:
+        judged = group.case.new.authentication if group.case is not None else None
+        if judged is None:
+            continue
+        key = judged.signed_by
+        owner = f"  {key.user_ids[0]}" if key is not None and key.user_ids else ""
+        words = f"{key.fingerprint}{owner}" if key is not None else f"no signer: {judged.tier}"
+        for number, entry in group.members:
+            found[roots[number].review.path, entry.address] = words
+    return found
+
+
+def judge_entries(groups: Iterable[EntryGroup], roots: Sequence[ReadRoot], policy: Policy) -> list[list[Finding]]:
+    """Return the findings about the entries of each root, in the order of the roots."""
+    packages = LockedPackages(root.review.new for root in roots)
+    found: list[list[Finding]] = [[] for _ in roots]
+    for group in groups:
+        first = roots[group.members[0][0]].review
+        findings = tuple(_findings(group, first, packages, policy))
+        for number, entry in group.members:
+            lock_file = roots[number].review.lock_file
+            offset = entry.line - group.entry.line
+            found[number] += (
+                _at(finding, first.lock_file, lock_file, offset, is_other=entry is not group.entry)
+                for finding in findings
+            )
+    return found
+
+
+def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, policy: Policy) -> Iterator[Finding]:
+    rivals = packages.rivals_of(group.entry)
+    few = packages.minority_of(group.entry) if rivals else None
+    address = group.change.address
+    minorities = {address: few} if few is not None else {}
+    context = RootContext(policy, rivals={address: rivals} if rivals else {}, minorities=minorities)
+    root = RootReview(
+        path=first.path,
+        lock_file=first.lock_file,
+        tool=group.tool,
+        status=LockStatus.UNCHANGED,
+        format_only=False,
+        old=LockFile.absent(first.lock_file),
+        new=LockFile.absent(first.lock_file),
+        changes=(),
+        context=context,
+    )
+    case = _telling_case(group, policy)
+    change = trace(group.change, case) if case is not None else group.change
+    for finding in judge_change(change, root, case):
+        if is_counted(finding):
+            yield replace(finding, provider=change.address)
+    if change.new_signer is not None:
+        state = LockedState(group.tool, policy, entry=group.entry, signer=change.new_signer)
+        own = (finding_of("LK039", verdict, first.lock_file, None) for verdict in CHECKS["LK039"](state))
+        for finding in heeded(own, policy):
+            yield replace(finding, provider=change.address)
+
+
+def _telling_case(group: EntryGroup, policy: Policy) -> Case | None:
+    """Return the facts about a release; None where they are unknown and no rule has anything to say without them."""
+    case = group.case
+    is_known = case is not None and (case.trouble is None or not case.trouble.is_offline)
+    if is_known or not policy.platforms:
+        return case if is_known else None
+    return case or unasked_case(group.change, group.tool)
+
+
+def _at(finding: Finding, first: str, lock_file: str, offset: int, *, is_other: bool) -> Finding:
+    if not is_other or finding.file != first:
+        return finding
+    line = finding.line + offset if finding.line is not None else None
+    return replace(finding, file=lock_file, line=line)
+
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.operations.health.roots import ReadRoot
+    from locklens.policy import Policy
+    from locklens.releases.facts import NetworkSettings
+    from locklens.review.model import Finding, HostState
+    from locklens.sources.metadata import ReleaseDates
+    from locklens.versions import Constraints, Version
+
+    Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]
+
+
+class HealthAnswers(Struct, frozen=True):
+    """The answers of the registries.
+
+    Attributes:
+        available: The listed versions and their dates, by tool and provider.
+        hosts: The contact with each registry.
+        notes: Limits of the whole run, each a sentence.
+        log: One line for each request.
+    """
+
+    available: Available
+    hosts: tuple[HostState, ...] = ()
+    notes: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+
+
+class _InThread(Executor):
+    """Runs work at once: offline no work waits."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run it."""
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def ask_registries(
+    groups: Sequence[EntryGroup],
+    asking: NetworkSettings,
+    hosts: Sequence[str],
+    *,
+    on_progress: Callable[[int, int], None],
+    cancel: threading.Event | None,
+) -> HealthAnswers:
+    """Settle the facts about each group, which is modified, and return what else was answered.
+
+    Args:
+        groups: The locked releases.
+        asking: Network settings.
+        hosts: Hosts that the policy names and that may be asked, comparison form.
+        on_progress: Called with the number of settled releases and of all.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        RunCancelledError: `cancel` was set.
+    """
+    with ReleaseSession(asking, hosts, cancel) as session:
+        lookup = ReleaseLookup(session)
+        collector = FactCollector(lookup.answer, _InThread() if asking.is_offline else session.pool)
+        by_subject = {id(subject := group.subject): (group, subject) for group in groups}
+        collector.start(subject for _, subject in by_subject.values())
+        for subject in collector.settled(is_patient=True):
+            group, _ = by_subject[id(subject)]
+            group.case = settled_case(subject, collector.known, session.cache.hashes)
+            on_progress(collector.done, collector.total)
+        wanted = {(group.tool.name, group.change.address): group.tool for group in groups}
+        dates = dict(session.map(lambda key: (key, lookup.release_dates(key[1], wanted[key])), wanted))
+        available = {key: (_listing(collector, *key), dates[key]) for key in wanted}
+        states = host_states(collector.known, is_offline=asking.is_offline)
+        return HealthAnswers(available, states, session.notes, session.log)
+
+
+def _listing(collector: FactCollector, tool: str, address: ProviderAddress) -> Listing:
+    asked = ListingId(tool, address)
+    fact = collector.known.get(ListingId(tool, address, is_fresh=True), collector.known[asked])
+    assert isinstance(fact, Listing)
+    return fact
+
+
+class Distances:
+    """How far locked releases are behind, computed once for each provider, version and constraints.
+
+    Args:
+        available: The answers of the registries.
+        policy: The policy that applies.
+    """
+
+    def __init__(self, available: Available, policy: Policy) -> None:
+        self._available = available
+        self._policy = policy
+        self._known: dict[object, Behind | bool] = {}
+
+    def findings(self, root: ReadRoot) -> tuple[list[Finding], bool]:
+        """Return the findings about the age of a root's releases, and True if some is unknown."""
+        found: list[Finding] = []
+        is_unknown = False
+        lock_file, tool = root.review.lock_file, root.review.tool
+        for entry in root.review.new.entries:
+            behind = self._behind(tool, entry.address, entry.version, root.constraints[entry.address])
+            is_unknown = is_unknown or behind is True
+            if isinstance(behind, Behind):
+                state = LockedState(tool, self._policy, entry=entry, behind=behind)
+                verdicts = CHECKS["LK038"](state)
+                found += (finding_of("LK038", one, lock_file, entry.line, entry.address) for one in verdicts)
+        return list(heeded(found, self._policy)), is_unknown
+
+    def _behind(
+        self, tool: Dialect, address: ProviderAddress, locked: Version, constraints: Constraints
+    ) -> Behind | bool:
+        """Return the distance; False for none, True if it is unknown."""
+        key = tool.name, address, str(locked), constraints.terms
+        if key not in self._known:
+            self._known[key] = self._computed(tool, address, locked, constraints)
+        return self._known[key]
+
+    def _computed(
+        self, tool: Dialect, address: ProviderAddress, locked: Version, constraints: Constraints
+    ) -> Behind | bool:
+        found = self._available.get((tool.name, address))
+        if found is None or found[0].trouble is not None:
+            return True
+        listing, dates = found
+        versions = [one.version for one in listing.versions]
+        newest = newest_matching(tuple(versions), constraints)
+        if newest is None or newest.compare(locked) <= 0:
+            return False
+        old, new = dates.of(locked), dates.of(newest)
+        if old is None or new is None:
+            return True
+        newer = [one for one in versions if one.compare(locked) > 0 and not one.prerelease and constraints.admits(one)]
+        return Behind(newest, (new - old).days, len(newer))

@@ -1,0 +1,242 @@
+"""Edits of lock files that are planned from files alone: prune, format, and restore from a revision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import ConfigurationError
+from locklens.lockfile.parse import parse
+from locklens.lockfile.render import deviations, render
+from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound, require_valid
+from locklens.operations.plan.model import Plan, Scope, command_line, joined_plans
+from locklens.operations.root_modules import lock_path
+from locklens.operations.typed_names import selected_by_root
+from locklens.operations.write.operation import FileOperation, listed_providers, listed_roots, no_progress
+from locklens.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.operations.root_modules import Root
+
+
+class Prune(FileOperation, frozen=True):
+    """Removes locked providers that nothing requires; `providers` are those to remove, () for all orphans."""
+
+    where: Scope
+    providers: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """A short title."""
+        return f"Prune {listed_providers(self.providers) or 'orphans'} in {listed_roots(self.where.roots)}"
+
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plan to remove the providers.
+
+        Where part of the configuration cannot be read (an unfetched module, a remote state), a provider is
+        kept and noted, unless it is one of `providers`.
+
+        Args:
+            on_root: Called with each root when its turn begins.
+
+        Raises:
+            ConfigurationError: One of `providers` is invalid, or a folder is no root.
+            RepositoryError: Git failed.
+        """
+        draft = ScopedPlanBuilder(self.where)
+        selected = selected_by_root(self.providers, draft.roots)
+        for root in draft.roots:
+            on_root(root.path)
+            with draft.attempt(root.path):
+                require_sound(root)
+                _prune_root(draft, root, selected[root.path] if self.providers else None)
+        return draft.plan(command_line("prune", self.where, self.providers))
+
+
+def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderAddress] | None) -> None:
+    required = root.configuration.required()
+    migrating = {old for old, new in root.migration.moved if new in required}
+    orphans = [entry for entry in root.lock.entries if entry.address not in required | migrating]
+    reason = root.configuration.unknown_reason
+    entries: dict[ProviderAddress, LockEntry | None] = {}
+    if named is None:
+        if not root.configuration.has_files:
+            words = f"could not determine what is required: {reason}"
+            raise ConfigurationError(words, path=root.path or ".", hint="name the providers to remove")
+        if reason:
+            words = f"kept, although not required as far as the configuration can be read: {reason}"
+            for entry in orphans:
+                draft.note(root.path, words, address=root.name_of(entry.address))
+        else:
+            entries = {entry.address: None for entry in orphans}
+    else:
+        for address in sorted(named):
+            if (error := _not_prunable(root, address)) is not None:
+                draft.fail(root.path, error, address=root.name_of(address))
+        entries = dict.fromkeys(named)
+    put_entries(draft, root, entries)
+    if not entries and not (named is None and orphans):
+        draft.note(root.path, "nothing to prune")
+
+
+def _not_prunable(root: Root, address: ProviderAddress) -> ConfigurationError | None:
+    """Return the error about a named provider that cannot be pruned."""
+    name = root.name_of(address)
+    requirements = root.configuration.of(address)
+    if requirements:
+        first = requirements[0]
+        hint = "remove the requirement first"
+        return ConfigurationError(f"{name} is required here", path=first.file, line=first.line, hint=hint)
+    if address not in root.lock.by_address:
+        return ConfigurationError(f"{name} is not locked", path=root.lock.path)
+    return None
+
+
+class Format(FileOperation, frozen=True):
+    """Rewrites lock files in the format of their tool."""
+
+    where: Scope
+
+    @property
+    def title(self) -> str:
+        """A short title."""
+        return f"Format the lock file of {listed_roots(self.where.roots)}"
+
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plan to write lock files in their tool's format: order, spacing, line ends; comments are lost.
+
+        Args:
+            on_root: Called with each root when its turn begins.
+
+        Raises:
+            ConfigurationError: A folder is no root.
+            RepositoryError: Git failed.
+        """
+        draft = ScopedPlanBuilder(self.where)
+        for root in draft.roots:
+            on_root(root.path)
+            with draft.attempt(root.path):
+                require_sound(root)
+                data = render(root.lock.entries, root.lock.writer or root.tool)
+                if data == root.lock.data:
+                    draft.note(root.path, "already in the tool's format")
+                else:
+                    name, fixed = root.path or ".", ", ".join(deviations(root.lock))
+                    draft.describe(f"{name}: format fixed: {fixed}", dry_run=f"{name}: would fix the format: {fixed}")
+                draft.put_lock(root, data)
+        return draft.plan(command_line("format", self.where, ()))
+
+
+class RestoredProviders(Struct, frozen=True):
+    """Providers to restore, and their roots."""
+
+    roots: tuple[str, ...]
+    providers: tuple[str, ...]
+
+
+class Restore(FileOperation, frozen=True):
+    """Restores entries from the lock files of a revision.
+
+    Attributes:
+        where: The folder that the roots are relative to; its own roots are ignored.
+        restored: The providers; no root is in two of them.
+        revision: A revision of git.
+    """
+
+    where: Scope
+    restored: tuple[RestoredProviders, ...]
+    revision: str = "HEAD"
+
+    @property
+    def title(self) -> str:
+        """A short title."""
+        roots = [root for restored in self.restored for root in restored.roots]
+        providers = tuple(dict.fromkeys(name for restored in self.restored for name in restored.providers))
+        return f"Restore {listed_providers(providers)} from {self.revision} in {listed_roots(roots)}"
+
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plan the restoration."""
+        return joined_plans(
+            [
+                restore(replace(self.where, roots=restored.roots), restored.providers, self.revision, on_root=on_root)
+                for restored in self.restored
+            ]
+        )
+
+
+def restore(
+    request: Scope,
+    providers: Sequence[str],
+    revision: str = "HEAD",
+    *,
+    on_root: Callable[[str], None] = no_progress,
+) -> Plan:
+    """Plans to restore entries from the lock file of a revision; those it does not have are removed.
+
+    A missing lock file is created with these entries.
+
+    Args:
+        request: The roots; in a git repository.
+        providers: As typed.
+        revision: A revision of git.
+        on_root: Called with each root when its turn begins.
+
+    Raises:
+        ConfigurationError: One of `providers` is invalid, or a folder is no root.
+        RepositoryError: There is no repository, or no such revision.
+    """
+    from locklens.project.git import Repository
+
+    draft = ScopedPlanBuilder(request)
+    with Repository.discover(request.folder) as repository:
+        commit = repository.resolve_base(revision)
+        before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
+    locks = {path: _lock_of(data, path, revision) for path, data in before.items() if data is not None}
+    roots = [
+        replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
+        for root in draft.roots
+    ]
+    selected = selected_by_root(providers, roots)
+    for root in roots:
+        on_root(root.path)
+        with draft.attempt(root.path):
+            if root.lock.exists:
+                require_sound(root)
+            lock = locks.get(root.path)
+            if lock is None:
+                words = f"{visible(revision)} has no such file, so there is nothing to restore"
+                hint = "delete the file to go back to no lock file, or name another revision with --from"
+                raise ConfigurationError(words, path=root.lock.path, hint=hint)
+            require_valid(lock)
+            _restore_root(draft, root, lock, selected[root.path])
+    command = command_line("restore", request, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
+    return draft.plan(command)
+
+
+def _lock_of(data: bytes, path: str, revision: str) -> LockFile:
+    return parse(data, f"{revision}:{lock_path(path)}")
+
+
+def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected: frozenset[ProviderAddress]) -> None:
+    going: dict[ProviderAddress, LockEntry | None] = {}
+    now, then = root.lock.by_address, lock.by_address
+    for address in sorted(selected):
+        name, entry = root.name_of(address), then.get(address)
+        if address not in now and entry is None:
+            words = f"{name} is locked neither now nor in {lock.path}"
+            draft.fail(root.path, ConfigurationError(words, path=root.lock.path), address=name)
+        elif address in now and entry is not None and now[address].written == entry.written:
+            draft.note(root.path, f"already as in {lock.path}", address=name)
+        else:
+            going[address] = entry
+            constraints = root.configuration.constraints(address)
+            if entry is not None and root.configuration.of(address) and not constraints.admits(entry.version):
+                words = f"{entry.version} does not satisfy {constraints}"
+                draft.note(root.path, words, address=name)
+    put_entries(draft, root, going)
