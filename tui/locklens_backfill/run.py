@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from locklens_backfill.metadata import Target
     from locklens_backfill.workers import Workers
 
+    _Item = tuple[OpenFile, Target, PackageTask]
+
 
 class BackfillRequest(Struct, frozen=True):
     """What to complete.
@@ -134,14 +136,6 @@ class BytesArrived(Struct, frozen=True):
 
 BackfillEvent = Connecting | Counted | PackageMeasured | FileDone | BytesArrived
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
-
-    from locklens_backfill.files import ProviderFile
-    from locklens_backfill.metadata import Target
-
-    _Item = tuple[OpenFile, Target, PackageTask]
 
 _GLANCE = 0.25
 _CHECK_SECONDS = 10.0

@@ -154,7 +154,7 @@ class LockLens:
     def review(
         self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None
     ) -> Review:
-        """Open the comparison and complete its review; arguments and errors as of `OpenedReview.complete`."""
+        """Open the comparison and complete its review; see `OpenedReview.complete`."""
         from locklens.operations.review.run import review
 
         return review(self._reading(), on_event=on_event, cancel=cancel)

@@ -41,7 +41,7 @@ class MirrorRequest(Struct, frozen=True):
     Attributes:
         where: The roots.
         folder: The mirror's folder.
-        platforms: Of the packages; () for this machine's.
+        platforms: Platforms of the packages; () for this machine's.
         prunes: True to remove the packages that no root requires for these platforms.
         allows_missing: True if modules may be missing, whose requirements are then ignored.
         ignores_locks: True for the newest versions in range instead of the locked ones.

@@ -179,7 +179,7 @@ class RootReader:
         return root if root.lock.exists or root.configuration.has_files else None
 
     def read_folder(self, tree: Tree, path: str) -> Root:
-        """Read a folder as a root, even an empty one; arguments as of `read`."""
+        """Read a folder as a root, even an empty one; the arguments are those of `read`."""
         from locklens.project.requirements import read_configuration
 
         lock = read_lock(tree, lock_path(path), self._tool, is_replaced=True)
@@ -322,7 +322,7 @@ def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
 
 
 def tool_before(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
-    """Return the earlier tool of a root; None without a lock file or another sign. Arguments as of `tool_of`."""
+    """Return the earlier tool of a root; None without a lock file or another sign."""
     return _detected_tool(tree, folder, lock) or (TERRAFORM if lock.exists else None)
 
 

@@ -26,15 +26,21 @@ from locklens.review.rules.verdict import finding_of
 from locklens.versions import newest_matching
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    import threading
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.operations.health.roots import ReadRoot
     from locklens.policy import Policy
+    from locklens.releases.facts import NetworkSettings
     from locklens.review.case import Case
-    from locklens.review.model import Finding
+    from locklens.review.model import Finding, HostState
+    from locklens.sources.metadata import ReleaseDates
+    from locklens.versions import Constraints, Version
+
+    Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]
 
 
 class EntryGroup(Struct):
@@ -160,22 +166,6 @@ def _at(finding: Finding, first: str, lock_file: str, offset: int, *, is_other: 
         return finding
     line = finding.line + offset if finding.line is not None else None
     return replace(finding, file=lock_file, line=line)
-
-
-if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Mapping, Sequence
-
-    from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
-    from locklens.operations.health.roots import ReadRoot
-    from locklens.policy import Policy
-    from locklens.releases.facts import NetworkSettings
-    from locklens.review.model import Finding, HostState
-    from locklens.sources.metadata import ReleaseDates
-    from locklens.versions import Constraints, Version
-
-    Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]
 
 
 class HealthAnswers(Struct, frozen=True):

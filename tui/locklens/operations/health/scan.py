@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
-from locklens.operations.health.judging import group_entries, judge_entries, signers_of
+from locklens.operations.health.judging import Distances, ask_registries, group_entries, judge_entries, signers_of
 from locklens.operations.health.roots import RootSettings, find_layout, read_roots
 from locklens.operations.review.policy import policy_for
 from locklens.policy import POLICY_FILE
@@ -209,16 +209,9 @@ def _answers(
     """Ask registries: those of the settings, and those that the base vouches for."""
     if request.asking is None or not groups:
         return None
-    from locklens.operations.health.judging import ask_registries
-
     hosts = sorted(_hosts(request, effective))
-    return ask_registries(
-        groups,
-        request.asking,
-        hosts,
-        on_progress=partial(on_progress, "releases"),
-        cancel=cancel,
-    )
+    progress = partial(on_progress, "releases")
+    return ask_registries(groups, request.asking, hosts, on_progress=progress, cancel=cancel)
 
 
 def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]:
@@ -233,8 +226,6 @@ def _judge_ages(
     """Add the findings about ages, and return the numbers of the roots with an unknown age."""
     if answers is None:
         return {number for number, root in enumerate(roots) if root.review.new.entries}
-    from locklens.operations.health.judging import Distances
-
     distances = Distances(answers.available, effective.policy)
     unknown: set[int] = set()
     for number, root in enumerate(roots):

@@ -49,7 +49,7 @@ class PlanBuilder:
         top: The folder that planned files are relative to.
         files: The planned file of each path.
         changes: Planned changes of providers.
-        compared: As of `Plan`.
+        compared: The same as in `Plan`.
         diagnostics: Errors, warnings and notes.
 
     Args:
@@ -98,12 +98,12 @@ class PlanBuilder:
         self.diagnostics.append(Diagnostic.note(detail, address=address, root=root))
 
     def warn(self, root: str, detail: str, *, address: str = "", hint: str = "") -> None:
-        """Add a warning, which prevents nothing; arguments as of `note`, and the next step."""
+        """Add a warning, which prevents nothing; the arguments are those of `note`, and the next step."""
         warning = Diagnostic(DiagnosticSeverity.WARNING, "", detail, address, hint=hint, root=root)
         self.diagnostics.append(warning)
 
     def fail(self, root: str, error: LockLensError, *, address: str = "") -> None:
-        """Add the error that leaves a root untouched; arguments as of `note`."""
+        """Add the error that leaves a root untouched; the arguments are those of `note`."""
         self.diagnostics.append(Diagnostic.of(error, address=address, root=root))
 
     @contextmanager
@@ -163,7 +163,7 @@ def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
 
 
 def planned_changes(root: Root, path: str, after: Sequence[LockEntry]) -> tuple[PlannedChange, ...]:
-    """Return the changes of providers; arguments as of `planned_lock`."""
+    """Return the changes of providers; `root` and `path` are those of `planned_lock`."""
     before, left = root.lock.by_address, {entry.address for entry in after}
     moved = {new: old for old, new in root.migration.moved if new in left and old not in left}
     changes = []
@@ -259,7 +259,7 @@ def put_entries(
     moved: Mapping[ProviderAddress, ProviderAddress] = _NOT_MOVED,
     platforms: Mapping[ProviderAddress, tuple[Platform, ...]] = _NO_PLATFORMS,
 ) -> None:
-    """Plans new entries for some providers of a root; every other byte of its lock file is unchanged.
+    """Plan new entries for some providers of a root; every other byte of its lock file is unchanged.
 
     Args:
         draft: The plan.

@@ -107,7 +107,7 @@ def diff_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
 
 
 def patch(path: str, old: bytes | None, new: bytes | None) -> str:
-    """Return the diff of a file for `git apply`, which ends with a line feed; arguments as of `diff_lines`.
+    """Return the diff of a file for `git apply`, which ends with a line feed; the arguments are those of `diff_lines`.
 
     A patch has the bytes of a file as they are. Where some of them would act on a terminal or in a log, it is written
     as git writes that of a binary file, which `git apply` takes too, in repositories of SHA-1.
@@ -140,7 +140,7 @@ def _quoted(character: str) -> str:
 
 
 def header(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """Return the lines before the hunks; arguments as of `diff_lines`."""
+    """Return the lines before the hunks; the arguments are those of `diff_lines`."""
     return [*_extended_header(path, old, new), *_names(path, old, new)]
 
 

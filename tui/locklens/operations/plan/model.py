@@ -145,8 +145,8 @@ class Plan(Struct, frozen=True):
     Attributes:
         proposal: The files.
         changes: Changes of providers.
-        diagnostics: Of all roots; a root with an error is left untouched.
-        results: Of `lock`: the result for each root, as it was named; an error where it could not be read.
+        diagnostics: Errors, warnings and notes of all roots; a root with an error is left untouched.
+        results: For `lock`, the result of each root, as it was named; an error where it could not be read.
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
         compared: Lock files by path that a review compares the planned ones with, where those on disk are half merged.
     """

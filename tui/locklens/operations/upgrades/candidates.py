@@ -361,7 +361,7 @@ def platforms_to_lock(
     *,
     required: Collection[Platform] = (),
 ) -> LockedPlatforms:
-    """Return the required platforms, and those that an entry has an `h1` for; arguments as of the estimate."""
+    """Return the required platforms, and those that an entry has an `h1` for; see `estimate_download`."""
     locked = hashes_of_files(offer.entry.hashes) if offer.entry is not None else frozenset[str]()
     release = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
     known_ones: dict[str, Platform] = {}

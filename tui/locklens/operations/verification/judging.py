@@ -90,7 +90,7 @@ class SearchedPlace(Struct, frozen=True):
 
     Attributes:
         shown: The path or URL.
-        root: As of `PackagePlace`.
+        root: The same as in `PackagePlace`.
         problem: Why its packages were not compared, a clause; "" if they were.
     """
 

@@ -53,28 +53,23 @@ from locklens.text import reason_of
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
-    from locklens.addresses import ProviderAddress
-    from locklens.operations.review.request import ReviewRequest
-    from locklens.review.model import Review
-
-if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     from locklens.addresses import ProviderAddress
     from locklens.diagnostics import Diagnostic
+    from locklens.operations.review.request import ReviewRequest
     from locklens.operations.root_modules import Root
     from locklens.packages.hashing import Passed
     from locklens.project.cliconfig import CliConfig
     from locklens.releases.facts import NetworkSettings
+    from locklens.review.model import Review
     from locklens.versions import Version
 
     _Build = tuple[ProviderAddress, Version, Platform]
     _Locked = Mapping[tuple[ProviderAddress, Version], Sequence[frozenset[str]]]
     _Work = tuple[PackagePlace, _Locked, str]
+
 
 _ORDER = {where: place for place, where in enumerate(Where)}
 _IN_MEMORY = 1 << 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -27,17 +27,16 @@ from locklens.operations.write.diagnostics import (
     untouched,
     warnings,
 )
+from locklens.operations.write.registry_source import RegistryRun
 from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem
 from locklens.releases.facts import NetworkSettings
-from locklens.releases.session import ReleaseSession
 from locklens.storage.folders import turn
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from locklens.addresses import ProviderAddress
     from locklens.install.context import InstallEvent, Settled
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from locklens.storage.cache import Cache
 
 
-class Init:
+class Init(RegistryRun):
     """The runs of one command, one for each tool; use it in a `with` statement.
 
     Args:
@@ -74,30 +73,12 @@ class Init:
         settings = NetworkSettings(
             options.environ, cache, methods=options.methods, reported_hashes=options.reported_hashes
         )
-        self._session = ReleaseSession(settings, None, cancel, is_installing=True)
+        super().__init__(settings, None, cancel)
         self._reader = RootReader(options.tool, options.test_directory, environ=options.environ)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._session.__exit__(kind, error, trace)
 
     def _context(self, root: Root) -> InstallContext:
         source = self._session.installation(root.tool, self._options.folder / root.path)
         return InstallContext(self._session, root.tool, self._on_event, source=source)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is wrong with the user's settings, in sentences: the run goes on without it, as with the tools."""
-        return self._session.notes
-
-    @property
-    def log(self) -> tuple[str, ...]:
-        """The requests of the run, with their durations."""
-        return self._session.log
 
     def init(self, path: str, *, upgrade: bool, readonly: Readonly) -> RootResult:
         """Install the providers that a root requires, and update its lock file.

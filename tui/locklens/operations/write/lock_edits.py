@@ -177,7 +177,7 @@ def restore(
     *,
     on_root: Callable[[str], None] = no_progress,
 ) -> Plan:
-    """Plans to restore entries from the lock file of a revision; those it does not have are removed.
+    """Plan to restore entries from the lock file of a revision; those it does not have are removed.
 
     A missing lock file is created with these entries.
 

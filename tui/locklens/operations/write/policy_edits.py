@@ -38,7 +38,7 @@ class Decision(Struct, frozen=True):
         reason: One printable line; may be empty for a pin.
         by: Their name.
         on: The date.
-        until: The last day on which an acceptance holds, or the day on which a pin is to be reviewed; None for none.
+        until: The last day on which an acceptance holds, or the day on which a pin is to be reviewed, if any.
         is_name_typed: True if `by` was typed, so that a command line has to name them too.
     """
 
@@ -106,7 +106,7 @@ class TrustKeys(FileOperation, frozen=True):
         return f"Pin {self.pin.name} to {counted(len(self.pin.keys), 'key')}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
-        """Plan the edit; errors as of `Accept.plan`."""
+        """Plan the edit; raises the same errors as `Accept.plan`."""
         from locklens.policy.editing import with_pin
 
         draft, pin = _PolicyDraft(self.top), self.pin
@@ -242,7 +242,7 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
     """Return the pin of a namespace to the keys that sign its locked releases now.
 
     Args:
-        review: Of all locked providers.
+        review: The review of all locked providers.
         name: A namespace, or "host/namespace".
         decision: Who pins it, why, and when to review it.
 
@@ -298,7 +298,7 @@ def decision_of(
         folder: In the repository, whose git configuration names the user.
         reason: One printable line.
         by: Their name; "" for that of git.
-        until: As of `Decision`.
+        until: The same as in `Decision`.
         today: The date; None for that of the clock, UTC.
 
     Raises:
@@ -344,8 +344,8 @@ def keys_of(signers: Collection[SignerUses], name: str) -> tuple[str, ...]:
     """Return the fingerprints of the keys that sign the locked releases of a namespace.
 
     Args:
-        signers: Of all locked releases.
-        name: As of `namespace_name`.
+        signers: The signers of all locked releases.
+        name: The name that `namespace_name` returns.
 
     Raises:
         LockLensError: None of its releases has a known key.

@@ -48,7 +48,38 @@ class EntryPlatforms(Struct, frozen=True):
     unknown: int = 0
 
 
-class RegistrySource:
+class RegistryRun:
+    """One command's session with registries; use it in a `with` statement.
+
+    Args:
+        settings: The network settings.
+        hosts: Registries that may be asked beside those of the settings; None for all that are required.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(self, settings: NetworkSettings, hosts: frozenset[str] | None, cancel: threading.Event | None) -> None:
+        self._session = ReleaseSession(settings, hosts, cancel, is_installing=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session.__exit__(kind, error, trace)
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """The requests of the run, with their durations."""
+        return self._session.log
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What cannot be used of the user's settings, in sentences: the run goes on without it, as with the tools."""
+        return self._session.notes
+
+
+class RegistrySource(RegistryRun):
     """The versions and hashes of one command; use it in a `with` statement. No request or download is repeated.
 
     Args:
@@ -76,34 +107,16 @@ class RegistrySource:
         self._on_event = on_event
         self._has_methods = methods is not None
         settings = NetworkSettings(environ, cache, methods=methods, reported_hashes=reported_hashes)
-        self._session = ReleaseSession(settings, hosts, cancel, is_installing=True)
+        super().__init__(settings, hosts, cancel)
         self._contexts: dict[str, InstallContext] = {}
         self._lockers: dict[str, Locker] = {}
         self._ages: dict[str, dict[ProviderAddress, Mapping[Version, int]]] = {}
         self._listed: dict[str, dict[ProviderAddress, Sequence[ListedVersion] | LockLensError]] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._session.__exit__(kind, error, trace)
-
     @property
     def here(self) -> Platform:
         """The platform of this machine."""
         return Platform.parse(this_platform())
-
-    @property
-    def log(self) -> tuple[str, ...]:
-        """The requests of the run, with their durations."""
-        return self._session.log
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What cannot be used of the user's settings, in sentences: the run goes on without it, as with the tools."""
-        return self._session.notes
 
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect

@@ -103,7 +103,7 @@ def damaged_records(folder: Path, *, journal: Journal | None = None) -> tuple[st
 
 
 def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:
-    """Plans to restore the old bytes of a write, or the new ones again, if every file is as that needs it.
+    """Plan to restore the old bytes of a write, or the new ones again, if every file is as that needs it.
 
     Args:
         folder: In the repository, or the folder that was written in where there is none.
@@ -148,7 +148,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
 
 
 def _of_folders(record: Record, top: Path, write: str, *, is_redo: bool) -> Plan:
-    """Plans to bring folders back, or to replace them again."""
+    """Plan to bring folders back, or to replace them again."""
     folders = record.folders if is_redo else tuple(map(reversed_folder, reversed(record.folders)))
     require_as_planned(folders)
     change = f"the change applied on {_moment(record)}: {_short(record.command)}"
@@ -259,7 +259,7 @@ def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
 
 
 class Undo(FileOperation, frozen=True):
-    """Reverts a write in the repository of a folder, or applies it again; arguments as of `undo`.
+    """Reverts a write in the repository of a folder, or applies it again; see `undo`.
 
     Attributes:
         named: The title of the write; "" where it is not known before it is looked up.

@@ -70,7 +70,7 @@ class Upgrade(RegistryOperation, frozen=True):
         Args:
             picks: At least one.
             where: Returns the scope of the roots' folders.
-            policy: The policy that applies; None for none.
+            policy: The policy that applies, if any.
             allows_missing: True if modules may be missing, whose constraints are then ignored.
         """
         assert picks, "without picks everything would move"
@@ -142,7 +142,7 @@ class Upgrade(RegistryOperation, frozen=True):
         source: RegistrySource,
         on_root: Callable[[str], None],
     ) -> list[str]:
-        """Plans roots until the entries of one fail; returns those after it, with their plans removed."""
+        """Plan roots until the entries of one fail; return those after it, with their plans removed."""
         options = RootUpgradeOptions(
             self.platforms,
             self.policy,
