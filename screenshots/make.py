@@ -114,8 +114,8 @@ def main() -> None:
         folder = (found.folder or make_repository(Path(scratch) / "infrastructure")).resolve()
         registry = stack.enter_context(DemoRegistry(faults=Faults(SAMPLE_RULES)))
         environ = {**os.environ, **environment(write_cli_configuration(registry, Path(scratch)))}
-        asking = NetworkSettings(environ, Cache(Path(scratch) / "cache.sqlite3"))
-        request = ReviewRequest(partial(open_git, folder, base=found.base), asking=asking)
+        network = NetworkSettings(environ, Cache(Path(scratch) / "cache.sqlite3"))
+        request = ReviewRequest(partial(open_git, folder, base=found.base), network=network)
         for number, scene in enumerate(SCENES):
             os.chdir(folder / scene.folder)
             svg = asyncio.run(picture(request, scene, Path(scratch) / f"store-{number}.sqlite3"))

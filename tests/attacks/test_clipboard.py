@@ -78,8 +78,8 @@ async def copy_all(on: Driver, view: LineView) -> set[str]:
 
 async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Path) -> None:
     with Cache(tmp_path / "cache.sqlite3") as cache:
-        asking = NetworkSettings(dict(os.environ), cache, is_offline=True)
-        source = LockLens(ReviewRequest(partial(open_git, top), asking=asking))
+        network = NetworkSettings(dict(os.environ), cache, is_offline=True)
+        source = LockLens(ReviewRequest(partial(open_git, top), network=network))
         app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(140, 50), notifications=True) as pilot:
             on = Driver(app, pilot)

@@ -395,7 +395,7 @@ async def test_names_that_look_the_same_are_told_apart_on_the_screen(top: Path, 
 
 def request(top: Path) -> ReviewRequest:
     return ReviewRequest(
-        partial(open_git, top, Base("main")), asking=NetworkSettings(os.environ, Cache.in_memory()), base=Base("main")
+        partial(open_git, top, Base("main")), network=NetworkSettings(os.environ, Cache.in_memory()), base=Base("main")
     )
 
 

@@ -34,7 +34,7 @@ KIND = RequestKind("an answer", 1 << 23, 10.0)
 BODY = json.dumps({"versions": [{"version": f"1.{n}.0", "protocols": ["5.0"]} for n in range(200)]})
 
 
-def asking(folder: Path, urls: list[str], *, is_fresh: bool) -> None:
+def network(folder: Path, urls: list[str], *, is_fresh: bool) -> None:
     """One run that gets all answers, in 8 threads."""
     with Cache(folder / "cache.sqlite3") as cache, ThreadPoolExecutor(8) as pool:
         client = Client({}, memory=cache)
@@ -76,12 +76,12 @@ def main() -> None:
         urls = [server.url(f"/{number}") for number in range(found.answers)]
         for number in range(found.answers):
             server.gives(f"/{number}", BODY)
-        asking(Path(tempfile.mkdtemp(prefix="locklens-warm-")), urls[:8], is_fresh=True)
+        network(Path(tempfile.mkdtemp(prefix="locklens-warm-")), urls[:8], is_fresh=True)
         for _ in range(found.rounds):
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
-                measure(f"{found.answers} answers, asked", asking, folder, urls, is_fresh=True)
-                measure(f"{found.answers} answers, remembered", asking, folder, urls, is_fresh=False)
+                measure(f"{found.answers} answers, asked", network, folder, urls, is_fresh=True)
+                measure(f"{found.answers} answers, remembered", network, folder, urls, is_fresh=False)
                 measure(f"{found.releases} releases, by gpg", verifying, folder, releases)
                 measure(f"{found.releases} releases, remembered", verifying, folder, releases)
                 with Cache(folder / "cache.sqlite3") as cache:

@@ -55,12 +55,12 @@ def judge(registry: DemoRegistry, tmp_path: Path) -> Iterator[Judge]:
         name = ["-c", "user.name=a", "-c", "user.email=a@x.test"]
         subprocess.run(["git", *name, "commit", "-q", "--allow-empty", "-m", "x"], cwd=top, check=True)
         (top / LOCK).write_bytes(new)
-        asking = NetworkSettings(environ, cache)
-        found = review(ReviewRequest(partial(open_git, top), include_unchanged=True, asking=asking))
+        network = NetworkSettings(environ, cache)
+        found = review(ReviewRequest(partial(open_git, top), include_unchanged=True, network=network))
         roots = found.roots
         if proves:
             chosen = [(root.lock_file, change.address) for root in roots for change in root.changes]
-            roots = prove(found, chosen, asking, confirm=lambda _: True, on_event=print, cancel=threading.Event())
+            roots = prove(found, chosen, network, confirm=lambda _: True, on_event=print, cancel=threading.Event())
         return roots[0].changes[0]
 
     with cache:

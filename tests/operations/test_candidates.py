@@ -244,20 +244,20 @@ class Bench:
         self.paths.append(path)
 
     @property
-    def asking(self) -> NetworkSettings:
+    def network(self) -> NetworkSettings:
         return NetworkSettings(self.environ, self.cache)
 
-    def request(self, asking: NetworkSettings | None) -> CandidateRequest:
+    def request(self, network: NetworkSettings | None) -> CandidateRequest:
         reader = RootReader(None, "tests")
         roots = (reader.read(FileSystem(self.top), path) for path in self.paths)
-        return CandidateRequest(self.top, tuple(root for root in roots if root is not None), asking, frozenset({HOST}))
+        return CandidateRequest(self.top, tuple(root for root in roots if root is not None), network, frozenset({HOST}))
 
     def offers(self, **more: object) -> CandidateTable:
-        return look_up_candidates(self.request(self.asking), **more)  # type: ignore[arg-type]
+        return look_up_candidates(self.request(self.network), **more)  # type: ignore[arg-type]
 
     def releases(self, *wanted: UpgradeCandidates) -> dict[str, KnownRelease]:
         ids = [release_id(one, choice.version) for one in wanted for choice in one.choices]
-        found = look_up_releases(ids, self.asking, {HOST})
+        found = look_up_releases(ids, self.network, {HOST})
         return {str(one.facts.id.version): one for one in found}
 
 

@@ -69,8 +69,8 @@ class Bench:
                 (self.folder / name).write_bytes(data)
             names.append(str(self.folder / name) if data is not None else "/dev/null")
         opened = partial(open_files, *names, config=None, cwd=self.folder, stdin=bytes)
-        asking = NetworkSettings(options.pop("environ", self.environ), Cache(self.cache_file), **options)  # type: ignore[arg-type]
-        return ReviewRequest(opened, include_unchanged=prove == "all", asking=asking, prove=prove)  # type: ignore[arg-type]
+        network = NetworkSettings(options.pop("environ", self.environ), Cache(self.cache_file), **options)  # type: ignore[arg-type]
+        return ReviewRequest(opened, include_unchanged=prove == "all", network=network, prove=prove)  # type: ignore[arg-type]
 
     def review(self, old: bytes | None, new: bytes, **options: object) -> Review:
         is_survey = options.pop("is_survey", False)
@@ -547,8 +547,8 @@ def sample_request(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewR
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
         top = make_repository(folder / "infrastructure")
-        asking = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
-        yield ReviewRequest(partial(open_git, top), include_unchanged=True, asking=asking)
+        network = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
+        yield ReviewRequest(partial(open_git, top), include_unchanged=True, network=network)
 
 
 @pytest.fixture(scope="module")

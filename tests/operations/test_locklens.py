@@ -43,8 +43,8 @@ def test_offline_what_needs_registries_is_refused_whatever_the_number_of_roots(
 ) -> None:
     committed(top)
     with Cache.in_memory() as cache:
-        asking = NetworkSettings(os.environ, cache, is_offline=True)
-        locklens = LockLens(ReviewRequest(partial(open_git, top), asking=asking))
+        network = NetworkSettings(os.environ, cache, is_offline=True)
+        locklens = LockLens(ReviewRequest(partial(open_git, top), network=network))
         with pytest.raises(OfflineError, match="registries are required, and are not asked offline"):
             locklens.plan(operation(Scope(top, roots)))
         assert not locklens.plan(Prune(Scope(top, roots))).failures
@@ -79,10 +79,10 @@ def test_what_is_typed_is_the_operation_that_a_screen_makes(
 def test_a_view_reads_the_same_base(top: Path) -> None:
     committed(top)
     with Cache.in_memory() as cache:
-        asking = NetworkSettings(os.environ, cache, is_offline=True)
-        locklens = LockLens(ReviewRequest(partial(open_git, top), asking=asking))
+        network = NetworkSettings(os.environ, cache, is_offline=True)
+        locklens = LockLens(ReviewRequest(partial(open_git, top), network=network))
         assert locklens.review().roots == ()
-        based = LockLens(ReviewRequest(partial(open_git, top), asking=asking, base=Base()))
+        based = LockLens(ReviewRequest(partial(open_git, top), network=network, base=Base()))
         assert based.for_view(Reads.CHANGES, top).review().roots == ()
         for reads in (Reads.LOCKED, Reads.CANDIDATES):
             assert [root.path for root in based.for_view(reads, top).review().roots] == ["a", "b"]

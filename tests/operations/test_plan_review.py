@@ -70,8 +70,8 @@ def top(tmp_path: Path) -> Path:
 
 
 def request(top: Path, environ: dict[str, str] | None, **options: object) -> ReviewRequest:
-    asking = NetworkSettings(environ, Cache.in_memory(), **options) if environ else None  # type: ignore[arg-type]
-    return ReviewRequest(partial(open_git, top), asking=asking)
+    network = NetworkSettings(environ, Cache.in_memory(), **options) if environ else None  # type: ignore[arg-type]
+    return ReviewRequest(partial(open_git, top), network=network)
 
 
 def plan_reviewed(plan: Plan, asked: ReviewRequest, **options: Any) -> PlanReview:

@@ -170,9 +170,9 @@ class Desk:
             (self.folder / name).write_bytes(lock_file(locked) if locked else b"")
         (self.folder / "policy.toml").write_text(policy)
         opened = partial(open_files, "old.hcl", "new.hcl", config=None, cwd=self.folder, stdin=bytes)
-        asking = NetworkSettings(self.environ, self.cache)
+        network = NetworkSettings(self.environ, self.cache)
         given = self.folder / "policy.toml"
-        return review(ReviewRequest(opened, include_unchanged=True, asking=asking, policy=given, **options))  # type: ignore[arg-type]
+        return review(ReviewRequest(opened, include_unchanged=True, network=network, policy=given, **options))  # type: ignore[arg-type]
 
     def change(self, policy: str, old: SampleLock | None, new: SampleLock, **options: str) -> Change:
         return self.review(policy, old, new, **options).roots[0].changes[0]

@@ -32,7 +32,7 @@ GENUINE, TAMPERED = h1(ADDRESS, VERSION, PLATFORM), h1(ADDRESS, VERSION, PLATFOR
 INSTALLED = f"live/prod/.terraform/providers/{PACKAGE}"
 
 
-def planned(incident: SampleIncident, folder: Path, remedy: str, asking: NetworkSettings | None = None) -> Plan:
+def planned(incident: SampleIncident, folder: Path, remedy: str, network: NetworkSettings | None = None) -> Plan:
     """Returns the plan of a remedy; without network settings nobody is asked."""
     request = DoctorRequest(
         (folder / "ci.log").read_bytes(),
@@ -40,7 +40,7 @@ def planned(incident: SampleIncident, folder: Path, remedy: str, asking: Network
         {**os.environ, **incident_environment(incident, folder)},
         mirrors=("mirror",) if (folder / "mirror").exists() else (),
         platform=PLATFORM,
-        asking=asking,
+        network=network,
         prove="changed",
     )
     found = [one for one in diagnose(request).remedies if one.id == remedy]

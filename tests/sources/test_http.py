@@ -49,17 +49,17 @@ class Counted:
 
 def at_once(server: Server, client: Client, number: int) -> int:
     """How many of that many requests the server sees at the same time: none is answered before all askers have begun."""
-    arrived, asking = Counted(), Counted()
+    arrived, network = Counted(), Counted()
     full = requests_per_host(client._environ)
 
     def answer(handler: Handler) -> None:
         arrived.add(1)
-        until(lambda: arrived.most >= full and asking.most == number)
+        until(lambda: arrived.most >= full and network.most == number)
         arrived.add(-1)
         handler.reply(200, b"{}")
 
     def ask(path: str) -> None:
-        asking.add(1)
+        network.add(1)
         client.get(server.url(path), PATIENT)
 
     for one in range(number):
@@ -410,14 +410,14 @@ def test_plain_http_where_tls_is_expected(server: Server, client: Client) -> Non
 
 
 def test_each_url_is_asked_once_also_when_many_ask_at_the_same_time(server: Server, client: Client) -> None:
-    asking = Counted()
+    network = Counted()
 
     def when_all_ask(handler: Handler) -> None:
-        until(lambda: asking.number >= 16)
+        until(lambda: network.number >= 16)
         handler.reply(200, b"{}")
 
     def ask(_: int) -> bytes:
-        asking.add(1)
+        network.add(1)
         return client.get(server.url("/a"), PATIENT).body
 
     server.on("/a", when_all_ask)

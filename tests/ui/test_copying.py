@@ -86,20 +86,20 @@ def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     if program is None:
         pytest.skip("tmux is not on PATH")
     socket = tmp_path_factory.mktemp("t") / "s"
-    asking = [program, "-S", str(socket), "-f", "/dev/null"]
-    subprocess.run([*asking, "new-session", "-d", "/bin/cat"], check=True)
+    network = [program, "-S", str(socket), "-f", "/dev/null"]
+    subprocess.run([*network, "new-session", "-d", "/bin/cat"], check=True)
     try:
         yield (
             str(socket),
             subprocess.run(
-                [*asking, "display-message", "-p", "#{socket_path},#{pid},0"],
+                [*network, "display-message", "-p", "#{socket_path},#{pid},0"],
                 check=True,
                 capture_output=True,
                 text=True,
             ).stdout.strip(),
         )
     finally:
-        subprocess.run([*asking, "kill-server"], check=False)
+        subprocess.run([*network, "kill-server"], check=False)
 
 
 async def test_tmux_has_what_was_copied(

@@ -121,9 +121,9 @@ def test_a_root_says_ok_of_no_change_before_its_facts_are_known(samples: Samples
     change = replace(samples.change(), evidence=None)
     review = samples.review(samples.root("a", [change]))
     section = outline(review, Grouping.ROOT)[0]
-    known, asking = (texts(detail_lines(section, review, is_asking=is_asking)) for is_asking in (False, True))
-    assert " …     " in asking
-    assert " ok " not in asking
+    known, network = (texts(detail_lines(section, review, is_asking=is_asking)) for is_asking in (False, True))
+    assert " …     " in network
+    assert " ok " not in network
     assert " ok " not in known
 
 

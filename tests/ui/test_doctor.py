@@ -92,7 +92,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
                 monkeypatch.setenv(name, value)
             monkeypatch.chdir(folder)
             settings = NetworkSettings(dict(os.environ), Cache(tmp_path / "cache.sqlite3"))
-            request = ReviewRequest(partial(open_git, folder), asking=settings, base=Base())
+            request = ReviewRequest(partial(open_git, folder), network=settings, base=Base())
             app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
             async with app.run_test(size=(120, 32)) as pilot:
                 on = DoctorDriver(app, pilot)

@@ -159,12 +159,12 @@ def test_checksums_that_nobody_vouches_for_are_not_counted(samples: Samples) -> 
 
 def test_while_asking_nothing_is_called_unknown(samples: Samples) -> None:
     change = replace(samples.change(), evidence=None)
-    asking = [
+    network = [
         *evidence_lines(change, samples.review(), is_asking=True),
         *hash_lines(change, is_asking=True, in_full=False),
     ]
-    assert "… asking the registry" in texts(asking)
-    assert "UNKNOWN" not in texts(asking)
+    assert "… asking the registry" in texts(network)
+    assert "UNKNOWN" not in texts(network)
     assert "unknown: not settled when the review ended" in texts(
         evidence_lines(change, samples.review(), is_asking=False)
     )

@@ -212,7 +212,7 @@ async def test_findings_by_signer(sample: Path, tmp_path: Path, monkeypatch: pyt
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         variables = environment(write_cli_configuration(registry, tmp_path))
         settings = NetworkSettings({**os.environ, **variables}, Cache(tmp_path / "cache.sqlite3"))
-        request = ReviewRequest(partial(open_git, sample), asking=settings, base=Base())
+        request = ReviewRequest(partial(open_git, sample), network=settings, base=Base())
         app = LockLensApp(LockLens(request), "health", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = HealthDriver(app, pilot)

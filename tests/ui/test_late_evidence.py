@@ -390,7 +390,7 @@ async def test_the_fingerprint_is_copied_whole(three: Review, running: Running) 
         assert on.app.clipboard == key.fingerprint
 
 
-def asking(registry: DemoRegistry, folder: Path) -> NetworkSettings:
+def network(registry: DemoRegistry, folder: Path) -> NetworkSettings:
     folder.mkdir(exist_ok=True)
     return NetworkSettings({**os.environ, **environment(write_cli_configuration(registry, folder))}, Cache.in_memory())
 
@@ -399,7 +399,7 @@ def asking(registry: DemoRegistry, folder: Path) -> NetworkSettings:
 def real(tmp_path: Path) -> Callable[[DemoRegistry], LockLensApp]:
     def build(registry: DemoRegistry) -> LockLensApp:
         top = make_repository(tmp_path / "infrastructure")
-        request = ReviewRequest(partial(open_git, top), asking=asking(registry, tmp_path / "cli"))
+        request = ReviewRequest(partial(open_git, top), network=network(registry, tmp_path / "cli"))
         return LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
 
     return build

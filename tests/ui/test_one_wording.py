@@ -39,8 +39,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LockLens,
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
         top = make_repository(folder / "infrastructure")
-        asking = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
-        locklens = LockLens(ReviewRequest(partial(open_git, top), include_unchanged=True, asking=asking))
+        network = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
+        locklens = LockLens(ReviewRequest(partial(open_git, top), include_unchanged=True, network=network))
         yield locklens, locklens.review()
 
 

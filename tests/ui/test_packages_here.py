@@ -37,7 +37,7 @@ async def test_packages_are_compared_on_demand(tmp_path: Path) -> None:
         environ = {**os.environ, **environment(configuration)}
         cache = Cache(tmp_path / "cache.sqlite3")
         request = ReviewRequest(
-            partial(open_locked, top), include_unchanged=True, is_survey=True, asking=NetworkSettings(environ, cache)
+            partial(open_locked, top), include_unchanged=True, is_survey=True, network=NetworkSettings(environ, cache)
         )
         app = LockLensApp(LockLens(request, folder=top), "hashes", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 60)) as pilot:

@@ -69,7 +69,7 @@ def opening(top: Path, registry: DemoRegistry, tmp_path: Path) -> Opening:
     @asynccontextmanager
     async def run(*, size: tuple[int, int] = (120, 40)) -> AsyncIterator[PreviewDriver]:
         with Cache(tmp_path / "cache.sqlite3") as cache:
-            source = LockLens(ReviewRequest(partial(open_git, top), asking=NetworkSettings(environ, cache)))
+            source = LockLens(ReviewRequest(partial(open_git, top), network=NetworkSettings(environ, cache)))
             app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
             async with app.run_test(size=size, notifications=True) as pilot:
                 driver = PreviewDriver(app, pilot)

@@ -180,8 +180,8 @@ def opening(top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pyte
         *, size: tuple[int, int] = (120, 40), offline: bool = False, source: LockLens | None = None
     ) -> AsyncIterator[PreviewDriver]:
         with Cache(tmp_path / "cache.sqlite3") as cache:
-            asking = NetworkSettings(environ, cache, is_offline=offline)
-            own = source or LockLens(ReviewRequest(partial(open_git, top), asking=asking))
+            network = NetworkSettings(environ, cache, is_offline=offline)
+            own = source or LockLens(ReviewRequest(partial(open_git, top), network=network))
             app = LockLensApp(own, store_path=tmp_path / "store.sqlite3")
             async with app.run_test(size=size, notifications=True) as pilot:
                 driver = PreviewDriver(app, pilot)

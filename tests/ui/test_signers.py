@@ -524,8 +524,8 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "infrastructure")
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         configuration = write_cli_configuration(registry, tmp_path)
-        asking = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
-        request = ReviewRequest(partial(open_git, top), asking=asking)
+        network = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
+        request = ReviewRequest(partial(open_git, top), network=network)
         app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = driving(app, pilot)

@@ -649,7 +649,7 @@ async def test_the_sample(tmp_path: Path) -> None:
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry, Cache.in_memory() as cache:
         top = make_repository(tmp_path / "infra")
         environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
-        request = ReviewRequest(partial(open_git, top), asking=NetworkSettings(environ, cache))
+        request = ReviewRequest(partial(open_git, top), network=NetworkSettings(environ, cache))
         source = LockLens(request).for_view(Reads.CANDIDATES, top)
         app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:

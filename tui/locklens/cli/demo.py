@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.commands import read_options
-from locklens.cli.options import asking_of
+from locklens.cli.options import network_of
 from locklens.cli.output import DONE, put
 from locklens.cli.review import add_reading_options, check_reading, format_of, request_of, show
 from locklens.errors import ConfigurationError, UsageError
@@ -82,8 +82,8 @@ def _run_demo(options: Namespace, open_ui: OpenUi) -> int:
     with _sample(SAMPLE_RULES) as (folder, registry):
         top = make_repository(folder / _REPOSITORY)
         configuration = write_cli_configuration(registry, folder, write_places(folder, top))
-        asking = asking_of(options, {**os.environ, **environment(configuration)}, folder / "cache.sqlite3")
-        return show(_request(options, asking, top), options, "review", open_ui)
+        network = network_of(options, {**os.environ, **environment(configuration)}, folder / "cache.sqlite3")
+        return show(_request(options, network, top), options, "review", open_ui)
 
 
 def _incident(options: Namespace, open_ui: OpenUi) -> int:
@@ -107,10 +107,10 @@ def _incident(options: Namespace, open_ui: OpenUi) -> int:
         if form == "tui":
             told = read_options("doctor", [*incident.options, "ci.log"])
             environ = {**os.environ, **variables}
-            asking = asking_of(options, environ, folder / "cache.sqlite3")
-            diagnosed = doctor_request(told, (top / "ci.log").read_bytes(), top, environ, asking)
+            network = network_of(options, environ, folder / "cache.sqlite3")
+            diagnosed = doctor_request(told, (top / "ci.log").read_bytes(), top, environ, network)
             diagnosed = replace(diagnosed, prove="none")  # The screen downloads nothing before it said how much.
-            return show(_request(options, asking, top, diagnosed), options, "doctor", open_ui)
+            return show(_request(options, network, top, diagnosed), options, "doctor", open_ui)
         os.environ.update(variables)
         os.chdir(top)
         try:
@@ -121,14 +121,14 @@ def _incident(options: Namespace, open_ui: OpenUi) -> int:
 
 
 def _request(
-    options: Namespace, asking: NetworkSettings, top: Path, diagnosed: DoctorRequest | None = None
+    options: Namespace, network: NetworkSettings, top: Path, diagnosed: DoctorRequest | None = None
 ) -> ReviewRequest:
     from msgspec.structs import replace
 
     from locklens.operations.compare import open_git
     from locklens.operations.comparison import Base
 
-    request = request_of(options, partial(open_git, top), asking, Base())
+    request = request_of(options, partial(open_git, top), network, Base())
     return replace(request, folder=top, diagnosed=diagnosed, is_demo=True)
 
 

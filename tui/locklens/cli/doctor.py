@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import asking_of, given_tool, platform_option
+from locklens.cli.options import given_tool, network_of, platform_option
 from locklens.cli.output import DONE, FINDINGS, deliver, takes_colour, tell
 from locklens.errors import ConfigurationError, UsageError
 from locklens.operations.reports import formats_of, render_report
@@ -77,11 +77,11 @@ def run_doctor(options: Namespace) -> int:
 
     started = perf_counter()
     log = _read(options.log)
-    asking, telling = asking_of(options), ReviewProgress(is_verbose=options.verbose)
-    with asking.cache:
-        request = doctor_request(options, log, Path.cwd(), os.environ, asking)
+    network, telling = network_of(options), ReviewProgress(is_verbose=options.verbose)
+    with network.cache:
+        request = doctor_request(options, log, Path.cwd(), os.environ, network)
         diagnosis = diagnose(request, on_event=telling.take)
-        tell(f"note: {words}" for words in asking.cache.take_notices())
+        tell(f"note: {words}" for words in network.cache.take_notices())
     if options.verbose:
         tell((f"diagnosed in {perf_counter() - started:.3f} s",))
     home, colour = os.environ.get("HOME", ""), takes_colour(options.output)
@@ -95,7 +95,7 @@ def run_doctor(options: Namespace) -> int:
 
 
 def doctor_request(
-    options: Namespace, log: bytes | None, folder: Path, environ: Mapping[str, str], asking: NetworkSettings
+    options: Namespace, log: bytes | None, folder: Path, environ: Mapping[str, str], network: NetworkSettings
 ) -> DoctorRequest:
     """Return the diagnosis that the options ask for."""
     from locklens.doctor.model import PackagePath
@@ -112,7 +112,7 @@ def doctor_request(
         PackagePath(options.install_path) if options.install_path else None,
         options.package,
         tuple(options.mirror),
-        asking,
+        network,
         options.prove,
         options.test_directory,
         options.plugin_cache,

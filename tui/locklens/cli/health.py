@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import asking_of, given_tool
+from locklens.cli.options import given_tool, network_of
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
 from locklens.cli.review import add_reading_options, check_reading, request_of, require_signatures
 from locklens.errors import ConfigurationError, UsageError
@@ -51,16 +51,16 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
 
     require_signatures()
     started = perf_counter()
-    asking = asking_of(options)
+    network = network_of(options)
     log: list[str] = []
-    with asking.cache:
+    with network.cache:
         request = HealthRequest(
             Path(options.folder),
             options.folder,
             roots=tuple(options.root),
             tool=given_tool(options),
             test_directory=options.test_directory,
-            asking=asking,
+            network=network,
             policy=Path(options.policy) if options.policy else None,
         )
         health = scan_health(request, on_log=log.extend)
@@ -90,4 +90,4 @@ def _open_screen(options: Namespace, open_ui: OpenUi) -> int:
         raise ConfigurationError(f"cannot work in the folder: {error.strerror}", path=options.folder) from error
     base = Base()
     opened = partial(open_locked, Path.cwd(), base=base)
-    return open_ui(request_of(options, opened, asking_of(options), base), "health")
+    return open_ui(request_of(options, opened, network_of(options), base), "health")

@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import asking_of, cache_of, check_source_options, given_tool, platforms_of
+from locklens.cli.options import cache_of, check_source_options, given_tool, network_of, platforms_of
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_patch, tell
 from locklens.errors import LockLensError, UsageError
 from locklens.operations.reports import formats_of, render_report
@@ -348,9 +348,9 @@ def _run_verify(options: Namespace) -> int:
     from locklens.operations.verification.verify import verify
 
     root_options = RootOptions(Path.cwd(), os.environ, given_tool(options), options.test_directory)
-    asking = asking_of(options)
-    with asking.cache as cache:
-        found = verify(tuple(options.root), root_options, asking.fresher(not options.offline))
+    network = network_of(options)
+    with network.cache as cache:
+        found = verify(tuple(options.root), root_options, network.fresher(not options.offline))
         notices = cache.take_notices()
     tell(f"warning: {words}" for words in found.tracked)
     tell(f"note: {words}" for words in (*found.notes, *notices))

@@ -215,7 +215,7 @@ def _host(text: str) -> str:
         raise argparse.ArgumentTypeError(f"invalid host {text!r}: {error}, e.g. registry.example.com") from None
 
 
-def asking_of(
+def network_of(
     options: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None
 ) -> NetworkSettings:
     """Return the network settings of a command; `environ` and `cache` replace the user's own."""

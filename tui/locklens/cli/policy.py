@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import asking_of
+from locklens.cli.options import network_of
 from locklens.cli.output import put, tell
 from locklens.cli.write import run_write
 from locklens.errors import ConfigurationError, NoRepositoryError, UsageError
@@ -237,9 +237,9 @@ def _reviewed(options: Namespace, opened: Callable[[], Comparison], *, is_of_all
     from locklens.operations.review.request import ReviewRequest
     from locklens.operations.review.run import review
 
-    asking = asking_of(options)
-    with asking.cache:
-        request = ReviewRequest(opened, include_unchanged=is_of_all, asking=asking, is_survey=is_of_all)
+    network = network_of(options)
+    with network.cache:
+        request = ReviewRequest(opened, include_unchanged=is_of_all, network=network, is_survey=is_of_all)
         found = review(request, on_event=ReviewProgress(is_verbose=options.verbose).take)
-        tell(f"note: {words}" for words in asking.cache.take_notices())
+        tell(f"note: {words}" for words in network.cache.take_notices())
     return found

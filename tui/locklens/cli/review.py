@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.cli.options import asking_of, given_tool
+from locklens.cli.options import given_tool, network_of
 from locklens.cli.output import (
     DONE,
     FINDINGS,
@@ -249,7 +249,7 @@ def _compare(options: Namespace, open_ui: OpenUi) -> int:
         else:
             base = _sides(options)
         opened = partial(open_git, here, base=base, roots=options.root)
-    return show(request_of(options, opened, asking_of(options), base), options, "review", open_ui)
+    return show(request_of(options, opened, network_of(options), base), options, "review", open_ui)
 
 
 def _standard_input() -> bytes:
@@ -262,7 +262,7 @@ def _run_locked(options: Namespace, open_ui: OpenUi) -> int:
 
     base = _sides(options)
     opened = partial(open_locked, Path.cwd(), base=base, roots=options.root)
-    request = request_of(options, opened, asking_of(options), base, is_survey=True)
+    request = request_of(options, opened, network_of(options), base, is_survey=True)
     return show(request, options, options.command, open_ui)
 
 
@@ -273,14 +273,14 @@ def _run_why(options: Namespace) -> int:
     from locklens.operations.review.explain_provider import WhyRequest
     from locklens.operations.review.policy import policy_at, read_given
 
-    asking = asking_of(options)
-    request = request_of(options, partial(open_locked, Path.cwd(), roots=options.root), asking)
+    network = network_of(options)
+    request = request_of(options, partial(open_locked, Path.cwd(), roots=options.root), network)
     log: list[str] = []
-    with asking.cache:
+    with network.cache:
         policy = read_given(Path(options.policy)) if options.policy else policy_at(Path.cwd()).policy
         subject = WhyRequest(options.provider, Path.cwd(), tuple(options.root), policy)
         result = LockLens(request).why(subject, on_log=log.extend)
-        tell(f"note: {words}" for words in asking.cache.take_notices())
+        tell(f"note: {words}" for words in network.cache.take_notices())
         if options.verbose:
             tell(log)
     deliver(render_report("why", options.format, result, lists_roots=options.list_roots), options.output)
@@ -290,7 +290,7 @@ def _run_why(options: Namespace) -> int:
 def request_of(
     options: Namespace,
     opened: Callable[[], Comparison],
-    asking: NetworkSettings,
+    network: NetworkSettings,
     base: Base | None = None,
     *,
     is_survey: bool = False,
@@ -300,7 +300,7 @@ def request_of(
     Args:
         options: Those of `add_reading_options`.
         opened: Opens the comparison with the base.
-        asking: The network settings.
+        network: The network settings.
         base: The sides, where they are revisions.
         is_survey: True for all that is locked, changed or not.
     """
@@ -312,7 +312,7 @@ def request_of(
         test_directory=options.test_directory,
         tool=given_tool(options),
         fail_on=options.fail_on,
-        asking=asking,
+        network=network,
         prove=options.prove,
         policy=Path(options.policy) if options.policy else None,
         base=base,
@@ -364,8 +364,8 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
             found = _packages(locklens, result)
             packages, differs = package_documents(found), any(one.failing for one in found.values())
     finally:
-        if request.asking is not None:
-            request.asking.cache.close()
+        if request.network is not None:
+            request.network.cache.close()
     if options.verbose:
         tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
     facts = {

@@ -168,7 +168,7 @@ def _surveyor(options: Namespace) -> Iterator[LockLens]:
             include_unchanged=True,
             test_directory=options.test_directory,
             tool=given_tool(options),
-            asking=NetworkSettings(os.environ, cache, asks_all=True),
+            network=NetworkSettings(os.environ, cache, asks_all=True),
         )
         yield LockLens(request, reads_only=True)
 

@@ -175,14 +175,14 @@ def scope_of(options: Namespace) -> Scope:
     return Scope(Path.cwd(), tuple(dict.fromkeys(options.root)), given_tool(options), options.test_directory)
 
 
-def writer_of(options: Namespace, asking: NetworkSettings | None = None) -> LockLens:
+def writer_of(options: Namespace, network: NetworkSettings | None = None) -> LockLens:
     """Return the operations for a command that writes."""
     from locklens.operations.compare import open_git
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
 
     opened, tests = partial(open_git, Path.cwd()), getattr(options, "test_directory", "tests")
-    return LockLens(ReviewRequest(opened, tool=given_tool(options), test_directory=tests, asking=asking))
+    return LockLens(ReviewRequest(opened, tool=given_tool(options), test_directory=tests, network=network))
 
 
 def plan_operation(operation: Operation, options: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
@@ -197,8 +197,8 @@ def plan_operation(operation: Operation, options: Namespace, progress: InstallPr
 
     believed, methods = policy_at(Path.cwd()).policy.reported_hashes, source_methods(options)
     with cache_of(options) as cache:
-        asking = NetworkSettings(os.environ, cache, asks_all=True, reported_hashes=believed, methods=methods)
-        return plan_with(writer_of(options, asking), operation, options, progress)
+        network = NetworkSettings(os.environ, cache, asks_all=True, reported_hashes=believed, methods=methods)
+        return plan_with(writer_of(options, network), operation, options, progress)
 
 
 def plan_with(
@@ -234,8 +234,8 @@ def plan_with(
         )
     finally:
         progress.end()
-        asking = locklens.request.asking
-        tell(f"note: {words}" for words in (*notes, *(asking.cache.take_notices() if asking is not None else ())))
+        network = locklens.request.network
+        tell(f"note: {words}" for words in (*notes, *(network.cache.take_notices() if network is not None else ())))
         if options.verbose:
             tell(log)
 

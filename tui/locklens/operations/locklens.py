@@ -89,7 +89,7 @@ class LockLens:
     @property
     def is_offline(self) -> bool:
         """True if registries may not be asked."""
-        return self.request.asking is None or self.request.asking.is_offline
+        return self.request.network is None or self.request.network.is_offline
 
     def for_view(self, reads: Reads, folder: Path | None) -> LockLens:
         """Return the same settings and sides for another view.
@@ -163,10 +163,10 @@ class LockLens:
         """The request, without network settings where reviews read files only."""
         from msgspec.structs import replace
 
-        asking = self.request.asking
-        if self._reads_only or asking is None:
-            return replace(self.request, asking=None)
-        return replace(self.request, asking=asking.fresher(is_fresh))
+        network = self.request.network
+        if self._reads_only or network is None:
+            return replace(self.request, network=None)
+        return replace(self.request, network=network.fresher(is_fresh))
 
     def prove(
         self,
@@ -196,10 +196,10 @@ class LockLens:
         from locklens.errors import OfflineError
         from locklens.operations.review.prove import prove
 
-        asking = self.request.asking
-        if self.is_offline or asking is None:
+        network = self.request.network
+        if self.is_offline or network is None:
             raise OfflineError("packages cannot be downloaded offline", hint="run without --offline")
-        return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
+        return prove(review, chosen, network, confirm=confirm, on_event=on_event, cancel=cancel)
 
     def verify_packages(
         self,
@@ -251,12 +251,12 @@ class LockLens:
         """
         from locklens.operations.health.scan import HealthRequest, health_base, scan_health
 
-        asking = self.request.asking
+        network = self.request.network
         request = HealthRequest(
             self.folder,
             tool=self.request.tool,
             test_directory=self.request.test_directory,
-            asking=asking.fresher(is_fresh) if asking is not None else None,
+            network=network.fresher(is_fresh) if network is not None else None,
             policy=self.request.policy,
             base=health_base(self.request),
         )
@@ -286,10 +286,10 @@ class LockLens:
         """
         from locklens.operations.review.explain_provider import ask_and_explain, explain_provider
 
-        asking = self.request.asking
-        if not is_asking or asking is None:
+        network = self.request.network
+        if not is_asking or network is None:
             return explain_provider(subject, self.request)
-        return ask_and_explain(subject, self.request, asking.fresher(is_fresh), cancel=cancel, on_log=on_log)
+        return ask_and_explain(subject, self.request, network.fresher(is_fresh), cancel=cancel, on_log=on_log)
 
     def diagnose(
         self,
@@ -316,7 +316,7 @@ class LockLens:
 
         from locklens.operations.doctor.diagnose import diagnose
 
-        settings = {"asking": self.request.asking, "test_directory": self.request.test_directory}
+        settings = {"network": self.request.network, "test_directory": self.request.test_directory}
         return diagnose(replace(request, **settings), cancel=cancel, on_event=on_event, confirm=confirm)
 
     def history(
@@ -364,8 +364,8 @@ class LockLens:
         """
         from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates
 
-        asking = self.request.asking.fresher(is_fresh) if self.request.asking is not None else None
-        request = CandidateRequest.of_review(review, top, asking)
+        network = self.request.network.fresher(is_fresh) if self.request.network is not None else None
+        request = CandidateRequest.of_review(review, top, network)
         return look_up_candidates(request, on_known=on_known, cancel=cancel)
 
     def releases(
@@ -389,9 +389,9 @@ class LockLens:
         """
         from locklens.operations.upgrades.lookup import hosts_of_roots, look_up_releases
 
-        asking = self.request.asking
-        if asking is not None:
-            for release in look_up_releases(versions, asking, hosts_of_roots(review, asking), cancel=cancel):
+        network = self.request.network
+        if network is not None:
+            for release in look_up_releases(versions, network, hosts_of_roots(review, network), cancel=cancel):
                 on_known(release)
 
     # Writing
@@ -445,20 +445,20 @@ class LockLens:
 
         if isinstance(operation, FileOperation):
             return operation.plan(on_root=begin)
-        asking = self.request.asking
-        if self.is_offline or asking is None:
+        network = self.request.network
+        if self.is_offline or network is None:
             words = "registries are required, and are not asked offline"
             raise OfflineError(words, hint="run without --offline")
         from locklens.operations.write.registry_source import RegistrySource
 
-        vouched = frozenset(asking.hosts) | (review.base_hosts if review is not None else frozenset())
-        hosts = None if asking.asks_all else vouched
+        vouched = frozenset(network.hosts) | (review.base_hosts if review is not None else frozenset())
+        hosts = None if network.asks_all else vouched
         with RegistrySource(
-            asking.environ,
-            asking.cache,
+            network.environ,
+            network.cache,
             hosts=hosts,
-            methods=asking.methods,
-            reported_hashes=review.policy.reported_hashes if review is not None else asking.reported_hashes,
+            methods=network.methods,
+            reported_hashes=review.policy.reported_hashes if review is not None else network.reported_hashes,
             on_event=on_event,
             cancel=cancel,
         ) as source:

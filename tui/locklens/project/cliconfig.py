@@ -155,7 +155,7 @@ class _Reading:
         self._helpers(entries)
         self._installations(entries)
         if is_main and self._dialect is OPENTOFU:  # in the folder's files it has no effect
-            self._asking(entries)
+            self._network(entries)
         cache = last(entries, "plugin_cache_dir")
         if cache is not None and not isinstance(cache.value, str):
             self._problem("plugin_cache_dir must be a string", cache.line)
@@ -213,7 +213,7 @@ class _Reading:
             else:
                 self._helper = HelperBlock(label, tuple(map(str, value)))
 
-    def _asking(self, entries: _Objects) -> None:
+    def _network(self, entries: _Objects) -> None:
         blocks = [entry for entry in entries if entry.keys == ("registry_protocols",)]
         for entry in blocks[1:]:
             self._problem("there is more than one registry_protocols block; the first counts", entry.line)

@@ -60,7 +60,7 @@ def diagnose(
     """
     read = _read(request)
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    is_offline = request.asking is None or request.asking.is_offline
+    is_offline = request.network is None or request.network.is_offline
     if request.log is not None and not read.errors:
         return Diagnosis(at, is_offline, (), Incident())
 

@@ -97,9 +97,9 @@ def look_up_entries(
         RunCancelledError: `cancel` was set.
     """
     subjects = {_key(tool, entry): FactSubject("", tool, _as_added(entry)) for tool, entry in entries}
-    if request.asking is None or not subjects:
+    if request.network is None or not subjects:
         return LookedUpEntries({key: _unasked(subject) for key, subject in subjects.items()})
-    with ReleaseSession(request.asking, (), cancel) as session:
+    with ReleaseSession(request.network, (), cancel) as session:
         lookup = ReleaseLookup(session)
         collector = FactCollector(lookup.answer, session.pool)
         collector.start(subjects.values())
@@ -122,7 +122,7 @@ def look_up_entries(
             other = _version_of_hashes(session, lookup, case)
             found[key] = LookedUp(trace(subject.change, case), case, neighbour, downloads, other)
         on_event(LookupProgress(session.log))
-        hosts = host_states(known, is_offline=request.asking.is_offline)
+        hosts = host_states(known, is_offline=request.network.is_offline)
         return LookedUpEntries(found, session.notes, hosts)
 
 

@@ -32,7 +32,7 @@ class DoctorRequest(Struct, frozen=True):
         cache: The plugin cache; "" for that of the settings.
         provider: Without a log, the only provider to examine, as typed; "" for all of the root.
         started_from: What led here; None for nothing.
-        asking: Network settings; None to ask no registry and use no cache.
+        network: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
         test_directory: Folder of a root's test files.
     """
@@ -47,7 +47,7 @@ class DoctorRequest(Struct, frozen=True):
     path: PackagePath | None = None
     package: str = ""
     mirrors: tuple[str, ...] = ()
-    asking: NetworkSettings | None = None
+    network: NetworkSettings | None = None
     prove: Literal["none", "changed", "all"] = "none"
     test_directory: str = "tests"
     cache: str = ""

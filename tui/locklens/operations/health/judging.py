@@ -196,7 +196,7 @@ class _InThread(Executor):
 
 def ask_registries(
     groups: Sequence[EntryGroup],
-    asking: NetworkSettings,
+    network: NetworkSettings,
     hosts: Sequence[str],
     *,
     on_progress: Callable[[int, int], None],
@@ -206,7 +206,7 @@ def ask_registries(
 
     Args:
         groups: The locked releases.
-        asking: Network settings.
+        network: Network settings.
         hosts: Hosts that the policy names and that may be asked, comparison form.
         on_progress: Called with the number of settled releases and of all.
         cancel: Set by another thread to stop.
@@ -214,9 +214,9 @@ def ask_registries(
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    with ReleaseSession(asking, hosts, cancel) as session:
+    with ReleaseSession(network, hosts, cancel) as session:
         lookup = ReleaseLookup(session)
-        collector = FactCollector(lookup.answer, _InThread() if asking.is_offline else session.pool)
+        collector = FactCollector(lookup.answer, _InThread() if network.is_offline else session.pool)
         by_subject = {id(subject := group.subject): (group, subject) for group in groups}
         collector.start(subject for _, subject in by_subject.values())
         for subject in collector.settled(is_patient=True):
@@ -226,7 +226,7 @@ def ask_registries(
         wanted = {(group.tool.name, group.change.address): group.tool for group in groups}
         dates = dict(session.map(lambda key: (key, lookup.release_dates(key[1], wanted[key])), wanted))
         available = {key: (_listing(collector, *key), dates[key]) for key in wanted}
-        states = host_states(collector.known, is_offline=asking.is_offline)
+        states = host_states(collector.known, is_offline=network.is_offline)
         return HealthAnswers(available, states, session.notes, session.log)
 
 

@@ -78,7 +78,7 @@ class HealthRequest(Struct, frozen=True):
         roots: Root folders relative to the current folder, to which the answer is restricted; () for all.
         tool: The tool whose rules apply to every root; None: each root's own tool.
         test_directory: Folder of a root's test files, relative to the root.
-        asking: Network settings; None to ask no registry and use no cache.
+        network: Network settings; None to ask no registry and use no cache.
         policy: A file that replaces the repository's policy.
         base: Policy and hosts of the base that the run compares with; None for the policy of HEAD, which vouches for
             no host.
@@ -89,7 +89,7 @@ class HealthRequest(Struct, frozen=True):
     roots: tuple[str, ...] = ()
     tool: Dialect | None = None
     test_directory: str = "tests"
-    asking: NetworkSettings | None = None
+    network: NetworkSettings | None = None
     policy: Path | None = None
     base: HealthBase | None = None
 
@@ -170,10 +170,10 @@ class _Scan(Struct):
             replace(root.review, findings=in_order([*root.review.findings, *own]))
             for root, own in zip(roots, found, strict=True)
         )
-        asking, side = self.request.asking, SideName("worktree", "worktree", None)
+        network, side = self.request.network, SideName("worktree", "worktree", None)
         review = Review(
             at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            offline=asking is None or asking.is_offline,
+            offline=network is None or network.is_offline,
             hosts=answers.hosts if answers is not None else (),
             base=side,
             head=side,
@@ -207,11 +207,11 @@ def _answers(
     cancel: threading.Event,
 ) -> HealthAnswers | None:
     """Ask registries: those of the settings, and those that the base vouches for."""
-    if request.asking is None or not groups:
+    if request.network is None or not groups:
         return None
     hosts = sorted(_hosts(request, effective))
     progress = partial(on_progress, "releases")
-    return ask_registries(groups, request.asking, hosts, on_progress=progress, cancel=cancel)
+    return ask_registries(groups, request.network, hosts, on_progress=progress, cancel=cancel)
 
 
 def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]:

@@ -67,7 +67,7 @@ def complete_review(
     completion = _Completion(review, _changed_states(comparison), on_event, cancel)
     read = _configuration_reader(comparison, comparison.head.tree, request.test_directory)
     read_before = _configuration_reader(comparison, comparison.base.tree, request.test_directory)
-    if request.asking is None or all(change.new is None for root in review.roots for change in root.changes):
+    if request.network is None or all(change.new is None for root in review.roots for change in root.changes):
         completion.read_configurations(comparison, read, read_before)
         return completion.settled_without_registries()
     from locklens.operations.review.hosts import host_states
@@ -76,12 +76,12 @@ def complete_review(
     from locklens.review.case import FactSubject
     from locklens.review.inquiry import FactCollector
 
-    request = replace(request, asking=replace(request.asking, reported_hashes=review.policy.reported_hashes))
-    assert request.asking is not None
+    request = replace(request, network=replace(request.network, reported_hashes=review.policy.reported_hashes))
+    assert request.network is not None
     subjects = [
         FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
     ]
-    with ReleaseSession(request.asking, review.base_hosts, cancel) as session:
+    with ReleaseSession(request.network, review.base_hosts, cancel) as session:
         lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
         collector = FactCollector(answers_with_mirrors(lookup, session), session.pool)
         collector.start(subjects)
@@ -93,7 +93,7 @@ def complete_review(
         if request.prove != "none":
             completion.prove(session, collector.known, subjects, everything=request.prove == "all")
         on_event(LookupProgress(session.log))
-        hosts = host_states(collector.known, is_offline=request.asking.is_offline)
+        hosts = host_states(collector.known, is_offline=request.network.is_offline)
         finished = completion.finished()
         return replace(finished, hosts=hosts, notes=(*finished.notes, *session.notes))
 

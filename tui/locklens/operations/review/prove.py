@@ -40,7 +40,7 @@ _EVENT_BYTES = 1 << 20
 def prove(
     review: Review,
     chosen: Collection[tuple[str, ProviderAddress]],
-    asking: NetworkSettings,
+    network: NetworkSettings,
     *,
     confirm: Callable[[ProvingPlanned], bool],
     on_event: Callable[[ReviewEvent], None],
@@ -51,7 +51,7 @@ def prove(
     Args:
         review: The review of the changes.
         chosen: The changes, each by lock file and provider.
-        asking: Network settings. Answers of the review are cached, and not requested again.
+        network: Network settings. Answers of the review are cached, and not requested again.
         confirm: Called before anything is downloaded, in this thread; False cancels.
         on_event: Called in this thread.
         cancel: Set by another thread to stop; hashes that were proven by then are cached.
@@ -62,14 +62,14 @@ def prove(
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    asking = replace(asking, reported_hashes=review.policy.reported_hashes)
+    network = replace(network, reported_hashes=review.policy.reported_hashes)
     subjects = [
         FactSubject(root.lock_file, root.tool, change)
         for root in review.roots
         for change in root.changes
         if (root.lock_file, change.address) in chosen and change.new is not None
     ]
-    with ReleaseSession(asking, review.base_hosts, cancel) as session:
+    with ReleaseSession(network, review.base_hosts, cancel) as session:
         lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
         collector = FactCollector(answers_with_mirrors(lookup, session), session.pool)
         collector.start(subjects)

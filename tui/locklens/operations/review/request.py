@@ -24,7 +24,7 @@ class ReviewRequest(Struct, frozen=True):
         include_unchanged: True to list unchanged providers.
         tool: The tool whose rules apply to every root; None: each root's own tool.
         fail_on: Lowest severity that sets the exit status of a report to 1; "never" for none, None for the policy's.
-        asking: Network settings; None to ask no registry and use no cache.
+        network: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
         policy: A file that replaces the base's policy.
         base: The named sides of the run. None where two files are compared: every screen compares those.
@@ -39,7 +39,7 @@ class ReviewRequest(Struct, frozen=True):
     test_directory: str = "tests"
     tool: Dialect | None = None
     fail_on: str | None = None
-    asking: NetworkSettings | None = None
+    network: NetworkSettings | None = None
     prove: Literal["none", "changed", "all"] = "none"
     policy: Path | None = None
     base: Base | None = None

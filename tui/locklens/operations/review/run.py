@@ -98,7 +98,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     changes = [change for root in roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED]
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        offline=request.asking is None or request.asking.is_offline,
+        offline=request.network is None or request.network.is_offline,
         hosts=(),
         base=_name(comparison.base),
         head=_name(comparison.head),
@@ -120,12 +120,12 @@ def _with_local_paths(
 ) -> Policy:
     """Return the policy with the install paths of the user's CLI configuration, if there is anything to judge."""
     judged = [new for _, old, new in pairs if request.include_unchanged or old.data != new.data]
-    if request.asking is None or not judged:
+    if request.network is None or not judged:
         return policy
     from locklens.operations.review.local_paths import with_local_paths
 
     tools = [request.tool] if request.tool is not None else dict.fromkeys(new.writer or TERRAFORM for new in judged)
-    return with_local_paths(policy, request.asking.environ, tools)
+    return with_local_paths(policy, request.network.environ, tools)
 
 
 def _policy_findings(effective: EffectivePolicy) -> tuple[Finding, ...]:

@@ -64,14 +64,14 @@ def signing_history(
         comparison.close()
     past = past[:MOST_RELEASES]
     questions = [_question(address, version) for address, version, _, _ in past]
-    if request.asking is None:
+    if request.network is None:
         facts: list[Fact] = [unasked(question) for question in questions]
     else:
         from locklens.releases.session import ReleaseLookup, ReleaseSession
 
         # These hosts are locked now, and were asked already.
         hosts = {use.address.host for use in signer.uses if use.as_of is not None}
-        with ReleaseSession(request.asking, hosts, cancel) as session:
+        with ReleaseSession(request.network, hosts, cancel) as session:
             facts = []
             for done, fact in enumerate(session.map(ReleaseLookup(session).answer, questions), start=1):
                 facts.append(fact)

@@ -57,29 +57,29 @@ class CandidateRequest(Struct, frozen=True):
     Attributes:
         top: The folder that the roots' paths are relative to.
         roots: The root modules.
-        asking: Network settings; None for no requests.
+        network: Network settings; None for no requests.
         base: Hosts that the base's lock files name, comparison form.
     """
 
     top: Path
     roots: tuple[Root, ...]
-    asking: NetworkSettings | None
+    network: NetworkSettings | None
     base: frozenset[str] = frozenset()
 
     @classmethod
-    def of_review(cls, review: Review, top: Path, asking: NetworkSettings | None) -> CandidateRequest:
+    def of_review(cls, review: Review, top: Path, network: NetworkSettings | None) -> CandidateRequest:
         """Make a request for the roots of a review with configurations; roots with a deleted lock file are left out."""
         roots = (
             Root(root.path, root.tool, root.new, root.configuration)
             for root in review.roots
             if root.status is not LockStatus.DELETED and root.configuration is not None
         )
-        return cls(top, tuple(roots), asking, hosts_of_roots(review, asking))
+        return cls(top, tuple(roots), network, hosts_of_roots(review, network))
 
 
-def hosts_of_roots(review: Review, asking: NetworkSettings | None) -> frozenset[str]:
+def hosts_of_roots(review: Review, network: NetworkSettings | None) -> frozenset[str]:
     """Return the hosts that may be asked beside those of the settings: the base's, or all, as the tools do."""
-    if asking is None or not asking.asks_all:
+    if network is None or not network.asks_all:
         return review.base_hosts
     required = (root.configuration.required() for root in review.roots if root.configuration is not None)
     addresses = {change.address for change in review.changes}.union(*required)
@@ -106,7 +106,7 @@ def look_up_candidates(
         RunCancelledError: The run was cancelled.
     """
     drafted = _drafted(request)
-    if request.asking is None:
+    if request.network is None:
         unasked = (_unanswered(offer, "the registry was not asked") for offer in drafted.providers)
         return CandidateTable(tuple(unasked), drafted.refused)
     on_known(drafted)
@@ -115,7 +115,7 @@ def look_up_candidates(
     for offer in drafted.providers:
         waiting.setdefault((offer.tool, offer.address), []).append(offer)
     moment, reported_at = now or datetime.now(UTC), time.monotonic()
-    with ReleaseSession(request.asking, request.base, cancel) as session:
+    with ReleaseSession(request.network, request.base, cancel) as session:
         lookup = ReleaseLookup(session)
         locked = {key: frozenset(offer.locked for offer in offers if offer.locked) for key, offers in waiting.items()}
         for key, listing, dates in session.map_unordered(partial(_ask, lookup), locked.items()):
@@ -177,7 +177,7 @@ def _unanswered(
 
 def look_up_releases(
     wanted: Sequence[ReleaseId],
-    asking: NetworkSettings,
+    network: NetworkSettings,
     base: Iterable[str],
     *,
     cancel: threading.Event | None = None,
@@ -186,14 +186,14 @@ def look_up_releases(
 
     Args:
         wanted: The releases.
-        asking: Network settings.
+        network: Network settings.
         base: Hosts that the base's lock files name, comparison form.
         cancel: Set by another thread to stop.
 
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    with ReleaseSession(asking, base, cancel) as session:
+    with ReleaseSession(network, base, cancel) as session:
         for facts in session.map_unordered(ReleaseLookup(session).answer, wanted):
             assert isinstance(facts, ReleaseFacts)
             yield KnownRelease(facts, session.cache.hashes(facts.packages))
@@ -227,7 +227,7 @@ def survey_upgrades(
         LockLensError: There is nothing to upgrade on disk.
         RunCancelledError: The run was cancelled.
     """
-    opened = open_review(replace(request, asking=None))
+    opened = open_review(replace(request, network=None))
     try:
         review, top = opened.complete(on_event=lambda _: None, cancel=threading.Event()), opened.top
     finally:
@@ -235,10 +235,10 @@ def survey_upgrades(
     if top is None:
         raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
     terms = UpgradePolicy(review.policy, takes_majors=takes_majors, ignores_cooldown=ignores_cooldown)
-    candidates = CandidateRequest.of_review(review, top, request.asking)
+    candidates = CandidateRequest.of_review(review, top, request.network)
     selection = UpgradeSelection(terms=terms).with_offers(look_up_candidates(candidates)).with_safe()
-    if candidates.asking is not None:
+    if candidates.network is not None:
         releases = selection.unknown_releases(())
-        known = tuple(look_up_releases(releases, candidates.asking, candidates.base))
+        known = tuple(look_up_releases(releases, candidates.network, candidates.base))
         selection, _ = selection.with_known(known).without_suspects()
     return UpgradeSurvey(review, top, selection)

@@ -418,8 +418,8 @@ def verify_entries(
         LockLensError: A folder cannot be read.
         RunCancelledError: `cancel` was set.
     """
-    asking = request.asking
-    if asking is None:
+    network = request.network
+    if network is None:
         raise LockLensError("the CLI configuration is not known, so neither are the plugin cache and the mirrors")
     entries = {
         (root.lock_file, change.address): (root.path, change.new)
@@ -427,9 +427,9 @@ def verify_entries(
         for change in root.changes
         if change.new is not None and (root.lock_file, change.address) in chosen
     }
-    options = RootOptions(top, asking.environ, request.tool, request.test_directory)
+    options = RootOptions(top, network.environ, request.tool, request.test_directory)
     only = {(path, address) for (_, address), (path, _) in entries.items()}
     roots = sorted({path for path, _ in only})
-    asking = replace(asking, is_fresh=not asking.is_offline)
-    found = verify(roots, options, asking, only=only, downloads=False, on_progress=on_progress, cancel=cancel)
+    network = replace(network, is_fresh=not network.is_offline)
+    found = verify(roots, options, network, only=only, downloads=False, on_progress=on_progress, cancel=cancel)
     return {key: packages_of_entry(found, path, entry) for key, (path, entry) in entries.items()}

@@ -107,20 +107,20 @@ class ObjectReader:
         watchdog = threading.Timer(TIMEOUT, process.kill)
         watchdog.daemon = True
         watchdog.start()
-        asking = names[0]
+        network = names[0]
         try:
             process.stdin.write(b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names))
             process.stdin.flush()
-            for asking in names:
-                found.add(asking, _read_answer(process.stdout.readline, process.stdout.read))
+            for network in names:
+                found.add(network, _read_answer(process.stdout.readline, process.stdout.read))
         except (OSError, ValueError, EOFError) as error:
             self._stop()
             if isinstance(error, _TooLargeError):
-                found.add(asking, FoundObject(problem=ConfigurationError(str(error))))
-                rest = names[names.index(asking) + 1 :]
+                found.add(network, FoundObject(problem=ConfigurationError(str(error))))
+                rest = names[names.index(network) + 1 :]
                 return not rest or self._read_portion(rest, found)
             words = "git stopped while reading it: it is damaged, or missing from this clone"
-            found.add(asking, FoundObject(problem=UnreadableObjectError(words)))
+            found.add(network, FoundObject(problem=UnreadableObjectError(words)))
             return False
         finally:
             watchdog.cancel()

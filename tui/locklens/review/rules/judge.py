@@ -62,7 +62,7 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
             verdicts += _of_case(case, change, root)
     line = change.new.line if change.new is not None else None
     findings = [finding_of(rule, verdict, root.lock_file, line) for rule, verdict in verdicts]
-    if (configuration := _asking(root.new, root.configuration)) is not None:
+    if (configuration := _network(root.new, root.configuration)) is not None:
         found = _of_provider(change.address, root.new, configuration)
         is_undeclared = bool(configuration.undeclared_reason)  # Reported once, of the whole root.
         findings += [finding for finding in found if not (is_undeclared and finding.rule == "LK007")]
@@ -111,7 +111,7 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
 
         verdicts += _run(modules.CHECKS, root)
     findings = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
-    if root.context.unlocked is None and (configuration := _asking(root.new, root.configuration)) is not None:
+    if root.context.unlocked is None and (configuration := _network(root.new, root.configuration)) is not None:
         findings += _unlisted(root, configuration)
     return in_order(heeded(findings, root.context.policy))
 
@@ -130,7 +130,7 @@ def judge_lock(
     from locklens.review.rules.file import refused
 
     errors = tuple(heeded([finding_of("LK019", verdict, lock.path, None) for verdict in refused(lock)], policy))
-    if not lock.exists or _asking(lock, configuration) is None:
+    if not lock.exists or _network(lock, configuration) is None:
         return errors
     return (*errors, *in_order(heeded(_of_provider(address, lock, configuration), policy)))
 
@@ -167,7 +167,7 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
         yield from _run(age.CHECKS, change, policy)
 
 
-def _asking(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
+def _network(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
     """Return the configuration to compare a lock file with; None if there is none, or for an incomplete lock file.
 
     A file of another name, compared without a configuration, is of no root.
@@ -221,7 +221,7 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
 
 
 def _with_requirements(root: RootReview, changes: Iterable[Change]) -> tuple[Change, ...]:
-    configuration = _asking(root.new, root.configuration)
+    configuration = _network(root.new, root.configuration)
     if configuration is None:
         return tuple(changes)
     from locklens.review.rules.configuration import askers, requirements_of

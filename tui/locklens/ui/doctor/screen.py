@@ -69,8 +69,8 @@ class DoctorScreen(TwoPaneScreen):
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        asking = source.request.asking
-        environ = asking.environ if asking is not None else os.environ
+        network = source.request.network
+        environ = network.environ if network is not None else os.environ
         known = source.request.diagnosed
         self._request = known or DoctorRequest(None, _folder_at(source.folder), environ, tool=source.tool)
         self._diagnosis: Diagnosis | None = None

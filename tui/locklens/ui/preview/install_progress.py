@@ -36,7 +36,7 @@ def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
     """
     match event:
         case FetchStarted(provider, version, platform) if platform is not None:
-            downloads.announce(f"{provider} {version} {platform}", "asking", now)
+            downloads.announce(f"{provider} {version} {platform}", "network", now)
         case PackageArriving(provider, version, platform, received, size):
             downloads.arrive(f"{provider} {version} {platform}", received, size, now)
         case PackageHashed(provider, version, platform, _, is_cached, is_reported):

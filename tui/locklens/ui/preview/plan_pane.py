@@ -73,7 +73,7 @@ class PlanProgress(Struct, frozen=True):
         plan_review: The review of the plan; None before, or if it failed.
         roots: The roots reached by planning, in order.
         downloads: Downloads in progress or finished.
-        asking: Progress of the review, in words.
+        network: Progress of the review, in words.
         error: The error of planning or writing.
         review_error: The error of the review.
     """
@@ -84,7 +84,7 @@ class PlanProgress(Struct, frozen=True):
     plan_review: PlanReview | None = None
     roots: tuple[str, ...] = ()
     downloads: tuple[DownloadRow, ...] = ()
-    asking: str = ""
+    network: str = ""
     error: LockLensError | None = None
     review_error: LockLensError | None = None
 
@@ -371,7 +371,7 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
         sign = ".." if stage is PlanStage.REVIEWING else "--"
     if plan is None or standing.has_files:
         if plan is None or plan.proposal.files:
-            yield _step(sign, "review", standing.asking if stage is PlanStage.REVIEWING else "")
+            yield _step(sign, "review", standing.network if stage is PlanStage.REVIEWING else "")
         files = written_words(plan) if plan is not None else "all files"
         yield _step(
             ".." if stage is PlanStage.WRITING else "--", standing.words.verb, f"{files}, all or none, on enter"

@@ -52,14 +52,14 @@ class _Parts:
 
 
 def upgrade_status(
-    selection: UpgradeSelection, fetch: DownloadEstimate, *, asking: str, is_narrowed: bool, message: str = ""
+    selection: UpgradeSelection, fetch: DownloadEstimate, *, network: str, is_narrowed: bool, message: str = ""
 ) -> tuple[BarLayout, ...]:
     """The status line: the selection and its download, the conditions on upgrades, or a message.
 
     Args:
         selection: The candidates and the selection.
         fetch: Download estimate of the selection.
-        asking: The lookup in progress, in words; "" for none.
+        network: The lookup in progress, in words; "" for none.
         is_narrowed: True if there is a filter.
         message: A message in place of the line; "" for none.
     """
@@ -78,7 +78,7 @@ def upgrade_status(
     parts.add(f"cooldown {cooldown} d" if cooldown is not None else "no cooldown", Role.DIM)
     parts.add(str(selection.terms.limit) if selection.terms.limit is not BumpLimit.ANYWHERE else "", Role.DIM)
     parts.add("majors included" if selection.terms.takes_majors else "", Role.DIM)
-    parts.add(asking, Role.INFO)
+    parts.add(network, Role.INFO)
     parts.add("filtered" if is_narrowed else "", Role.WARN)
     full = (*parts.pieces, Piece(" | ", Role.DIM), Piece("others are left untouched", Role.DIM))
     return BarLayout(full), BarLayout(tuple(parts.pieces))

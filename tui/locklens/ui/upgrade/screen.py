@@ -272,7 +272,7 @@ class UpgradeScreen(RowActionsScreen):
         )
         message = self.status_text or ("" if self.asking_words else self._read_only_words)
         return upgrade_status(
-            self.selection, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
+            self.selection, fetch, network=self.asking_words, is_narrowed=self.is_narrowed, message=message
         )
 
     def help_lines(self) -> Iterable[Line]:
