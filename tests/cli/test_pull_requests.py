@@ -16,10 +16,8 @@ from kit.git import git
 from kit.repositories import copy_of
 
 from locklens.errors import RepositoryError
-from locklens.operations.compare_repository import fetch_pull_request
-from locklens.project.git import fetch
 from locklens.operations.compare import fetch_pull_request
-from locklens.project import gitfetch
+from locklens.project.git import fetch
 
 LOCK = "infra/.terraform.lock.hcl"
 ENTRY = 'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n    "zh:{}",\n  ]\n}}\n'

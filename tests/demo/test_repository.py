@@ -14,10 +14,8 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import is_well_formed, registry_manifests
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
-from locklens.operations.compare_repository import open_git
-from locklens.project.git.process import GitCommand
 from locklens.operations.compare import open_git
-from locklens.project.gitprocess import GitCommand
+from locklens.project.git.process import GitCommand
 from locklens.project.roots import LOCK_FILE
 from locklens.review.changes import compare
 from locklens.versions import Constraints

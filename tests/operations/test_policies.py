@@ -56,7 +56,7 @@ def commit(git: Git, folder: Path, **files: bytes) -> None:
 
 def judged(folder: Path, given: Path | None = None, base: Base = USUAL_SIDES) -> Review:
     found = review(ReviewRequest(partial(open_git, folder, base), policy=given))
-    validate(json_report.document(found), json_report.review_schema)
+    json_report("review", found)
     return found
 
 

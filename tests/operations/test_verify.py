@@ -19,7 +19,7 @@ from operations.benches import CASE, Bench, bench, run
 
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.operations.reports import report_schema
-from locklens.operations.verification.model import FileState, PackageVerdict, Where
+from locklens.operations.verification.judging import FileState, PackageVerdict, Where
 from locklens.operations.verification.report import NOT_COMPARED
 from locklens.review.model import PolicySide
 

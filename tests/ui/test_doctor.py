@@ -25,8 +25,6 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, RemedyWrite, TrustCost
 from locklens.doctor.report_text import is_clean, verdict_sentence
-from locklens.operations.compare_repository import open_git
-from locklens.doctor.report_words import is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens

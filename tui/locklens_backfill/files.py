@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.project.walking import TooManyFoldersError, walk
+from locklens.project.folders import TooManyFoldersError, walk
 from locklens.sources.urls import host_of, url_for_log
 from locklens.storage.files import read_bounded, write_atomically
 from locklens_backfill.measuring import PackageTask

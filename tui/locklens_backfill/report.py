@@ -12,7 +12,7 @@ from locklens_backfill.run import likely_bytes
 
 if TYPE_CHECKING:
     from locklens.text import Printable
-    from locklens_backfill.files import Failure, FileCount, FileResult
+    from locklens_backfill.files import Failure
     from locklens_backfill.run import BackfillResult
 
 

@@ -46,7 +46,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
     if base.is_staged and base.head is not None:
         raise ConfigurationError("--staged and --head cannot be used together")
     from locklens.project.git import Repository
-    from locklens.project.gitoutput import ChangeStatus, PathChange
+    from locklens.project.git.listings import ChangeStatus, PathChange
 
     repository = Repository.discover(folder)
     try:
@@ -160,8 +160,7 @@ def open_locked(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] 
 
 def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | UncommittedSide]:
     from locklens.project.git import UncommittedSide
-    from locklens.project.gittree import IndexTree, RevisionTree
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
 
     if head is not None:
         revision = repository.resolve(head)

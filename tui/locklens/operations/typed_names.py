@@ -69,7 +69,7 @@ def repository_roots(folder: Path) -> tuple[str, ...]:
     from locklens.operations.comparison import within
     from locklens.operations.root_modules import folders_with_locks
     from locklens.project.git import Repository
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import SparseWorkTree
 
     with Repository.discover(folder) as repository:
         here = within(repository, folder, ".")

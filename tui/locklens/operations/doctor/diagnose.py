@@ -18,9 +18,8 @@ from locklens.doctor.remedies import Affected, run_again
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.releases import is_of_download, look_up_entries
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
-from locklens.operations.own_packages import packages_words
-from locklens.text import listing
 from locklens.operations.root_modules import packages_words
+from locklens.text import listing
 
 if TYPE_CHECKING:
     import threading
@@ -234,8 +233,8 @@ def remedy_operation(write: RemedyWrite, folder: Path, tool: Dialect | None, tes
     from locklens.addresses import Platform
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.lock import Lock
+    from locklens.operations.write.lock_edits import Restore, RestoredProviders
     from locklens.operations.write.replace_folder import ReplaceFolder
-    from locklens.operations.write.restore import Restore, RestoredProviders
     from locklens.operations.write.upgrade import Upgrade
 
     if write.command == "replace":

@@ -14,9 +14,7 @@ from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLo
 from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
-from locklens.operations.doctor.places import PackageFinder, configured_sources, differing_files
-from locklens.operations.doctor.past import LockHistory
-from locklens.operations.doctor.places import PackageFinder, configured_sources, holding
+from locklens.operations.doctor.places import PackageFinder, configured_sources
 from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
 from locklens.storage.files import is_within
@@ -184,7 +182,7 @@ class Examiner:
             data_base=self._base(self._data(root.path)),
             twins=twins,
             replaced=self._replaced(one, sources),
-            is_offline=self._request.asking is None or self._request.asking.is_offline,
+            is_offline=self._request.network is None or self._request.network.is_offline,
             fitting=tuple(map(self._checkout.shown, one.fitting)),
             asks_registry=sources.has_direct,
             mirrors=(*self._request.mirrors, *sources.mirrors) if sources.has_installation else self._request.mirrors,

@@ -20,14 +20,12 @@ from locklens.operations.review.unlocked import evidence_of_root, evidence_of_un
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.content_ids import content_ids
+from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.modules import configuration_files, generator_among
-from locklens.project.roots import RootEvidence
-from locklens.project.files import configuration_files, generator_among
 from locklens.project.package_places import packages_by_folder
 from locklens.project.roots import LOCK_FILE, MAX_ROOTS, RootEvidence
 from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
-from locklens.project.walking import TooManyFoldersError, walk
 from locklens.review.context import RootContext, Unread
 from locklens.review.model import LockStatus, RootReview
 from locklens.review.rules.health import CHECKS, Absence, LockedState
@@ -47,9 +45,8 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.policy import Policy
-    from locklens.project.modules import Module
     from locklens.project.git import Repository
-    from locklens.project.merging import Module
+    from locklens.project.modules import Module
     from locklens.project.tree import Tree
     from locklens.review.model import Finding
     from locklens.versions import Constraints
@@ -113,7 +110,7 @@ def find_layout(folder: Path, only: Sequence[str] = ()) -> Layout:
 
 
 def _of_repository(repository: Repository, folder: Path) -> Layout:
-    from locklens.project.sparsetree import SparseWorkTree
+    from locklens.project.gittree import SparseWorkTree
 
     tree = SparseWorkTree(repository)
     below = within(repository, folder, ".")

@@ -8,7 +8,6 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from locklens.addresses import display_host
-from locklens.operations.upgrades.blockers import BlockerKind, blockers
 from locklens.operations.upgrades.candidate_lines import (
     constraint_lines,
     held_version_lines,
@@ -18,6 +17,7 @@ from locklens.operations.upgrades.candidate_lines import (
     version_lines,
     warning_lines,
 )
+from locklens.operations.upgrades.doubts import BlockerKind, blockers
 from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
 from locklens.review.reports.lines import plain_lines
 from locklens.review.rules.signing import signer_change

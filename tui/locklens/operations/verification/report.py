@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from locklens.hashes import h1_in
-from locklens.operations.verification.model import FAILING, PackageVerdict
+from locklens.operations.verification.judging import FAILING, PackageVerdict
 from locklens.review.reports.documents import ComparedPackage, Count, JsonStruct, PackageFileJson, PackageJson, RunJson
 from locklens.text import counted, page, visible
 

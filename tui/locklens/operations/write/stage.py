@@ -82,7 +82,7 @@ class Stage(FileOperation, frozen=True):
             RepositoryError: Git failed.
         """
         from locklens.project.git import Repository, UncommittedSide
-        from locklens.project.sparsetree import SparseWorkTree
+        from locklens.project.gittree import SparseWorkTree
 
         with Repository.discover(self.top) as repository:
             staging = _Staging(repository.index, SparseWorkTree(repository), on_root)
