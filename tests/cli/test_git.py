@@ -344,6 +344,21 @@ def test_branches_that_crossed_merge_block_by_block(clone: Clone) -> None:
     assert clone.file.read_bytes() == lock(A12, B2, entry("c", "1.0.0", h1("A"), zh("a")))
 
 
+def test_each_provider_may_have_a_side_of_its_own(clone: Clone) -> None:
+    clone.locklens("git", "uninstall")
+    clone.fork([A1, B1], [A11, B2], [A12])
+    assert clone.run("git", "merge", "-q", "topic").returncode == 1
+    root = "merge", "--root", "infra"
+    said = clone.locklens(*root, "--prefer", "ours", "--prefer", "acme/a=newest", "--prefer", "acme/c=ours", status=2)
+    assert "no conflict is in acme/c" in said
+    clone.locklens(*root, "--prefer", "acme/a=newest", "--prefer", "registry.terraform.io/acme/b=ours")
+    assert clone.file.read_bytes() == lock(A12, B2)
+    files = "base", "ours", "theirs"
+    assert "--prefer PROVIDER=SIDE requires --root" in clone.locklens(
+        "merge", "--prefer", "acme/a=ours", *files, status=2
+    )
+
+
 def test_bad_arguments_have_their_sentences(clone: Clone, tmp_path: Path) -> None:
     names = files(tmp_path, lock(A1), lock(A11), lock(A12))
     assert "absent: cannot be read" in clone.locklens("merge", names[0], names[1], "absent", status=2)

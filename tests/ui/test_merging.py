@@ -177,7 +177,7 @@ async def test_each_provider_has_a_side_of_its_own(opening: Opening, merging: Me
         await until(on, on.has_preview)
         await on.ready()
         assert size[0] == 80 or "with the selected sides" in on.lines[0]
-        for words in ("acme/a in infra ours, acme/b in infra theirs", "1.5.0, as in theirs"):
+        for words in ("--prefer=acme/a=ours --prefer=acme/b=theirs --root infra", "1.5.0, as in theirs"):
             assert words in " ".join(on.plan.split())
         await on.press("enter")
         expected = NEWER.split("\n\n")[0] + "\n\n" + SECOND_THEIRS.split("\n\n")[1]

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from locklens.cli.output import DONE, FINDINGS, put, tell
 from locklens.cli.write import run_write, scope_of
 from locklens.errors import UsageError
-from locklens.text import counted, page, visible
+from locklens.text import counted, listing, page, visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from locklens.cli.options import Parser
     from locklens.lockfile.merge import Labels
+    from locklens.operations.merge import Preference
     from locklens.operations.write.operation import Operation
 
 _MARKER_SIZES = range(1, 101)
@@ -42,10 +43,11 @@ def add_merge_options(parser: Parser) -> None:
         "--marker-size", metavar="N", type=int, help="characters of a conflict marker (git: %%L; default: 7)"
     )
     words = (
-        "entry to take where both sides changed it: that of a side, or of two versions the newer, if it satisfies the "
-        "recorded constraints of both sides (default: conflict)"
+        "entry to take where both sides changed it: that of ours or theirs, or of two versions the newest, if it "
+        "satisfies the recorded constraints of both sides; with --root also for one PROVIDER; may be repeated "
+        "(default: conflict)"
     )
-    parser.add_argument("--prefer", choices=["ours", "theirs", "newest"], help=words)
+    parser.add_argument("--prefer", action="append", default=[], metavar="[PROVIDER=]SIDE", help=words)
     for side, letter in (("ours", "X"), ("theirs", "Y")):
         words = (
             f"name of {side} in conflict markers (git since 2.44: %%{letter}; default: that of git merge, else {side})"
@@ -76,7 +78,33 @@ def add_git_options(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="list the changes, and write nothing")
 
 
+def _preferences(options: Namespace) -> tuple[Preference | None, dict[str, Preference]]:
+    """Return what settles every entry, and what settles the entry of one provider instead, by its name.
+
+    Raises:
+        UsageError: A value of `--prefer` names no side.
+    """
+    from locklens.operations.merge import Preference
+
+    of_all, of_one = None, {}
+    for value in options.prefer:
+        name, equals, side = value.rpartition("=")
+        if side not in {*Preference} or (equals and not name):
+            raise UsageError(
+                f"argument --prefer: invalid choice: {visible(side)!r}",
+                hint=f"{listing([*Preference])}, or PROVIDER=SIDE",
+            )
+        if name:
+            of_one[name] = Preference(side)
+        else:
+            of_all = Preference(side)
+    return of_all, of_one
+
+
 def _check_merge(options: Namespace) -> None:
+    if any("=" in value for value in options.prefer) and not options.root:
+        raise UsageError("--prefer PROVIDER=SIDE requires --root")
+    _preferences(options)
     files = [options.base, options.ours, options.theirs]
     if options.root and (any(files) or options.path or options.marker_size is not None):
         raise UsageError("--root merges lock files of the work tree: no BASE, OURS, THEIRS, --path or --marker-size")
@@ -93,10 +121,10 @@ def _check_merge(options: Namespace) -> None:
 
 def _resolve(options: Namespace) -> Operation:
     """Return the operation that merges the lock files that git left in conflict."""
-    from locklens.operations.merge import Preference
     from locklens.operations.write.resolve import ResolveConflicts
 
-    return ResolveConflicts(scope_of(options), Preference(options.prefer) if options.prefer else None)
+    of_all, of_one = _preferences(options)
+    return ResolveConflicts(scope_of(options), of_all, {(None, name): side for name, side in of_one.items()})
 
 
 def _run_merge(options: Namespace) -> int:
@@ -107,10 +135,10 @@ def _run_merge(options: Namespace) -> int:
     """
     if options.root:
         return run_write(options)
-    from locklens.operations.merge import Preference, merge_files, newest_of_both
+    from locklens.operations.merge import merge_files, newest_of_both
 
     base, ours, theirs = (Path(name) for name in (options.base, options.ours, options.theirs))
-    prefer = Preference(options.prefer) if options.prefer else None
+    prefer, _ = _preferences(options)
     result = merge_files(base, ours, theirs, labels=_labels(options), prefer=prefer)
     name = options.path or options.ours
     tell(f"{name}: {address}: the hashes of both sides were united" for address in result.united)

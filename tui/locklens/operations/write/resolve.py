@@ -16,6 +16,7 @@ from locklens.operations.merge import MergeSides, Preference, merge_sides, newes
 from locklens.operations.plan.builder import ScopedPlanBuilder
 from locklens.operations.plan.model import PlannedChange, command_line
 from locklens.operations.write.operation import FileOperation, listed_roots, no_progress
+from locklens.text import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -71,12 +72,13 @@ class ResolveConflicts(FileOperation, frozen=True):
     Attributes:
         where: The roots.
         prefer: What settles entries that clash; None leaves them open.
-        selected: What settles the entry of one provider instead, by root and the root's name of the provider.
+        selected: What settles the entry of one provider instead, by root (None: each one) and the name of the provider:
+            as the root names it, or its address.
     """
 
     where: Scope
     prefer: Preference | None = None
-    selected: Mapping[tuple[str, str], Preference] = {}
+    selected: Mapping[tuple[str | None, str], Preference] = {}
 
     @property
     def title(self) -> str:
@@ -87,7 +89,7 @@ class ResolveConflicts(FileOperation, frozen=True):
     def settled_by(self, selected: Mapping[tuple[str, str], Preference]) -> ResolveConflicts:
         """Return the same merge with what was selected for each entry that clashes."""
         kinds = set(selected.values())
-        return replace(self, prefer=kinds.pop()) if len(kinds) == 1 else replace(self, selected=selected)
+        return replace(self, prefer=kinds.pop()) if len(kinds) == 1 else replace(self, selected={**selected})
 
     def clashes(self) -> tuple[Clash, ...]:
         """Return the entries that clash; those of roots that cannot be merged at all are left out.
@@ -115,27 +117,46 @@ class ResolveConflicts(FileOperation, frozen=True):
             on_root: Called with each root when its turn begins.
 
         Raises:
-            ConfigurationError: A folder is no root.
+            ConfigurationError: A folder is no root, or a side was selected for a provider that no root has in conflict.
             RepositoryError: Git failed.
         """
         draft = ScopedPlanBuilder(self.where)
+        unused = {name for root, name in self.selected if root is None}
         for root in draft.roots:
             on_root(root.path)
             with draft.attempt(root.path):
-                self._plan_root(draft, root)
-        words = ["--prefer", self.prefer.value] if self.prefer is not None else []
-        return draft.plan(command_line("merge", self.where, words) + self._comment)
+                unused -= self._plan_root(draft, root)
+        plan = draft.plan(self._command)
+        if unused and not plan.failures:
+            hint = "name a provider of the conflict, such as hashicorp/aws"
+            raise ConfigurationError(f"no conflict is in {listing(sorted(unused))}", hint=hint)
+        return plan
 
     @property
-    def _comment(self) -> str:
-        """The selected sides as a comment of the shell, for the command takes one side for all providers."""
-        named = (f"{name} in {root or '.'} {preference}" for (root, name), preference in self.selected.items())
-        return f"  # selected on the screen: {', '.join(named)}" if self.selected else ""
+    def _command(self) -> str:
+        """The command line; one for each root where what was selected differs between them."""
+        usual = ["--prefer", self.prefer.value] if self.prefer is not None else []
+        of_roots: dict[tuple[str, ...], list[str]] = {}
+        for root in self.where.roots:
+            words = [f"--prefer={name}={side}" for (of, name), side in self.selected.items() if of in {None, root}]
+            of_roots.setdefault((*usual, *words), []).append(root)
+        commands = (
+            command_line("merge", replace(self.where, roots=tuple(roots)), words) for words, roots in of_roots.items()
+        )
+        return " && ".join(commands)
 
     def _preference(self, root: Root, address: ProviderAddress) -> Preference | None:
-        return self.selected.get((root.path, root.name_of(address)), self.prefer)
+        for key in self._keys(root, address):
+            if key in self.selected:
+                return self.selected[key]
+        return self.prefer
 
-    def _plan_root(self, draft: ScopedPlanBuilder, root: Root) -> None:
+    def _keys(self, root: Root, address: ProviderAddress) -> tuple[tuple[str | None, str], ...]:
+        name = root.name_of(address)
+        return (root.path, name), (None, name), (None, str(address))
+
+    def _plan_root(self, draft: ScopedPlanBuilder, root: Root) -> set[str]:
+        """Plan one root; returns the names of `selected` that settled an entry of it."""
         conflicted = _Conflicted.read(root, draft.top)
         prefer = partial(self._preference, root)
         merged, settled = merge_sides(conflicted.sides, prefer=prefer, dialect=root.tool)
@@ -144,7 +165,7 @@ class ResolveConflicts(FileOperation, frozen=True):
                 newest = "--prefer newest selects the newer version, " if clash.newest else ""
                 hint = f"{newest}--prefer ours or theirs the entry of that side"
                 draft.fail(root.path, ConfigurationError(clash.words, hint=hint), address=clash.name)
-            return
+            return set()
         after = parse(merged.data, root.lock.path, dialect=root.tool)
         if not after.is_valid:
             problem = after.problems[0]
@@ -164,6 +185,8 @@ class ResolveConflicts(FileOperation, frozen=True):
         for entry in settled:
             draft.note(root.path, entry.words, address=root.name_of(entry.address))
         conflicted.note(draft)
+        keys = {key for entry in settled for key in self._keys(root, entry.address)}
+        return {name for _, name in keys & self.selected.keys()}
 
 
 class _Conflicted(Struct, frozen=True):
