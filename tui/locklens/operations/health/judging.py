@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens.lockfile.model import LockFile
-from locklens.operations.review.hosts import host_states
+from locklens.operations.review.answers import host_states
 from locklens.releases.facts import Listing, ListingId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import FactSubject, settled_case
@@ -20,9 +20,8 @@ from locklens.review.inquiry import FactCollector
 from locklens.review.model import Change, ChangeKind, HashFact, LockStatus, RootReview
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import CHECKS, Behind, LockedState
-from locklens.review.rules.heeding import heeded
 from locklens.review.rules.judge import judge_change
-from locklens.review.rules.verdict import finding_of
+from locklens.review.rules.verdict import finding_of, heeded
 from locklens.versions import newest_matching
 
 if TYPE_CHECKING:

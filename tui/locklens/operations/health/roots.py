@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledError
 from locklens.lockfile.model import LockFile
 from locklens.operations.comparison import path_below_top, within
-from locklens.operations.review.unlocked import evidence_of_root, evidence_of_unread
+from locklens.operations.review.unreviewed import evidence_of_root, evidence_of_unread
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.content_ids import content_ids
@@ -29,11 +29,10 @@ from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
 from locklens.review.context import RootContext, Unread
 from locklens.review.model import LockStatus, RootReview
 from locklens.review.rules.health import CHECKS, Absence, LockedState
-from locklens.review.rules.heeding import heeded
 from locklens.review.rules.judge import judge_root
-from locklens.review.rules.unreviewed import CHECKS as UNREAD_CHECKS
-from locklens.review.rules.vendored import own_packages
-from locklens.review.rules.verdict import finding_of
+from locklens.review.rules.root import CHECKS as UNREAD_CHECKS
+from locklens.review.rules.root import own_packages
+from locklens.review.rules.verdict import finding_of, heeded
 from locklens.selection import combined
 from locklens.text import identity_of, reason_of
 

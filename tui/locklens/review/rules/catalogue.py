@@ -23,26 +23,17 @@ BLOCK, WARN, INFO, OFF = Severity.BLOCK, Severity.WARN, Severity.INFO, Severity.
 class RuleSubject(StrEnum):
     """The subject of a rule: the module of this folder with the rule's check."""
 
+    ROOT = "root"
     CHANGE = "change"
-    FILE = "file"
-    CHECKOUT = "checkout"
-    TOOL = "tool"
     CONFIGURATION = "configuration"
     RELEASE = "release"
     PLATFORMS = "platforms"
-    AGE = "age"
     AGREEMENT = "agreement"
-    UNREVIEWED = "unreviewed"
-    VENDORED = "vendored"
-    MODULES = "modules"
-    POLICY = "policy"
     HEALTH = "health"
 
 
-CHANGE, FILE, CHECKOUT, TOOL = RuleSubject.CHANGE, RuleSubject.FILE, RuleSubject.CHECKOUT, RuleSubject.TOOL
-CONFIGURATION, AGREEMENT = RuleSubject.CONFIGURATION, RuleSubject.AGREEMENT
-RELEASE, PLATFORMS, AGE = RuleSubject.RELEASE, RuleSubject.PLATFORMS, RuleSubject.AGE
-UNREVIEWED = RuleSubject.UNREVIEWED
+ROOT, CHANGE, CONFIGURATION = RuleSubject.ROOT, RuleSubject.CHANGE, RuleSubject.CONFIGURATION
+RELEASE, PLATFORMS = RuleSubject.RELEASE, RuleSubject.PLATFORMS
 
 
 class RuleWording(Struct, frozen=True):
@@ -273,7 +264,7 @@ _ALL = (
     ),
     Rule(
         "LK014",
-        AGE,
+        CHANGE,
         WARN,
         "Released within the cooldown: problems may not be known yet",
         "The version is newly locked, and younger than the policy's cooldown (days, in locklens.toml). The release "
@@ -319,7 +310,7 @@ _ALL = (
     ),
     Rule(
         "LK018",
-        FILE,
+        ROOT,
         INFO,
         "Formatting differs: the next init rewrites the file",
         "The file is valid but not byte for byte what the tools write.",
@@ -330,7 +321,7 @@ _ALL = (
     ),
     Rule(
         "LK019",
-        FILE,
+        ROOT,
         BLOCK,
         "Lock file cannot be read: every command fails",
         "A syntax error, git conflict markers, a provider that is locked twice, or a value that is "
@@ -380,7 +371,7 @@ _ALL = (
     ),
     Rule(
         "LK023",
-        AGREEMENT,
+        RuleSubject.AGREEMENT,
         BLOCK,
         "Same version, different packages in two roots",
         "Two lock files have zh hashes for the same version, and neither set contains the other. Lock files of the "
@@ -446,7 +437,7 @@ _ALL = (
     ),
     Rule(
         "LK028",
-        RuleSubject.POLICY,
+        ROOT,
         WARN,
         "The change modifies its own policy",
         "locklens.toml differs between the two sides. The policy of the base judges; what only the change accepts or "
@@ -459,7 +450,7 @@ _ALL = (
     ),
     Rule(
         "LK029",
-        RuleSubject.MODULES,
+        ROOT,
         OFF,
         "Module without an exact version: its code is not pinned",
         "A module is called from a registry without an exact version, or from elsewhere without a commit, a tag of a "
@@ -485,7 +476,7 @@ _ALL = (
     ),
     Rule(
         "LK031",
-        CHECKOUT,
+        ROOT,
         BLOCK,
         "Checked out with different bytes: the tools read another file",
         "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file, a "
@@ -501,7 +492,7 @@ _ALL = (
     ),
     Rule(
         "LK032",
-        TOOL,
+        ROOT,
         WARN,
         "Lock file switched between Terraform and OpenTofu",
         "The lock file changed from Terraform to OpenTofu or the reverse, judged by its first line, by `.tofu` files "
@@ -538,7 +529,7 @@ _ALL = (
     ),
     Rule(
         "LK035",
-        UNREVIEWED,
+        ROOT,
         BLOCK,
         "Not reviewed: a submodule or a link",
         "The change adds, removes or updates a submodule, or a configuration file or module folder is a link that "
@@ -552,7 +543,7 @@ _ALL = (
     ),
     Rule(
         "LK036",
-        RuleSubject.VENDORED,
+        ROOT,
         BLOCK,
         "Packages in the repository: they run without any registry",
         "The change adds or modifies files, links or submodules at or below .terraform or terraform.d/plugins, in "
@@ -620,7 +611,7 @@ _ALL = (
     ),
     Rule(
         "LK041",
-        UNREVIEWED,
+        ROOT,
         BLOCK,
         "Configuration cannot be read: what it requires is unknown",
         "A configuration file, or a file of values that it needs, has an error, or is larger or nested deeper than "

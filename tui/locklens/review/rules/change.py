@@ -1,4 +1,4 @@
-"""The rules that need only a change's two entries and the policy."""
+"""The rules that need only a change, with its two entries and the release date, and the policy."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from locklens.hashes import (
 )
 from locklens.review.model import Bump, Change, Severity
 from locklens.review.rules.verdict import Verdict
+from locklens.text import counted
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 
 if TYPE_CHECKING:
@@ -157,6 +158,18 @@ def _not_allowed(change: Change, policy: Policy) -> Iterator[Verdict]:
     yield Verdict(f"{change.address} {change.new.version} is not allowed: {reason}")
 
 
+def _too_young(change: Change, policy: Policy) -> Iterator[Verdict]:
+    """Check a new version; an unknown release date gives no finding."""
+    days = change.evidence.days if change.evidence is not None else None
+    if change.new is None or policy.cooldown is None or days is None or days >= policy.cooldown:
+        return
+    is_new = change.old is None or change.moved_from is not None or change.old.version != change.new.version
+    if is_new and change.evidence is not None:
+        age = "today" if not days else f"{counted(days, 'day')} ago"
+        words = f"{change.new.version} was released {age} ({change.evidence.released}), and the cooldown is"
+        yield Verdict(f"{words} {counted(policy.cooldown, 'day')}")
+
+
 def _shortened(text: str) -> str:
     return text if len(text) <= 24 else text[:21] + "..."
 
@@ -164,6 +177,7 @@ def _shortened(text: str) -> str:
 CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {
     "LK004": _downgrade,
     "LK013": _major,
+    "LK014": _too_young,
     "LK016": _prerelease,
     "LK017": _odd_hashes,
     "LK020": _no_signed_scheme,

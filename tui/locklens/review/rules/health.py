@@ -1,7 +1,4 @@
-"""The rules about what is locked as such, compared with nothing: run by the health of a folder.
-
-A review runs the one about roots without a lock file, where a change modifies them.
-"""
+"""The rules about what is locked as such, compared with nothing: run by the health of a folder."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from locklens.dialect import DIALECTS
 from locklens.policy import Policy
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
-from locklens.text import counted, listing
+from locklens.text import counted
 from locklens.trust import Tier
 
 if TYPE_CHECKING:
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
-    from locklens.review.model import RootReview
     from locklens.trust import Signer
     from locklens.versions import Version
 
@@ -80,23 +76,6 @@ def _not_in_the_repository(state: LockedState) -> Iterator[Verdict]:
     elif state.absence is Absence.MISSING:
         severity = None if state.has_backend else Severity.INFO
         yield Verdict("no lock file: every init selects versions anew", severity=severity)
-
-
-def unlocked(root: RootReview) -> Iterator[Verdict]:
-    """Yield the verdict of a review (LK037) on a root that never had a lock file."""
-    context, configuration = root.context.unlocked, root.configuration
-    if context is None or configuration is None:
-        return
-    required, before = configuration.required(), context.required_before
-    if not required and not configuration.unknown_constraints:
-        return
-    if added := sorted(required - before):
-        words = f"no lock file: what init selects for {listing(list(map(str, added)))} is not reviewed"
-    else:
-        words = "no lock file: whatever init selects is not reviewed"
-    # Of a root that was not locked before either, the health tells.
-    is_new = bool(added) or not before
-    yield Verdict(words, severity=None if is_new and context.has_backend else Severity.INFO)
 
 
 def _behind(state: LockedState) -> Iterator[Verdict]:

@@ -1,6 +1,7 @@
 """Judges roots and changes: a pure function of the known facts, run again in full when more facts are known.
 
-Earlier findings and the order of facts do not matter. The checks of a subject are loaded when there is one to judge.
+Earlier findings and the order of facts do not matter. The checks of changes, releases and configurations are loaded
+when there is one to judge.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.policy import POLICY_FILE
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind
-from locklens.review.rules.heeding import heeded
-from locklens.review.rules.verdict import finding_of, in_order
+from locklens.review.rules import root as root_rules
+from locklens.review.rules.verdict import finding_of, heeded, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockFile
     from locklens.policy import Policy
+    from locklens.policy.model import PolicyChange
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case
     from locklens.review.model import Change, Finding, RootReview
@@ -54,15 +57,15 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
     verdicts: list[tuple[str, Verdict]] = []
     if change.new is not None:
         from locklens.review.rules import agreement
-        from locklens.review.rules import change as entry
+        from locklens.review.rules import change as change_rules
 
-        verdicts += _run(entry.CHECKS, change, root.context.policy)
+        verdicts += _run(change_rules.CHECKS, change, root.context.policy)
         verdicts += _run(agreement.CHECKS, change, root)
         if case is not None:
             verdicts += _of_case(case, change, root)
     line = change.new.line if change.new is not None else None
     findings = [finding_of(rule, verdict, root.lock_file, line) for rule, verdict in verdicts]
-    if (configuration := _network(root.new, root.configuration)) is not None:
+    if (configuration := _judged_configuration(root.new, root.configuration)) is not None:
         found = _of_provider(change.address, root.new, configuration)
         is_undeclared = bool(configuration.undeclared_reason)  # Reported once, of the whole root.
         findings += [finding for finding in found if not (is_undeclared and finding.rule == "LK007")]
@@ -72,7 +75,7 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
 
 
 def settle(change: Change, root: RootReview, case: Case | None) -> Change:
-    """Return a change with its evidence and all findings; arguments as of `judge_change`."""
+    """Return a change with its evidence and all findings; see `judge_change` for the arguments."""
     from locklens.review.evidence import trace
 
     traced = trace(change, case)
@@ -81,39 +84,23 @@ def settle(change: Change, root: RootReview, case: Case | None) -> Change:
 
 def judge_root(root: RootReview) -> tuple[Finding, ...]:
     """Return the findings of a root that concern no listed change, the worst first."""
-    verdicts: list[tuple[str, Verdict]] = []
-    if root.is_rewritten or not (root.new.is_valid and root.old.is_valid):
-        from locklens.review.rules import file
-
-        verdicts += _run(file.CHECKS, root)
-    if root.context.tool_change is not None:
-        from locklens.review.rules import tool
-
-        verdicts += _run(tool.CHECKS, root)
-    if root.context.converted or root.context.spellings:
-        from locklens.review.rules import checkout
-
-        verdicts += _run(checkout.CHECKS, root)
-    if root.context.unreviewed or root.context.unread:
-        from locklens.review.rules import unreviewed
-
-        verdicts += _run(unreviewed.CHECKS, root)
-    if root.context.vendored:
-        from locklens.review.rules import vendored
-
-        verdicts += _run(vendored.CHECKS, root)
-    if root.context.unlocked is not None:
-        from locklens.review.rules.health import unlocked
-
-        verdicts += [("LK037", verdict) for verdict in unlocked(root)]
-    if root.configuration is not None and root.configuration.remote_modules:
-        from locklens.review.rules import modules
-
-        verdicts += _run(modules.CHECKS, root)
+    verdicts = [*_run(root_rules.CHECKS, root), *(("LK037", verdict) for verdict in root_rules.unlocked(root))]
     findings = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
-    if root.context.unlocked is None and (configuration := _network(root.new, root.configuration)) is not None:
+    configuration = _judged_configuration(root.new, root.configuration)
+    if root.context.unlocked is None and configuration is not None:
         findings += _unlisted(root, configuration)
     return in_order(heeded(findings, root.context.policy))
+
+
+def judge_policy_change(change: PolicyChange, policy: Policy) -> tuple[Finding, ...]:
+    """Return the findings about a change of the policy.
+
+    Args:
+        change: The difference between the two sides.
+        policy: The policy that applies.
+    """
+    found = (finding_of("LK028", verdict, POLICY_FILE, None) for verdict in root_rules.own_policy(change))
+    return tuple(heeded(found, policy))
 
 
 def judge_lock(
@@ -127,10 +114,9 @@ def judge_lock(
         configuration: That of the lock file's root.
         policy: The severities that apply.
     """
-    from locklens.review.rules.file import refused
-
-    errors = tuple(heeded([finding_of("LK019", verdict, lock.path, None) for verdict in refused(lock)], policy))
-    if not lock.exists or _network(lock, configuration) is None:
+    refused = (finding_of("LK019", verdict, lock.path, None) for verdict in root_rules.refused(lock))
+    errors = tuple(heeded(refused, policy))
+    if not lock.exists or _judged_configuration(lock, configuration) is None:
         return errors
     return (*errors, *in_order(heeded(_of_provider(address, lock, configuration), policy)))
 
@@ -150,9 +136,7 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
     is_judged = change.kind is not ChangeKind.UNCHANGED or root.context.is_survey
     for rule, verdict in _run(release.CHECKS, case, policy):
         if rule == release.UNPROVEN:
-            from locklens.review.rules.vendored import beside_packages
-
-            yield rule, beside_packages(verdict, case, root.context)
+            yield rule, release.beside_packages(verdict, case, root.context)
         elif is_judged or rule != UNVERIFIED_RULE:
             yield rule, verdict
     if change.new is not None and change.new.hashes:
@@ -161,13 +145,9 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
         from locklens.review.rules import platforms
 
         yield from _run(platforms.CHECKS, locked_before(case), LockedHashes.of(change), policy)
-    if policy.cooldown is not None:
-        from locklens.review.rules import age
-
-        yield from _run(age.CHECKS, change, policy)
 
 
-def _network(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
+def _judged_configuration(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
     """Return the configuration to compare a lock file with; None if there is none, or for an incomplete lock file.
 
     A file of another name, compared without a configuration, is of no root.
@@ -221,7 +201,7 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
 
 
 def _with_requirements(root: RootReview, changes: Iterable[Change]) -> tuple[Change, ...]:
-    configuration = _network(root.new, root.configuration)
+    configuration = _judged_configuration(root.new, root.configuration)
     if configuration is None:
         return tuple(changes)
     from locklens.review.rules.configuration import askers, requirements_of

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.addresses import display_host, spelt_host
 from locklens.hashes import count_by_scheme, hashes_of_files, hashes_of_zips, packages_of
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind, Severity
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.releases.facts import ReleaseFacts
     from locklens.review.case import Case
+    from locklens.review.context import RootContext
     from locklens.trust import SigningKey
 
 
@@ -210,6 +213,20 @@ def _another_release(case: Case, _: Policy) -> Iterator[Verdict]:
     if case.new.foreign:
         name = f"{case.change.address} {case.entry.version}"
         yield Verdict(f"another release is passed off as {name}: {case.new.foreign}, so no signed hash counts")
+
+
+def beside_packages(verdict: Verdict, case: Case, context: RootContext) -> Verdict:
+    """Return a verdict on unproven `h1` (LK027) as it is where the repository has packages of its own.
+
+    There, an `h1` that nothing proves is all that admits them: no registry and no signature comes between. It blocks
+    where the change brings both.
+    """
+    is_added = not case.folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
+    brings_packages = bool(context.vendored)
+    if not is_added or not (brings_packages or context.has_packages):
+        return verdict
+    words = f"{verdict.message}; packages in the repository need no other hash to be installed"
+    return replace(verdict, message=words, severity=Severity.BLOCK if brings_packages else Severity.WARN)
 
 
 UNPROVEN = "LK027"

@@ -1,18 +1,21 @@
-"""The verdict of a rule, before it becomes a finding; shared by all rules."""
+"""The verdict of a rule, and how it becomes a finding: its place, its severity by the policy, its acceptance."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from locklens.review.model import Finding, Severity
+from locklens.review.model import Accepted, Finding, Severity
 from locklens.review.rules.catalogue import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from locklens.addresses import ProviderAddress
+    from locklens.policy import Acceptance, Policy
+    from locklens.review.model import Change
 
 
 class Verdict(Struct, frozen=True):
@@ -65,3 +68,42 @@ def finding_of(
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings with the worst first."""
     return tuple(sorted(findings, key=lambda finding: (finding.severity.rank, finding.rule, finding.line or 0)))
+
+
+def heeded(findings: Iterable[Finding], policy: Policy, change: Change | None = None) -> Iterator[Finding]:
+    """Yield findings with the severity of the policy, without those of rules that are off.
+
+    Every judged finding passes here.
+
+    Args:
+        findings: With the severity of the rule, or that of the rule's special case.
+        policy: The policy that applies.
+        change: The change that they are about; None for findings that no acceptance can name.
+    """
+    for finding in findings:
+        severity = _severity(finding, policy)
+        if severity is Severity.OFF:
+            continue
+        judged = finding if severity is finding.severity else replace(finding, severity=severity)
+        found = policy.acceptance(finding.rule, change.address, change.id) if change is not None else None
+        yield replace(judged, accepted=_accepted(found)) if found is not None else judged
+
+
+def _severity(finding: Finding, policy: Policy) -> Severity:
+    """Return the severity: the policy sets the usual one; a case that the rule takes more or less seriously stays so.
+
+    A revoked key blocks although `LK012 = "info"`, and "cannot say" informs although `LK007 = "block"`.
+    """
+    usual, given = RULES[finding.rule].severity, policy.severity.get(finding.rule)
+    if given is None:
+        return finding.severity
+    chosen = Severity(given)
+    if chosen is Severity.OFF or finding.severity is usual or usual is Severity.OFF:
+        return chosen
+    pick = min if finding.severity.rank < usual.rank else max
+    return pick(chosen, finding.severity, key=lambda one: one.rank)
+
+
+def _accepted(acceptance: Acceptance) -> Accepted:
+    on, until = (day.isoformat() if day is not None else "" for day in (acceptance.on, acceptance.until))
+    return Accepted(acceptance.reason, acceptance.by, on, until)

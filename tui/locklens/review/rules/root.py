@@ -1,0 +1,192 @@
+"""The rules about a root module as such: the text of its lock file, its tool, and what locklens did not judge.
+
+The last also covers packages that the repository itself holds, module calls that no lock file pins, and the policy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.policy import POLICY_FILE
+from locklens.project.package_places import packages_folder
+from locklens.review.changes import comparable
+from locklens.review.model import Severity
+from locklens.review.rules.verdict import Verdict
+from locklens.text import counted, identity_of, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from locklens.lockfile.model import Conflict, LockFile
+    from locklens.policy.model import PolicyChange
+    from locklens.review.model import RootReview
+
+
+def refused(lock: LockFile) -> Iterator[Verdict]:
+    """Yield the reasons for the tools to refuse a lock file (LK019)."""
+    for problem in lock.problems:
+        message = f"{problem.summary}: {problem.detail}"
+        content = identity_of(message, problem.content) if problem.content else ""
+        yield Verdict(message, problem.line, lock.path, column=problem.column, content=content)
+    if lock.conflict is not None:
+        yield from _half_conflicts(lock, lock.conflict)
+
+
+def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Verdict]:
+    """Find providers with conflicting versions whose hashes git merged, so that one has the other's hashes."""
+    from locklens.hashes import packages_of
+
+    theirs = conflict.theirs.by_address
+    for entry in conflict.ours.entries:
+        other = theirs.get(entry.address)
+        if other is not None and entry.version != other.version and set(entry.hashes) & packages_of(other.hashes):
+            versions = f"with {entry.version} and with {other.version}"
+            message = f"{entry.address} has the same hashes {versions}: one of them is wrong"
+            yield Verdict(message, entry.line, lock.path)
+
+
+def _unreadable(root: RootReview) -> Iterator[Verdict]:
+    yield from refused(root.new)
+    if not root.old.is_valid:
+        problem, (_, shown) = root.old.problems[0], comparable(root.old)
+        message = f"the old side cannot be read ({problem.summary}): {shown}"
+        yield Verdict(message, problem.line, root.old.path, severity=Severity.INFO)
+
+
+def _not_canonical(root: RootReview) -> Iterator[Verdict]:
+    if not root.is_rewritten:
+        return
+    from locklens.lockfile.render import deviations
+
+    modules = (f"a module block (line {warning.line})" for warning in root.new.warnings)
+    if odd := [*deviations(root.new), *modules]:
+        yield Verdict(f"the tools write it differently: {', '.join(odd)}", file=root.new.path)
+
+
+def _other_tool(root: RootReview) -> Iterator[Verdict]:
+    change = root.context.tool_change
+    if change is None:
+        return
+    before, now = change.before, change.now
+    words = f"locked by {before.product} before, by {now.product} now: "
+    if change.has_migrated:
+        words += f"its providers are from {now.default_host}, judged by {now.product}'s rules"
+    else:
+        words += f"judged by {before.product}'s rules; --tool {now.name} judges by {now.product}'s"
+    yield Verdict(words, 1)
+
+
+def _read_otherwise(root: RootReview) -> Iterator[Verdict]:
+    for path, conversion in root.context.converted.items():
+        words = f"git would check it out with different bytes than were judged ({conversion.attribute})"
+        yield Verdict(words, file=path, severity=None if conversion.is_new else Severity.WARN)
+    for path, usual in root.context.spellings.items():
+        words = f"where the disk takes its name for {usual}, the tools or git read it, and it was not judged"
+        yield Verdict(words, file=path, content=root.context.contents.get(path, ""))
+
+
+def _unreviewed(root: RootReview) -> Iterator[Verdict]:
+    for path, one in root.context.unreviewed.items():
+        severity = None if one.blocks else Severity.WARN
+        yield Verdict(f"not reviewed: {path} is {one.what}", file=path, severity=severity, content=one.content)
+
+
+def _unread(root: RootReview) -> Iterator[Verdict]:
+    for path, one in root.context.unread.items():
+        severity = None if one.is_new else Severity.WARN
+        yield Verdict(f"{one.fault}: what it requires is unknown", one.line, path, severity, content=one.content)
+
+
+def _brought(root: RootReview) -> Iterator[Verdict]:
+    files = root.context.vendored
+    taken = _taken(files)
+    mirrored = [path for path in files if packages_folder(path) is None]
+    if taken:
+        words = f"the change adds or modifies packages in the repository: {taken[0]} ({counted(len(taken), 'file')})"
+        yield Verdict(words, file=taken[0], content=_content(root, taken))
+    if mirrored:
+        words = f"the change adds or modifies packages as in a mirror: {mirrored[0]} ({counted(len(mirrored), 'file')})"
+        words += ", which the tools install or run if their settings name the folder"
+        yield Verdict(words, file=mirrored[0], severity=Severity.WARN, content=_content(root, mirrored))
+
+
+def _content(root: RootReview, files: Sequence[str]) -> str:
+    """Return what stands for some of the files: each path with its content."""
+    return identity_of(*(part for path in files for part in (path, root.context.contents.get(path, ""))))
+
+
+def own_packages(paths: Sequence[str]) -> Iterator[Verdict]:
+    """Yield the verdict on what git tracks and the tools take for packages, whether a change concerns it or not."""
+    # No change brings them, so that what the owner of the repository has there may be meant.
+    if words := own_packages_words(paths):
+        yield Verdict(words, file=_taken(paths)[0], severity=Severity.WARN)
+    elif paths:
+        words = f"packages as in a mirror: {paths[0]} ({counted(len(paths), 'file')})"
+        yield Verdict(words, file=paths[0], severity=Severity.INFO)
+
+
+def own_packages_words(paths: Sequence[str]) -> str:
+    """Say what the tools make of paths that git tracks, without any setting; "" for nothing."""
+    if taken := _taken(paths):
+        number = counted(len(taken), "file")
+        return f"the repository has what the tools install or run without asking a registry: {taken[0]} ({number})"
+    return ""
+
+
+def _taken(paths: Sequence[str]) -> list[str]:
+    """Return those of some paths that the tools take for packages without any setting."""
+    return [path for path in paths if packages_folder(path) is not None]
+
+
+def _not_exact(root: RootReview) -> Iterator[Verdict]:
+    for called in root.configuration.remote_modules if root.configuration is not None else ():
+        if not called.is_exact:
+            version = f" {called.version}" if called.version else ""
+            words = f"module {called.call} ({called.source}{version}) is not called in an exact version or commit"
+            yield Verdict(words, called.line, called.file)
+
+
+def unlocked(root: RootReview) -> Iterator[Verdict]:
+    """Yield the verdict of a review on a root that never had a lock file (LK037)."""
+    context, configuration = root.context.unlocked, root.configuration
+    if context is None or configuration is None:
+        return
+    required, before = configuration.required(), context.required_before
+    if not required and not configuration.unknown_constraints:
+        return
+    if added := sorted(required - before):
+        words = f"no lock file: what init selects for {listing(list(map(str, added)))} is not reviewed"
+    else:
+        words = "no lock file: whatever init selects is not reviewed"
+    # The health reports a root that was not locked before either.
+    is_new = bool(added) or not before
+    yield Verdict(words, severity=None if is_new and context.has_backend else Severity.INFO)
+
+
+def own_policy(change: PolicyChange) -> Iterator[Verdict]:
+    """Yield the verdict on a change that modifies the policy that judges it (LK028)."""
+    base, head = change.base_name, change.head_name
+    keys = listing(change.keys, 20)
+    if change.problem:
+        words = f"{POLICY_FILE} of {head} cannot be read ({change.problem})"
+    elif change.is_removed:
+        words = f"{POLICY_FILE} is removed in {head}: {keys}"
+    elif change.keys:
+        words = f"{POLICY_FILE} differs in {head}: {keys}"
+    else:
+        words = f"{POLICY_FILE} differs in {head}, in comments or layout alone"
+    judge = f"that of {base} judges" if change.has_base else f"{base} has none, so none judges"
+    severity = None if change.weighs else Severity.INFO
+    yield Verdict(f"{words}; {judge}", change.line, POLICY_FILE, severity=severity, content=change.content)
+
+
+CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {
+    "LK018": _not_canonical,
+    "LK019": _unreadable,
+    "LK029": _not_exact,
+    "LK031": _read_otherwise,
+    "LK032": _other_tool,
+    "LK035": _unreviewed,
+    "LK036": _brought,
+    "LK041": _unread,
+}
