@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, RunCancelledError
-from locklens.operations.review.conversions import converted_of
-from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
+from locklens.operations.review.request import LookupProgress, Progress, RootsKnown
+from locklens.operations.review.unreviewed import converted_of
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
 from locklens.project.modules import configuration_files, generator_among
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison
-    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
-    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
     from locklens.project.modules import ModuleReader
     from locklens.project.tree import Tree
     from locklens.releases.facts import Fact, FactRequest
@@ -70,8 +69,7 @@ def complete_review(
     if request.network is None or all(change.new is None for root in review.roots for change in root.changes):
         completion.read_configurations(comparison, read, read_before)
         return completion.settled_without_registries()
-    from locklens.operations.review.hosts import host_states
-    from locklens.operations.review.mirrored import answers_with_mirrors
+    from locklens.operations.review.answers import answers_with_mirrors, host_states
     from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.review.case import FactSubject
     from locklens.review.inquiry import FactCollector

@@ -1,21 +1,28 @@
 """The effective policy: that of the base, so that no change is judged by rules that it introduces.
 
-Of a base whose fork point is compared, the tip's policy applies: the branch may begin before there was a policy.
-A folder without git has a single side, no change could introduce rules, and its own policy applies. Two files that are
-compared have none unless one is named. A repository without a commit has none either. What only the head accepts or
-pins is a proposal, which counts where the base permits that.
+A base whose fork point is compared uses the policy of its tip: the branch may begin before there was a policy. A folder
+without git has a single side, no change could introduce rules, and its own policy applies. Two files that are compared
+have none unless one is named. A repository without a commit has none either. What only the head accepts or pins is a
+proposal, which counts where the base permits that.
+
+A policy that names no install paths gets those of the user's CLI configuration. They are in use on this machine, so
+they count for its platform alone: a pipeline does not have a laptop's plugin cache.
 """
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.addresses import Platform, display_host
 from locklens.errors import ConfigurationError
-from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Policy, parse
+from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, InstallPath, Policy, parse
 from locklens.policy.model import (
     PolicyChange,
     differing_keys,
@@ -30,12 +37,13 @@ from locklens.review.rules.catalogue import RULES
 from locklens.text import ID_DIGITS, identity_of, listing, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
-    from pathlib import Path
 
+    from locklens.dialect import Dialect
     from locklens.operations.comparison import Comparison
     from locklens.policy import Acceptance, Pin
+    from locklens.project.installation import InstallationMethod
     from locklens.review.model import Change
 
 _FIX = "fix it, or use another file with --policy FILE"
@@ -237,3 +245,118 @@ def read_given(path: Path) -> Policy:
         words = f"the policy cannot be read: {reason_of(error)}"
         raise ConfigurationError(words, path=str(path)) from error
     return parse(data, str(path), RULES)
+
+
+class ValueOrigin(StrEnum):
+    """Where a value comes from."""
+
+    BASE = "base"
+    HEAD = "head"
+    GIVEN = "given"
+    DEFAULT = "default"
+
+
+class PolicyValue(Struct, frozen=True):
+    """One rule in force.
+
+    Attributes:
+        key: Such as `cooldown`, `severity.LK004` or `trust.acme`.
+        text: The value, for reading.
+        json: The value as JSON.
+        origin: Where it comes from.
+    """
+
+    key: str
+    text: str
+    json: str
+    origin: ValueOrigin
+
+
+def values_in_force(effective: EffectivePolicy) -> tuple[PolicyValue, ...]:
+    """Return the value of every key; those of tables and lists one by one."""
+    return tuple(_values(effective))
+
+
+def _values(effective: EffectivePolicy) -> Iterator[PolicyValue]:
+    policy, usual = effective.policy, Policy.none()
+    side = ValueOrigin.DEFAULT if effective.side is PolicySide.NONE else ValueOrigin(effective.side.value)
+
+    def value(key: str, value: object, *, is_set: bool, text: str = "", origin: ValueOrigin = side) -> PolicyValue:
+        shown = text or (str(value) if value is not None else "none")
+        return PolicyValue(key, shown, json.dumps(value), origin if is_set else ValueOrigin.DEFAULT)
+
+    yield value("fail_on", policy.fail_on or "block", is_set=policy.fail_on is not None)
+    days = f"{policy.cooldown} days" if policy.cooldown is not None else "none"
+    yield value("cooldown", policy.cooldown, is_set=policy.cooldown is not None, text=days)
+    hosts = [display_host(host) for host in policy.hosts]
+    yield value("hosts", hosts, is_set=bool(hosts), text=", ".join(hosts) or "none beside the usual ones")
+    names = sorted(map(display_host, policy.believed))
+    is_set = policy.reported_hashes is not None
+    yield value("reported_hashes", names, is_set=is_set, text=", ".join(names) or "no registry's")
+    paths = [path.value for path in policy.paths_in_order]
+    is_set = policy.install_paths != usual.install_paths
+    yield value("install_paths", paths, is_set=is_set, text=", ".join(paths))
+    if policy.allow is None:
+        yield value("allow", None, is_set=False, text="every provider")
+    else:
+        allowed = [one.text for one in policy.allow]
+        yield value("allow", allowed, is_set=True, text=", ".join(allowed) or "no provider")
+    is_set = policy.accept_from is not usual.accept_from
+    yield value("accept_from", policy.accept_from.value, is_set=is_set)
+    for wanted in policy.platforms:
+        yield value(f"platforms.{wanted.platform}", wanted.why, is_set=True, text=wanted.why or "required")
+    for rule, entry in RULES.items():
+        given = policy.severity.get(rule)
+        yield value(f"severity.{rule}", given or entry.severity.value, is_set=given is not None)
+    for pin in policy.trust:
+        origin = ValueOrigin.HEAD if pin in effective.taken_pins else side
+        yield value(f"trust.{pin.name}", list(pin.keys), is_set=True, text=" and ".join(pin.keys), origin=origin)
+    for one in policy.accept:
+        origin = ValueOrigin.HEAD if one in effective.taken_acceptances else side
+        text = f"{one.reason} ({one.by}{f', until {one.until}' if one.until is not None else ''})"
+        yield value(f"accept.{one.rule} {one.provider} {one.change}", one.reason, is_set=True, text=text, origin=origin)
+
+
+def with_local_paths(policy: Policy, environ: Mapping[str, str], tools: Iterable[Dialect]) -> Policy:
+    """Return a policy with this machine's install paths; as it is where it names install paths itself.
+
+    Args:
+        policy: The policy that applies.
+        environ: The place of the CLI configuration.
+        tools: The tools of the roots.
+    """
+    if policy.names_paths:
+        return policy
+    paths = {path for tool in tools for path in _paths(tool, environ)} - policy.install_paths
+    if not paths:
+        return policy
+    from locklens.project.clifiles import this_platform
+
+    return replace(policy, local_paths=frozenset(paths), local_platform=Platform.parse(this_platform()))
+
+
+def _paths(tool: Dialect, environ: Mapping[str, str]) -> Iterator[InstallPath]:
+    from locklens.project.cliconfig import read_cli_config
+
+    config = read_cli_config(tool, environ)
+    if config.plugin_cache_dir:
+        yield InstallPath.PLUGIN_CACHE
+    for method in config.installation.methods if config.installation is not None else ():
+        yield from _paths_of(method)
+
+
+def _paths_of(method: InstallationMethod) -> Iterator[InstallPath]:
+    from locklens.project.installation import MethodKind
+    from locklens.sources.mirrors import first_package
+
+    match method.kind:
+        case MethodKind.NETWORK | MethodKind.OCI:
+            yield InstallPath.PACKED_MIRROR
+        case MethodKind.FILESYSTEM:
+            found = first_package(Path(method.place))
+            if found is not None:
+                yield InstallPath.UNPACKED_MIRROR if found.is_folder else InstallPath.PACKED_MIRROR
+        case MethodKind.DIRECT:
+            pass
+        case _:
+            assert_never(method.kind)

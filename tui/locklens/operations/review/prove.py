@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError, SourceError
-from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
-from locklens.operations.review.mirrored import answers_with_mirrors
+from locklens.operations.review.answers import answers_with_mirrors
+from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import FactSubject, hashes_to_look_up, settled_case
 from locklens.review.inquiry import FactCollector
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import ReviewEvent
     from locklens.releases.facts import Fact, FactRequest, NetworkSettings
     from locklens.review.model import Change, Review, RootReview
     from locklens.review.proving import Package, ProvingTarget

@@ -13,14 +13,14 @@ from locklens.errors import ConfigurationError, UnmergedFileError
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
-from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
+from locklens.operations.review.unreviewed import converted_of
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
 from locklens.project.roots import RootEvidence
 from locklens.review.changes import Comparer, comparable
 from locklens.review.context import RootContext, ToolChange, UnlockedRoot
 from locklens.review.model import ChangeKind, LockStatus, PolicySide, Review, RootReview, SideName
-from locklens.review.rules.judge import judge
+from locklens.review.rules.judge import judge, judge_policy_change
 
 if TYPE_CHECKING:
     import threading
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison, Side
-    from locklens.operations.review.events import ReviewEvent
-    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.policy import Policy
     from locklens.project.folders import FileWatch
     from locklens.project.roots import RootPair
@@ -122,7 +121,7 @@ def _with_local_paths(
     judged = [new for _, old, new in pairs if request.include_unchanged or old.data != new.data]
     if request.network is None or not judged:
         return policy
-    from locklens.operations.review.local_paths import with_local_paths
+    from locklens.operations.review.policy import with_local_paths
 
     tools = [request.tool] if request.tool is not None else dict.fromkeys(new.writer or TERRAFORM for new in judged)
     return with_local_paths(policy, request.network.environ, tools)
@@ -131,8 +130,6 @@ def _with_local_paths(
 def _policy_findings(effective: EffectivePolicy) -> tuple[Finding, ...]:
     if effective.change is None:
         return ()
-    from locklens.review.rules.policy import judge_policy_change
-
     return judge_policy_change(effective.change, effective.policy)
 
 

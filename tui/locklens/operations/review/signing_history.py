@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RepositoryError, RunCancelledError
 from locklens.lockfile.parse import parse
-from locklens.operations.review.events import Progress
+from locklens.operations.review.request import Progress
 from locklens.releases.facts import ReleaseFacts, ReleaseId, unasked
 from locklens.review.keys import PastUse
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.review.events import ReviewEvent
-    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
     from locklens.releases.facts import Fact
     from locklens.review.keys import SignerUses

@@ -1,21 +1,37 @@
-"""Changes that locklens does not read: submodules, and links that lead out of the repository."""
+"""What a review of lock files does not see: submodules, links out of the repository, roots without a lock file.
+
+Also files with errors, and files that git checks out with other bytes than the committed ones that are judged.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.errors import ConfigurationError
+from locklens.lockfile.model import LockFile
+from locklens.operations.root_modules import lock_path, tool_of
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED
 from locklens.project.folders import TooManyFoldersError, walk
-from locklens.project.gittree import ListedTree, SparseWorkTree
+from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.package_places import links_of
-from locklens.project.roots import LOCK_FILE, RootPair
-from locklens.project.touched_roots import may_reach
-from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
-from locklens.review.context import Unread, Unreviewed
+from locklens.project.roots import LOCK_FILE, RootEvidence, RootPair
+from locklens.project.touched_roots import (
+    LocalCalls,
+    changed_states,
+    folders_decided,
+    folders_with_callers,
+    is_module_file,
+    may_reach,
+    paths_through_links,
+    with_changed_configuration,
+)
+from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_bytes
+from locklens.review.context import Conversion, Unread, Unreviewed
 from locklens.text import counted, identity_of
 
 if TYPE_CHECKING:
@@ -24,7 +40,8 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Comparison
     from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
-    from locklens.project.git.listings import SubmoduleChange
+    from locklens.project.git.listings import PathChange, SubmoduleChange
+    from locklens.project.modules import Module
     from locklens.project.tree import Tree
 
 _MAX_FOLDERS = 10_000
@@ -225,3 +242,127 @@ def _commit(object_id: str) -> str:
     if not object_id:
         return "nothing"
     return object_id[:12] if object_id.strip("0") else "what is checked out"
+
+
+_PERHAPS = re.compile(rb"\b(?:backend|cloud|provider)\b")
+"""What stands in each file that says so of a root; JSON can spell it otherwise, and is read."""
+
+_BACKEND = re.compile(rb"\b(?:backend|cloud)\b")
+
+_UNIT = "terragrunt.hcl"
+
+
+def evidence_of_root(module: Module, *, is_generated: bool) -> RootEvidence | None:
+    """Return the reason to take a module without a lock file for a root; None if there is none.
+
+    Args:
+        module: The module.
+        is_generated: True if units of Terragrunt may run it, which write the rest of a root themselves.
+    """
+    if module.backend is not None:
+        return RootEvidence.BACKEND
+    return RootEvidence.PROVIDER if module.providers and not is_generated else None
+
+
+def unlocked_roots(
+    repository: Repository, base: Tree, head: Tree, changes: Sequence[PathChange], locks: Iterable[str]
+) -> dict[str, RootEvidence]:
+    """Return the roots without a lock file of which a file differs that decides what they require.
+
+    That is a configuration file, one of values, or a state; the answer is by folder. One with a backend counts too
+    where the file is of a local module that it calls, or a state that its backend names. A folder with a mere provider
+    configuration counts if no other folder calls it as a module.
+
+    Args:
+        repository: Where both sides are.
+        base: The old side.
+        head: The new side.
+        changes: What differs between them.
+        locks: Path of every lock file of either side.
+    """
+    from locklens.project.modules import ModuleReader
+
+    touched = {path for change in changes for path in (change.old, change.new) if path is not None}
+    locked = {folder_of(path) for path in locks}
+    folders = folders_decided(touched) - locked
+    files = _configuration_files(repository, head)
+    of_folders: dict[str, list[str]] = {}
+    for path in files:
+        if folder_of(path) not in locked:
+            of_folders.setdefault(folder_of(path), []).append(path)
+    prefetch_listed(head, (path for paths in of_folders.values() for path in paths))
+    perhaps = {folder for folder, paths in of_folders.items() if any(_may_have(_PERHAPS, head, path) for path in paths)}
+    touched |= paths_through_links(touched, base, head)
+    callers = with_changed_configuration(LocalCalls(head), touched, perhaps - folders, changed_states(head, touched))
+    reader, found = ModuleReader(), dict[str, RootEvidence]()
+    # Terragrunt's units of the base alone: the change may add one for the sake of this.
+    is_generated = isinstance(base, ListedTree) and any(path.rpartition("/")[2] == _UNIT for path in base.files)
+    for folder in perhaps & (folders | callers):
+        tool = tool_of(head, folder, LockFile.absent(lock_path(folder)))
+        module = reader.read(head, folder, tool)
+        evidence = evidence_of_root(module, is_generated=is_generated)
+        evidence = evidence or evidence_of_unread(module, head, of_folders[folder])
+        # Examples call the modules that they are of: a change of these is none of theirs.
+        if evidence is RootEvidence.BACKEND or (evidence is not None and folder in folders):
+            found[folder] = evidence
+    if RootEvidence.PROVIDER in found.values():
+        called = folders_with_callers(head, files)
+        found = {
+            folder: evidence
+            for folder, evidence in found.items()
+            if evidence is RootEvidence.BACKEND or folder not in called
+        }
+    return found
+
+
+def evidence_of_unread(module: Module, tree: Tree, paths: Iterable[str]) -> RootEvidence | None:
+    """Return the evidence that the words of a module's files give, where an error keeps it from being read."""
+    if not any(problem.is_error for problem in module.problems):
+        return None
+    has_backend = any(_may_have(_BACKEND, tree, path) for path in paths)
+    return RootEvidence.BACKEND if has_backend else RootEvidence.PROVIDER
+
+
+def _configuration_files(repository: Repository, tree: Tree) -> list[str]:
+    paths: Iterable[str] = ()
+    if isinstance(tree, ListedTree):
+        paths = tree.paths()
+    elif isinstance(tree, WorkTree):
+        paths = repository.work_files(("",))
+    return [path for path in paths if is_module_file(path)]
+
+
+def _may_have(words: re.Pattern[bytes], tree: Tree, path: str) -> bool:
+    """True if a file may have a block of one of some names, or cannot be read."""
+    try:
+        data = tree.read(path) or b""
+    except ConfigurationError:
+        return True  # reading the configuration reports the error
+    return path.endswith(".json") or words.search(data) is not None
+
+
+def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
+    """Return the converted files of the new side, by path: a backend can name any of them as the state.
+
+    Of those on disk, only the ones whose attribute is new: the tools read what is on disk, and so it is judged, but
+    other checkouts have other bytes than those of the base had.
+
+    Raises:
+        RepositoryError: Git failed.
+    """
+    if not isinstance(head, ListedTree | SparseWorkTree):
+        return {}
+    attributes = head.converted(place for place in map(head.resolve, head.paths()) if place is not None)
+    before = base.converted(attributes) if attributes and isinstance(base, ListedTree) else {}
+    found = {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in attributes.items()}
+    if isinstance(head, SparseWorkTree):
+        return {path: one for path, one in found.items() if one.is_new or not head.is_on_disk(path)}
+    return found
+
+
+def converted_of(tree: Tree, converted: Mapping[str, Conversion], paths: Iterable[str]) -> dict[str, Conversion]:
+    """Return the converted ones of some files of the new side, by the path that they are read at."""
+    if not converted or not isinstance(tree, ListedTree | SparseWorkTree):
+        return {}
+    found = ((path, converted.get(tree.resolve(path) or path)) for path in paths)
+    return {path: conversion for path, conversion in found if conversion is not None}

@@ -1,32 +1,35 @@
-"""The hashes that the mirrors of the user's CLI configuration have of a version.
+"""What answers the questions of a review, and the result for each host.
 
-Only mirrors that a `provider_installation` block names are looked at: the folders that the tools search by themselves
-begin in the working directory, where a repository could lay packages.
+Releases are asked of registries, hashes also of the mirrors that a `provider_installation` block of the user's CLI
+configuration names. The folders that the tools search by themselves do not count: they begin in the working directory,
+where a repository could lay packages.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.addresses import display_host
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import is_known_scheme
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import hashed_folder
 from locklens.releases.facts import MirroredHash, MirroredHashes, MirrorId
+from locklens.review.model import HostState
 from locklens.sources.mirrors import FilesystemMirror
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.releases.facts import Fact, FactRequest
+    from locklens.releases.facts import Fact, FactRequest, Listing, ReleaseFacts
     from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.sources.mirrors import MirroredPackage, NetworkMirror
 
 
 def answers_with_mirrors(lookup: ReleaseLookup, session: ReleaseSession) -> Callable[[FactRequest], Fact]:
-    """Return what answers questions about releases, and about mirrors too.
+    """Return a function that answers questions about releases and about mirrors.
 
     Args:
         lookup: Answers those about releases.
@@ -43,7 +46,7 @@ def _mirrored(session: ReleaseSession, request: MirrorId) -> MirroredHashes:
     found: dict[str, MirroredHash] = {}
     for mirror in session.registries(DIALECTS[request.tool]).mirrors(request.address):
         try:
-            for text, one in _hashes(session, mirror, request):
+            for text, one in _mirror_hashes(session, mirror, request):
                 found.setdefault(text, one)
         except NotFoundError:
             continue  # A mirror need not have every version.
@@ -52,7 +55,7 @@ def _mirrored(session: ReleaseSession, request: MirrorId) -> MirroredHashes:
     return MirroredHashes(request, found)
 
 
-def _hashes(
+def _mirror_hashes(
     session: ReleaseSession, mirror: NetworkMirror | FilesystemMirror, request: MirrorId
 ) -> Iterator[tuple[str, MirroredHash]]:
     """Yield what a network mirror lists, or the hashes of the packages that a folder holds."""
@@ -80,3 +83,23 @@ def _of_package(session: ReleaseSession, mirror: FilesystemMirror, package: Mirr
         return frozenset()
     session.cache.keep_package(hashed)
     return hashed.hashes
+
+
+def host_states(known: Mapping[FactRequest, Fact], *, is_offline: bool) -> tuple[HostState, ...]:
+    """Return the hosts of the questions, with their state."""
+    hosts: dict[str, list[ReleaseFacts | Listing]] = {}
+    for question, fact in known.items():
+        if not isinstance(fact, MirroredHashes):
+            hosts.setdefault(question.address.host, []).append(fact)
+    return tuple(_host_state(host, facts, is_offline=is_offline) for host, facts in sorted(hosts.items()))
+
+
+def _host_state(host: str, facts: list[ReleaseFacts | Listing], *, is_offline: bool) -> HostState:
+    troubles = [fact.trouble for fact in facts if fact.trouble is not None and not fact.trouble.is_no]
+    asked = not is_offline and any(fact.trouble is None or fact.trouble.was_asked for fact in facts)
+    moments = [fact.as_of for fact in facts if fact.as_of]
+    errors = [trouble.words for trouble in troubles if trouble.was_asked]
+    hints = [trouble.hint for trouble in troubles if trouble.is_unvouched]
+    return HostState(
+        display_host(host), asked, min(moments, default=None), next(iter(errors), None), next(iter(hints), "")
+    )
