@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from locklens.lines import Role, Span, line
 from locklens.review.model import HashFact
 from locklens.text import (
-    Painted,
     counted,
     has_log_command,
     json_text,
@@ -89,7 +89,7 @@ def test_a_page_has_a_line_for_each_line(lines: list[str], colour: bool) -> None
 def test_no_line_is_a_command_of_a_log(text: str) -> None:
     assert has_log_command(text)
     assert not has_log_command(one_line(text))
-    assert not has_log_command(page([("", Painted(text, "1"))], colour=True))
+    assert not has_log_command(page([line("", Span(text, Role.STRONG))], colour=True))
     assert not has_log_command(json_text([text]).replace('"', " "))
     assert json.loads(json_text([text])) == [text]
 
@@ -100,11 +100,10 @@ def test_ordinary_lines_are_no_commands() -> None:
 
 
 def test_colours_are_of_painted_pieces_alone() -> None:
-    line = "a\x1b[31m ", Painted("b\x1b[8m", "31;1"), "\n"
-    assert page([line], colour=True) == "a\\x1b[31m \x1b[31;1mb\\x1b[8m\x1b[0m\\x0a\n"
-    assert page([line]) == "a\\x1b[31m b\\x1b[8m\\x0a\n"
-    with pytest.raises(AssertionError):
-        Painted("concealed", "8")
+    painted = line("a\x1b[31m ", Span("b\x1b[8m", Role.BLOCK), "\n")
+    assert page([painted], colour=True) == "a\\x1b[31m \x1b[31;1mb\\x1b[8m\x1b[0m\\x0a\n"
+    assert page([painted]) == "a\\x1b[31m b\\x1b[8m\\x0a\n"
+    assert page([line(Span("shown", Role.ADDED))], colour=True) == "shown\n"
 
 
 @given(st.recursive(TEXTS | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)))

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from ui.conftest import Samples, ServedReview, ServingSource, drafted
 
-from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
+from locklens.operations.review.request import Progress, ReviewEvent, RootsKnown
 from locklens.review.model import Evidence, Proof, Review
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.screen import ReviewScreen

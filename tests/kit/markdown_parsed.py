@@ -7,10 +7,10 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from locklens.review.reports import health_markdown, markdown
+from locklens.review.reports import markdown
 
 SUMMARY = r"<summary>(Details of \d+ changes?|\d+ notes? about roots)</summary>"
-HTML = {markdown.MARKER, health_markdown.HEALTH_MARKER, "<details>", "</details>"}
+HTML = {markdown.MARKER, markdown.HEALTH_MARKER, "<details>", "</details>"}
 
 
 class Shown:

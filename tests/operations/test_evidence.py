@@ -32,13 +32,12 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_files, open_git
 from locklens.operations.locklens import LockLens
-from locklens.operations.review.events import PackageDone, ProvingPlanned, ReviewEvent
-from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.request import PackageDone, ProvingPlanned, ReviewEvent, ReviewRequest
 from locklens.operations.review.run import review
 from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import signers
 from locklens.review.model import Change, Finding, HashCount, Proof, Review, Severity
-from locklens.review.reports import hashes_text, keys_text, text
+from locklens.review.reports import hashes, keys, text
 from locklens.storage.cache import Cache
 from locklens.trust import Tier
 
@@ -444,7 +443,7 @@ def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(ben
     found = bench.review(same, same, is_survey=True, is_offline=True)
     summary = json_report("hashes", found)["summary"]
     assert (found.fails("warn"), summary["verdict"], summary["unverified"]) == (True, "warn", "offline")
-    assert hashes_text.render(found).splitlines()[-1] == "verdict: warn, 7 of 7 locked hashes not verified, offline"
+    assert hashes.render(found).splitlines()[-1] == "verdict: warn, 7 of 7 locked hashes not verified, offline"
     plain = bench.review(same, same, is_offline=True, prove="all")
     assert (plain.verdict, plain.unverified) == ("ok", None), "unchanged is beside the point of a review"
     bench.review(same, same, is_survey=True)
@@ -587,23 +586,23 @@ def test_documents_of_all_that_is_locked_satisfy_their_schemas(sample: Review, s
 
 
 def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
-    keys = json_report("keys", sample)
-    named = {one["key"]["user_ids"][0].split()[0]: one for one in keys["signers"] if one["key"]}
+    signed = json_report("keys", sample)
+    named = {one["key"]["user_ids"][0].split()[0]: one for one in signed["signers"] if one["key"]}
     assert {use["version"] for use in named["acme-new-owner"]["uses"]} == {"1.4.2"}
-    doubts = {(use["provider"], *use["doubts"]) for one in keys["signers"] for use in one["uses"] if use["doubts"]}
+    doubts = {(use["provider"], *use["doubts"]) for one in signed["signers"] for use in one["uses"] if use["doubts"]}
     assert (DEMO, "LK001") in doubts
-    assert {one["tier"] for one in keys["signers"]} == {"self-signed", "unsigned", "unknown"}
-    told = keys_text.render(sample)
+    assert {one["tier"] for one in signed["signers"]} == {"self-signed", "unsigned", "unknown"}
+    told = keys.render(sample)
     assert re.search(r"acme/demo 1.4.2 .*\n    LK001: some locked hashes are not in the signed release\n", told)
     assert all(one["key"]["fingerprint"] in told for one in named.values())
-    hashes = json_report("hashes", sample)
-    counts = hashes["summary"]["proofs"]
-    assert hashes["summary"]["explained"] == counts["signed"] + counts["reported"] > 200
-    assert hashes["summary"]["unverified_hashes"] == hashes["summary"]["hashes"] - counts["signed"]
-    assert hashes["summary"]["hashes"] == sum(
-        len(provider["hashes"]) for root in hashes["roots"] for provider in root["providers"]
+    listed = json_report("hashes", sample)
+    counts = listed["summary"]["proofs"]
+    assert listed["summary"]["explained"] == counts["signed"] + counts["reported"] > 200
+    assert listed["summary"]["unverified_hashes"] == listed["summary"]["hashes"] - counts["signed"]
+    assert listed["summary"]["hashes"] == sum(
+        len(provider["hashes"]) for root in listed["roots"] for provider in root["providers"]
     )
-    assert "infra/prod/data/.terraform.lock.hcl" in hashes_text.render(sample)
+    assert "infra/prod/data/.terraform.lock.hcl" in hashes.render(sample)
 
 
 def test_the_command_line_asks_and_exits(

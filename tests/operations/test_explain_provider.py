@@ -24,7 +24,7 @@ from locklens.operations.review.explain_provider import OfferedVersions, WhyRequ
 from locklens.operations.review.request import ReviewRequest
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import FileSystem
-from locklens.review.reports import why_text
+from locklens.review.reports import why as why_report
 from locklens.review.why import Why
 from locklens.selection import explain_selection
 from locklens.versions import Constraints, Version
@@ -82,7 +82,7 @@ def document(result: Why) -> dict[str, Any]:
 
 def said(result: Why) -> str:
     document(result)
-    return why_text.render(result)
+    return why_report.render(result)
 
 
 NETWORK = """\
@@ -453,7 +453,7 @@ def test_real_modules_are_explained(path: Path, tmp_path: Path) -> None:
         requirements = configuration.of(address)
         result = asked(root, str(address), tool=tool)
         (found,) = document(result)["roots"]
-        assert why_text.render(result).startswith(f".  {address}  (")
+        assert why_report.render(result).startswith(f".  {address}  (")
         assert found["constraints"] == str(configuration.constraints(address))
         assert found["conflicts"] == []
         assert found["locked"] is None or found["locked"]["satisfies"]

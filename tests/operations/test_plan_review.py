@@ -21,8 +21,7 @@ from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git, open_locked
 from locklens.operations.plan.model import FileChanges, Plan, PlannedFile, Scope
 from locklens.operations.plan.review import PlanReview, review_plan
-from locklens.operations.review.events import Progress, ReviewEvent
-from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
 from locklens.operations.review.run import review, review_lock_files
 from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune, restore

@@ -30,9 +30,9 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.review.health import Health
 from locklens.review.model import Accepted, Change, Finding, HostState, Review, RootReview, Severity
-from locklens.review.reports import codequality, health_markdown, junit, markdown, sarif
+from locklens.review.reports import codequality, junit, markdown, sarif
 from locklens.review.reports.findings import reported_findings
-from locklens.review.reports.markdown_text import code, prose
+from locklens.review.reports.markdown import code, prose
 from locklens.review.rules.catalogue import RULES, explain_rule
 from locklens.trust import Signer, SigningKey, Tier
 
@@ -124,7 +124,7 @@ def test_nothing_breaks_out_of_the_reports(sample: Review, text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_nothing_breaks_out_of_the_limits_of_a_health(sample: Review, text: str) -> None:
     found = poisoned(replace(sample, roots=sample.roots[:2]), text)
-    shown = Shown(health_markdown.render(Health(text, text, "", found, (), ())))
+    shown = Shown(markdown.health_markdown(Health(text, text, "", found, (), ())))
     shown.check(tables=True)
     assert "PWN" not in shown.outside
 

@@ -13,13 +13,21 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
 _NAMES_SHOWN = 5
 _KIB = 1024.0
 _DAYS_OF_YEARS = 730
-_COLOURS = ("0", "1", "2", "31;1", "32", "33", "36")
-"""The SGR parameters that `Painted` may have; none of them conceals text."""
+_COLOURS = {
+    "strong": "1",
+    "heading": "1",
+    "dim": "2",
+    "block": "31;1",
+    "good": "32",
+    "warn": "33",
+    "info": "36",
+}
+"""The SGR parameters of the roles that have a colour; none of them conceals text."""
 
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 """Characters of the name of a log command."""
@@ -37,27 +45,14 @@ class Printable(str):
     __slots__ = ()
 
 
-class Painted:
-    """A piece of a line in a colour.
-
-    Attributes:
-        text: Without escapes.
-        colour: One of `_COLOURS`.
-    """
-
-    __slots__ = ("colour", "text")
-
-    def __init__(self, text: str, colour: str) -> None:
-        assert colour in _COLOURS, colour
-        self.text, self.colour = text, colour
-
-    def __str__(self) -> str:
-        return self.text
-
-
 if TYPE_CHECKING:
-    Line = str | tuple[str | Painted, ...]
-    """One line of an output, without a line feed."""
+
+    class Spans(Protocol):
+        """A line as `lines.Line` has it: pieces of text, each with its role."""
+
+        @property
+        def spans(self) -> Sequence[tuple[str, str]]:
+            """The pieces."""
 
 
 def visible(text: str) -> str:
@@ -95,26 +90,26 @@ def _without_log_command(line: str) -> str:
     return line.replace("##", "#\\x23")
 
 
-def page(lines: Iterable[Line], *, colour: bool = False) -> Printable:
+def page(lines: Iterable[str | Spans], *, colour: bool = False) -> Printable:
     """Return lines as an output, each with a line feed.
 
     Args:
         lines: One by one; a line feed in one of them is escaped.
-        colour: True to colour painted pieces.
+        colour: True to colour the pieces whose roles have a colour.
     """
     return Printable("".join(f"{_line(line, colour=colour)}\n" for line in lines))
 
 
-def _line(line: Line, *, colour: bool) -> str:
-    pieces = (line,) if isinstance(line, str) else line
-    shown = [visible(str(piece)) for piece in pieces]
+def _line(line: str | Spans, *, colour: bool) -> str:
+    spans = [(line, "")] if isinstance(line, str) else line.spans
+    shown = [visible(text) for text, _ in spans]
     if has_log_command("".join(shown)):
         return _without_log_command("".join(shown))
     if not colour:
         return "".join(shown)
     return "".join(
-        f"\x1b[{piece.colour}m{text}\x1b[0m" if isinstance(piece, Painted) else text
-        for piece, text in zip(pieces, shown, strict=True)
+        f"\x1b[{_COLOURS[role]}m{text}\x1b[0m" if role in _COLOURS else text
+        for text, (_, role) in zip(shown, spans, strict=True)
     )
 
 

@@ -148,8 +148,7 @@ def _file_here() -> Path:
 def _show(options: Namespace) -> int:
     from locklens.operations.compare import open_locked
     from locklens.operations.comparison import Base
-    from locklens.operations.review.policy import effective_policy
-    from locklens.operations.review.policy_values import values_in_force
+    from locklens.operations.review.policy import effective_policy, values_in_force
 
     base = Base(options.subject, "HEAD" if options.merge_base else "")
     comparison = open_locked(Path.cwd(), base=base)

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from locklens.cli.options import Parser
     from locklens.operations.comparison import Base, Comparison
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.events import PackageDownloading, ProvingPlanned, ReviewEvent
-    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.request import PackageDownloading, ProvingPlanned, ReviewEvent, ReviewRequest
     from locklens.operations.verification.judging import EntryPackages
     from locklens.releases.facts import NetworkSettings
     from locklens.review.keys import PastUse
@@ -394,7 +393,7 @@ class ReviewProgress:
 
     def take(self, event: ReviewEvent) -> None:
         """Report one event."""
-        from locklens.operations.review.events import (
+        from locklens.operations.review.request import (
             LookupProgress,
             PackageDone,
             PackageDownloading,

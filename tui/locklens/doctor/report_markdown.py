@@ -20,7 +20,7 @@ from locklens.doctor.report_text import (
     tally,
     verdict_sentence,
 )
-from locklens.review.reports.markdown_text import code, prose
+from locklens.review.reports.markdown import code, prose
 from locklens.text import page
 
 if TYPE_CHECKING:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from locklens.doctor.causes import cause_title
 from locklens.doctor.model import WARNINGS, CauseId, CauseVerdict, Certainty, TrustCost
 from locklens.doctor.redacting import LEFT_OUT, shareable
-from locklens.text import Painted, counted, listing, page, size_words
+from locklens.lines import Role, Span, labelled, line
+from locklens.text import counted, listing, page, size_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.doctor.model import Cause, Diagnosis, ErrorPlace, Onset, Remedy
-    from locklens.text import Line, Printable
+    from locklens.lines import Line
+    from locklens.text import Printable
 
 NOTHING_RECOGNISED = "nothing recognised"
 
@@ -155,9 +157,9 @@ _RULED_OUT = 30
 """Columns before the evidence of a cause that was ruled out: the longest id fits."""
 
 _SECTIONS = (
-    ("CAUSES", (CauseVerdict.YES, CauseVerdict.LIKELY), "1"),
-    ("RULED OUT", (CauseVerdict.NO,), "2"),
-    ("CANNOT SAY", (CauseVerdict.UNKNOWN,), "33"),
+    ("CAUSES", (CauseVerdict.YES, CauseVerdict.LIKELY), Role.STRONG),
+    ("RULED OUT", (CauseVerdict.NO,), Role.DIM),
+    ("CANNOT SAY", (CauseVerdict.UNKNOWN,), Role.WARN),
 )
 
 
@@ -172,7 +174,7 @@ def render(diagnosis: Diagnosis, *, home: str = "", colour: bool = False) -> Pri
     return page(_lines(shareable(diagnosis, home=home)), colour=colour)
 
 
-def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
+def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
     if not diagnosis.is_recognised:
         yield NOTHING_RECOGNISED
         return
@@ -192,7 +194,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
     yield ""
     certainty = f"[{'OK' if is_clean(diagnosis) else diagnosis.certainty}]"
     words = wrap(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL) or [""]
-    yield (Painted(f"{'VERDICT':{_LABEL}}", "1"), words[0])
+    yield labelled("VERDICT", words[0], width=_LABEL)
     yield from (" " * _LABEL + line for line in words[1:])
     if diagnosis.fixed:
         yield f"{'NEXT':{_LABEL}}$ {diagnosis.next_step}"
@@ -202,17 +204,17 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line]:
         yield from _labelled("", f"- {need}")
     if diagnosis.onset is not None:
         yield from _labelled("LOCKED", onset_words(diagnosis.onset))
-    for title, verdicts, colour in _SECTIONS:
+    for title, verdicts, role in _SECTIONS:
         if causes := diagnosis.with_verdict(*verdicts):
             yield ""
-            yield (Painted(title, colour),)
+            yield line(Span(title, role))
             for cause in causes:
                 yield from _cause(cause)
     yield from _remedies(diagnosis)
     yield from _rest(diagnosis)
 
 
-def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line]:
+def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
     facts, told = diagnosis.facts, dict(diagnosis.facts.sources)
 
     def fact(name: str, value: str | None, option: str) -> str:
@@ -234,7 +236,7 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line]:
         yield from _labelled("ROOT", error_place_words(diagnosis.places[0]).removeprefix("root "))
 
 
-def _cause(cause: Cause) -> Iterator[Line]:
+def _cause(cause: Cause) -> Iterator[Line | str]:
     mark = {CauseVerdict.YES: "yes", CauseVerdict.LIKELY: "likely", CauseVerdict.NO: "no", CauseVerdict.UNKNOWN: "?"}
     moment = f" (as of {cause.as_of})" if cause.as_of else ""
     label = f"  {mark[cause.verdict]:7}{cause.id}"
@@ -251,25 +253,24 @@ def _cause(cause: Cause) -> Iterator[Line]:
         yield f"{'':9}$ {cause.command}"
 
 
-def _remedies(diagnosis: Diagnosis) -> Iterator[Line]:
+def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
     if diagnosis.remedies:
         yield ""
-        yield (Painted("FIX", "1"),)
+        yield line(Span("FIX", Role.STRONG))
     for letter, remedy in zip("abcdefghijklmnopqrstuvwxyz", diagnosis.remedies, strict=False):
         yield f"  {letter}  {remedy.title}"
         yield f"     {remedy_costs(remedy)}"
         yield f"     $ {remedy.command}" if remedy.command else f"     the command is {LEFT_OUT}"
-        for line in wrap(remedy.note, _WIDTH - 5):
-            yield f"     {line}"
+        yield from (f"     {each}" for each in wrap(remedy.note, _WIDTH - 5))
     if diagnosis.not_offered:
         yield ""
         yield DO_NOT.upper()
     for one in diagnosis.not_offered:
-        for number, line in enumerate(wrap(f"{one.what}: {one.why}", _WIDTH - 4)):
-            yield f"  {' ' if number else '-'} {line}"
+        for number, each in enumerate(wrap(f"{one.what}: {one.why}", _WIDTH - 4)):
+            yield f"  {' ' if number else '-'} {each}"
 
 
-def _rest(diagnosis: Diagnosis) -> Iterator[Line]:
+def _rest(diagnosis: Diagnosis) -> Iterator[Line | str]:
     if diagnosis.notes:
         yield ""
     for note in diagnosis.notes:
@@ -277,5 +278,5 @@ def _rest(diagnosis: Diagnosis) -> Iterator[Line]:
 
 
 def _labelled(label: str, words: str) -> Iterator[str]:
-    for number, line in enumerate(wrap(words, _WIDTH - _LABEL, break_on_hyphens=False)):
-        yield f"{'' if number else label:{_LABEL}}{line}"
+    for number, each in enumerate(wrap(words, _WIDTH - _LABEL, break_on_hyphens=False)):
+        yield f"{'' if number else label:{_LABEL}}{each}"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
 from locklens.operations.comparison import USUAL_SIDES, Base, Comparison, Side, path_below_top, within
-from locklens.operations.review.conversions import conversions
+from locklens.operations.review.unreviewed import conversions
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
 from locklens.project.touched_roots import may_decide
 from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, FileSystem, OverlayTree, WorkTree, normalise
@@ -65,7 +65,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
         unlocked: Mapping[str, RootEvidence] = {}
         if may_decide(new.tree, (path for each in changes for path in (each.old, each.new) if path is not None)):
-            from locklens.operations.review.unlocked import unlocked_roots
+            from locklens.operations.review.unreviewed import unlocked_roots
 
             unlocked = unlocked_roots(repository, old.tree, new.tree, changes, (*all_locks, *base_locks))
         pairs = find_roots(

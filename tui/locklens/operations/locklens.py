@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.plan.model import FileChanges, Plan, Scope
     from locklens.operations.plan.review import PlanReview
-    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.operations.review.explain_provider import WhyRequest, WhySubject
     from locklens.operations.review.opened import OpenedReview
-    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
     from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease
     from locklens.operations.verification.judging import EntryPackages
     from locklens.operations.write.operation import Operation

@@ -388,7 +388,7 @@ def packages_words(repository: Repository, roots: Iterable[str]) -> tuple[str, .
         RepositoryError: Git cannot list the index.
     """
     from locklens.project.package_places import packages_by_folder
-    from locklens.review.rules.vendored import own_packages_words
+    from locklens.review.rules.root import own_packages_words
 
     found = packages_by_folder(repository.listing(None))
     words = (own_packages_words(found.get(root, ())) for root in dict.fromkeys(roots))

@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from locklens.hashes import is_of_files, is_well_formed, registry_manifests
 from locklens.policy import InstallPath
-from locklens.review.model import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -141,8 +140,8 @@ def _may_be_a_package(fact: HashFact, locked: LockedHashes, path: InstallPath) -
     if fact.hash in registry_manifests():
         return False
     if locked.offered is None or path in _MIRRORS:
-        # A mirror may hold a package that the publisher no longer lists.
-        return fact.proof is not Proof.SIGNED
+        # A mirror may hold a package that the publisher no longer lists; what is verified has no other platform.
+        return not fact.is_verified
     return is_of_files(fact.hash) and not locked.offered <= locked.hashed
 
 

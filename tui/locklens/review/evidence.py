@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from locklens.review.model import Change
     from locklens.trust import Signer
 
-_PROOFS = {HashOrigin.SIGNED: Proof.SIGNED, HashOrigin.REPORTED: Proof.REPORTED}
-
 
 def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[FactRequest]:
     """Return the next questions to judge a change; empty once all facts are known.
@@ -142,7 +140,7 @@ def _facts(
         if text in computed:
             proof = Proof.COMPUTED
         elif text in vouchers:
-            proof = _PROOFS[vouchers[text]]
+            proof = Proof(vouchers[text].value)
         elif text in of_unsigned:
             proof = Proof.REPORTED
         elif was_locked and release.today is not None and is_of_signed_scheme(text):

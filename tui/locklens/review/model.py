@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.hashes import registry_manifests
+from locklens.lines import Role
 from locklens.policy import Acceptance, Policy
 from locklens.review.context import RootContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -59,7 +59,50 @@ class Proof(StrEnum):
     UNKNOWN = "unknown"
 
 
-_VERIFIED = frozenset({Proof.SIGNED, Proof.COMPUTED})
+class ProofKind(Struct, frozen=True):
+    """What a proof says of a hash.
+
+    Attributes:
+        meaning: The proof as a phrase.
+        role: The mark of the proof in reports and on screens.
+        is_verified: True if the hash is traced to a signed release, or to a package of one that was hashed here.
+        is_explained: True if the hash is verified, or at least reported by the registry, which nobody signed.
+        is_alarming: True if the word of the proof stands in capitals, so that it stands out without colour too.
+        label: The label of the number of `h1` with this proof in the evidence of a change; "" if they are not counted.
+    """
+
+    meaning: str
+    role: Role
+    is_verified: bool = False
+    is_explained: bool = False
+    is_alarming: bool = False
+    label: str = ""
+
+
+PROOF_KINDS: Mapping[Proof, ProofKind] = {
+    Proof.SIGNED: ProofKind(
+        "a zh in the publisher's signed SHA256SUMS", Role.GOOD, is_verified=True, is_explained=True
+    ),
+    Proof.COMPUTED: ProofKind(
+        "an h1 computed here from a signed package",
+        Role.GOOD,
+        is_verified=True,
+        is_explained=True,
+        label="h1 computed from packages",
+    ),
+    Proof.REPORTED: ProofKind(
+        "reported by the registry only, unsigned: not verified",
+        Role.PLAIN,
+        is_explained=True,
+        label="h1 reported by registry",
+    ),
+    Proof.MIRROR: ProofKind("only a mirror of the CLI configuration has it, unsigned: not verified", Role.WARN),
+    Proof.STALE: ProofKind("was locked, but is no longer in the publisher's SHA256SUMS", Role.BLOCK, is_alarming=True),
+    Proof.UNKNOWN: ProofKind(
+        "unverified: no source knows it, or no source could be asked", Role.WARN, is_alarming=True
+    ),
+}
+"""The ladder of proofs, best first."""
 
 
 class Severity(StrEnum):
@@ -118,12 +161,12 @@ class HashFact(Struct, frozen=True):
     @property
     def is_verified(self) -> bool:
         """True if it is traced to a signed release, or to a package of one that was hashed here."""
-        return self.proof in _VERIFIED
+        return PROOF_KINDS[self.proof].is_verified
 
     @property
     def is_explained(self) -> bool:
         """True if it is verified, or at least reported by the registry, which nobody signed."""
-        return self.is_verified or self.proof is Proof.REPORTED
+        return PROOF_KINDS[self.proof].is_explained
 
 
 class HashCount(Struct, frozen=True):
@@ -142,9 +185,9 @@ class HashCount(Struct, frozen=True):
     @classmethod
     def of(cls, facts: Iterable[HashFact]) -> HashCount:
         """Count hashes."""
-        counts = Counter(fact.proof for fact in facts)
-        total = counts.total()
-        return cls(total, total - sum(counts[proof] for proof in _VERIFIED), counts[Proof.REPORTED])
+        kinds = [PROOF_KINDS[fact.proof] for fact in facts]
+        unverified = [kind for kind in kinds if not kind.is_verified]
+        return cls(len(kinds), len(unverified), sum(kind.is_explained for kind in unverified))
 
 
 class Evidence(Struct, frozen=True):
@@ -438,6 +481,11 @@ class Review(Struct, frozen=True):
         return tuple(
             change for root in self.roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED
         )
+
+    @property
+    def distinct_changes(self) -> int:
+        """The number of changes, where the same change in several roots counts once."""
+        return len({change.group for change in self.changes})
 
     @property
     def is_survey(self) -> bool:

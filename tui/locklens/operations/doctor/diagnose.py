@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause, RecognisedError, Remedy, RemedyWrite
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
+    from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.operations.write.operation import Operation
 
 MOST_SUBJECTS = 40

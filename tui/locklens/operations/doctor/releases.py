@@ -14,8 +14,8 @@ from locklens.addresses import Platform
 from locklens.doctor.model import NetworkReason
 from locklens.errors import RunCancelledError, SourceError
 from locklens.hashes import packages_of
-from locklens.operations.review.events import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
-from locklens.operations.review.hosts import host_states
+from locklens.operations.review.answers import host_states
+from locklens.operations.review.request import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
 from locklens.packages import Limits
 from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.doctor.model import RecognisedError
     from locklens.lockfile.model import LockEntry
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import ReviewEvent
     from locklens.releases.facts import Fact, FactRequest
     from locklens.review.case import Case
     from locklens.review.model import HostState

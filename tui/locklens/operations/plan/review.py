@@ -24,7 +24,7 @@ from locklens.project.roots import LOCK_FILE, RootPair, lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, folder_of
 from locklens.review.model import Accepted, ChangeKind, Proof
-from locklens.review.reports.words import committed_counts, hashes_of_review, severity_counts
+from locklens.review.reports.words import committed_counts, findings_in_words, hashes_of_review, severity_counts
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.change import OF_THE_STEP
 from locklens.text import counted, visible
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockFile
     from locklens.operations.comparison import SideKind
     from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile
-    from locklens.operations.review.events import ReviewEvent
-    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
     from locklens.review.model import Change, Finding, Review, RootReview
@@ -350,9 +349,8 @@ def _trailers(review: Review) -> Iterable[str]:
 def _reviewed(review: Review) -> str:
     kinds = Counter(_KINDS.get(change.kind, _HASHES) for change in review.changes)
     parts = [counted(number, kind, _PLURALS.get(kind, "")) for kind, number in kinds.items()]
-    counts = severity_counts(review)
-    by_severity = ", ".join(f"{number} {severity.value}" for severity, number in counts.items() if number)
-    parts.append(counted(sum(counts.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
+    found = sum(severity_counts(review).values())
+    parts.append(counted(found, "finding") + (f" ({findings_in_words(review)})" if found else ""))
     known = sum(committed_counts(review).values())
     if known:
         parts.append(f"{known} more committed before")

@@ -8,14 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.addresses import Platform
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.upgrades.candidates import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
 from locklens.operations.upgrades.selection import Eligibility, sorted_versions
 from locklens.project.clifiles import this_platform
-from locklens.review.reports.lines import SEVERITY_ROLES, FilePlace, Line, Role, Span, heading, line
-from locklens.review.reports.release_lines import age_in_words, page_lines
-from locklens.review.reports.signer_lines import signer_change_lines
+from locklens.review.reports.evidence_lines import age_in_words, page_lines
+from locklens.review.reports.keys import signer_change_lines
 from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
+from locklens.review.reports.words import SEVERITY_ROLES
 from locklens.review.rules.signing import signer_change
 from locklens.selection import cooldown_holds
 from locklens.text import age_words, counted

@@ -8,6 +8,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from locklens.addresses import display_host
+from locklens.lines import plain_lines
 from locklens.operations.upgrades.candidate_lines import (
     constraint_lines,
     held_version_lines,
@@ -19,7 +20,6 @@ from locklens.operations.upgrades.candidate_lines import (
 )
 from locklens.operations.upgrades.doubts import BlockerKind, blockers
 from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
-from locklens.review.reports.lines import plain_lines
 from locklens.review.rules.signing import signer_change
 from locklens.text import page
 from locklens.trust.continuity import SignerChange
@@ -27,10 +27,10 @@ from locklens.trust.continuity import SignerChange
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from locklens.lines import Line
     from locklens.operations.upgrades.candidates import UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.text import Printable
 
 _RULE = 78

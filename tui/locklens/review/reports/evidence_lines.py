@@ -1,36 +1,35 @@
-"""The evidence of a change as lines: the proof of its hashes, the unknowns and their reasons. Pure."""
+"""What is known of a change, as lines that reports print and screens show: its release, requirements and evidence.
+
+Unknown facts stand with their reasons, and registries with the result of asking them.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, assert_never
+from urllib.parse import quote
 
+from locklens.addresses import spelt_host
 from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme_of
-from locklens.review.model import LookupAnswer, Proof
-from locklens.review.reports.evidence import clock, problem_lines
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
+from locklens.review.model import PROOF_KINDS, LookupAnswer, Proof
+from locklens.review.reports.why_words import kind_words
 from locklens.review.reports.words import hash_words
 from locklens.text import counted, listing, size_words
 from locklens.trust import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
-    from locklens.review.model import Change, Evidence, HashFact, Review
+    from locklens.addresses import ProviderAddress
+    from locklens.project.configuration import Configuration, Requirement
+    from locklens.review.model import Change, Evidence, HashFact, HostState, Review
 
-
-_LABEL = 29
-
-
+_LABEL = 13
+_EVIDENCE_LABEL = 29
 _COUNT = 9
-
-
 _SHORT = 10
-
-
 _PLATFORM = 14
-
-
-_BY_SUMS = frozenset({Proof.SIGNED, Proof.REPORTED})
 
 
 def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
@@ -45,7 +44,7 @@ def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterat
         return
     yield Line()
     evidence = change.evidence
-    yield line(Span("EVIDENCE".ljust(_LABEL + _COUNT), Role.HEADING), Span(" as of (UTC)", Role.DIM))
+    yield line(Span("EVIDENCE".ljust(_EVIDENCE_LABEL + _COUNT), Role.HEADING), Span(" as of (UTC)", Role.DIM))
     if evidence is None:
         yield line(Span("  … " if is_asking else "  ? ", Role.STRONG), unsettled(is_asking=is_asking), hanging=4)
         return
@@ -87,7 +86,10 @@ def why_unknown(change: Change, review: Review, *, is_asking: bool) -> str:
 
 def _fact(label: str, count: str, moment: str, *, is_verified: bool, more: str = "") -> Line:
     """A count; good only where all that it counts is verified: what a registry reports without a signature is not."""
-    spans = [Span(f"  {label}".ljust(_LABEL)), Span(f" {count:<{_COUNT - 1}}", Role.GOOD if is_verified else Role.WARN)]
+    spans = [
+        Span(f"  {label}".ljust(_EVIDENCE_LABEL)),
+        Span(f" {count:<{_COUNT - 1}}", Role.GOOD if is_verified else Role.WARN),
+    ]
     return line(*spans, Span(f" {moment}", Role.DIM), f"  {more}" if more else "", hanging=4)
 
 
@@ -110,7 +112,7 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
     by_hash = {fact.hash: fact for fact in facts}
     packages = [by_hash[text] for text in packages_of(by_hash)]
     if packages:
-        listed = sum(fact.proof in _BY_SUMS for fact in packages)
+        listed = sum(fact.is_explained for fact in packages)
         is_verified = all(fact.is_verified for fact in packages)
         yield _fact(label, f"{listed} of {len(packages)}", moment, is_verified=is_verified, more=more)
 
@@ -118,11 +120,11 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
 def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[Line]:
     """The count of verified `h1`, and the downloads that verifying the others takes."""
     added = [fact for fact in change.claimed if is_of_files(fact.hash)]
-    for proof, label in ((Proof.COMPUTED, "h1 computed from packages"), (Proof.REPORTED, "h1 reported by registry")):
-        if facts := [fact for fact in added if fact.proof is proof]:
+    for proof, kind in PROOF_KINDS.items():
+        if kind.label and (facts := [fact for fact in added if fact.proof is proof]):
             platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
-            is_verified = proof is Proof.COMPUTED
-            yield _fact(label, f"{len(facts)} of {len(added)}", moment, is_verified=is_verified, more=platforms)
+            number = f"{len(facts)} of {len(added)}"
+            yield _fact(kind.label, number, moment, is_verified=kind.is_verified, more=platforms)
     unknown = sum(not fact.is_explained for fact in added)
     if not unknown:
         return
@@ -194,32 +196,143 @@ def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
         proof: The proof of a hash.
         is_gone: True if the hash is no longer locked, so that nothing depends on it.
     """
-    match proof:
-        case Proof.STALE:
-            return Span("STALE", Role.BLOCK)
-        case Proof.UNKNOWN:
-            return Span("unknown", Role.DIM) if is_gone else Span("UNKNOWN", Role.WARN)
-        case Proof.MIRROR:
-            return Span("mirror", Role.WARN)
-        case Proof.REPORTED:
-            return Span(proof.value, Role.PLAIN)
-        case Proof.SIGNED | Proof.COMPUTED:
-            return Span(proof.value, Role.GOOD)
-        case _:
-            assert_never(proof)
+    kind = PROOF_KINDS[proof]
+    if is_gone and proof is Proof.UNKNOWN:
+        return Span(proof.value, Role.DIM)
+    return Span(proof.value.upper() if kind.is_alarming else proof.value, kind.role)
 
 
-PROOFS = {
-    "signed": "a zh in the publisher's signed SHA256SUMS",
-    "computed": "an h1 computed here from a signed package",
-    "reported": "reported by the registry only, unsigned: not verified",
-    "mirror": "only a mirror of the CLI configuration has it, unsigned: not verified",
-    "STALE": "was locked, but is no longer in the publisher's SHA256SUMS",
-    "UNKNOWN": "unverified: no source knows it, or no source could be asked",
-}
-"""The ladder of proofs, best first."""
+PROOFS = {proof_span(proof).text: kind.meaning for proof, kind in PROOF_KINDS.items()}
+"""The meanings of the words of proofs, best first."""
 
 
 def is_settled(change: Change) -> bool:
     """True if no lookup about a change is outstanding."""
     return change.evidence is not None or change.new is None
+
+
+def shared_problems(changes: Iterable[Change]) -> Mapping[tuple[str, str], int]:
+    """Return the causes of unknown facts that several changes have, with hints, and the number of their changes."""
+    counts = Counter(
+        (problem, change.evidence.hint)
+        for change in changes
+        if change.evidence is not None
+        for problem in dict.fromkeys(change.evidence.problems)
+    )
+    return {cause: count for cause, count in counts.items() if count > 1}
+
+
+def problem_lines(problems: Iterable[str], hint: str) -> Iterator[Line]:
+    """The causes of unknown facts, and the next step."""
+    for problem in problems:
+        yield line(Span("  unknown  ", Role.WARN), problem, hanging=11, copied=problem)
+    if hint:
+        yield line(Span("  -> ", Role.DIM), hint, hanging=5, copied=hint)
+
+
+def unreported_problem_lines(change: Change, shared: Container[tuple[str, str]] = ()) -> Iterator[Line]:
+    """The unknown facts about a change that no finding reports; `shared` causes are reported elsewhere."""
+    if change.evidence is None:
+        return
+    hint = change.evidence.hint
+    reported = " ".join(finding.message for finding in change.findings)
+    problems = [problem for problem in change.evidence.problems if (problem, hint) not in shared]
+    yield from problem_lines((one for one in problems if one not in reported), hint if problems else "")
+
+
+def without_cause(message: str, shared: Iterable[tuple[str, str]]) -> str:
+    """Return the message of a finding without a shared cause at its end."""
+    return next((message.removesuffix(f"; {problem}") for problem, _ in shared if message.endswith(problem)), message)
+
+
+def shared_problem_lines(shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """Yield a line for each cause of `shared_problems`."""
+    for (problem, hint), count in shared.items():
+        yield f"unknown for {count} changes: {problem}{f' ({hint})' if hint else ''}"
+
+
+def host_lines(review: Review) -> Iterator[str]:
+    """Yield a line for each registry with the result of asking it."""
+    for host in review.hosts:
+        hint = f"; {host.hint}" if host.hint else ""
+        yield f"{spelt_host(host.host)}: {host_words(host, is_offline=review.offline)}{hint}"
+
+
+def host_words(host: HostState, *, is_offline: bool, now: str = "") -> str:
+    """The result of asking a registry; `now` as of `clock`."""
+    moment = f"as of {clock(host.as_of, now)}" if host.as_of else ""
+    if host.error is not None:
+        error = host.error.removeprefix(f"{host.host}: ")
+        return f"{moment}, then failed: {error}" if moment else f"failed: {error}"
+    if host.asked:
+        return moment or "asked"
+    reason = "offline" if is_offline else "not asked"
+    return f"{reason}, cached {moment}" if moment else reason
+
+
+def clock(moment: str, now: str = "") -> str:
+    """Format a moment for reading, to the minute, and without its day on that of `now`; both ISO 8601 in UTC."""
+    day, separator, time = moment.partition("T")
+    if not separator:
+        return moment
+    return f"{time[:5]} UTC" if day == now[:10] else f"{day} {time[:5]} UTC"
+
+
+def page_of_release(address: ProviderAddress, version: str) -> str:
+    """Return the address of a release's page with its changes; "" for a host without known pages."""
+    namespace, kind, number = (quote(part, safe="") for part in (address.namespace, address.type, version))
+    match address.host:
+        case "registry.terraform.io":
+            return f"https://registry.terraform.io/providers/{namespace}/{kind}/{number}"
+        case "registry.opentofu.org":
+            return f"https://search.opentofu.org/provider/{namespace}/{kind}/v{number}"
+        case _:
+            return ""
+
+
+def age_in_words(days: int) -> str:
+    """Return how old a release is, with the origin of the date, which nobody signs."""
+    age = "today" if not days else f"{counted(days, 'day')} ago"
+    return f"{age}, reported by the registry"
+
+
+def released_lines(change: Change) -> Iterator[Line]:
+    """Yield the date and the age of a new version, as far as they are known."""
+    evidence = change.evidence
+    if change.new is not None and evidence is not None and evidence.released and evidence.days is not None:
+        age = Span(f"  {age_in_words(evidence.days)}", Role.DIM)
+        yield labelled("RELEASED", evidence.released, age, width=_LABEL, copied=evidence.released)
+
+
+def page_lines(address: ProviderAddress, version: str, source: str) -> Iterator[Line]:
+    """Yield the addresses of a release's page and of its source, as far as they are known."""
+    for label, url in (("PAGE", page_of_release(address, version)), ("SOURCE", source)):
+        if url:
+            yield labelled(label, url, width=_LABEL, copied=url)
+
+
+def requirement_lines(requirement: Requirement, folder: str = "") -> Iterator[Line]:
+    """A requirement with its constraint, and the one that it overrides; places relative to a root's folder."""
+    place = FilePlace(requirement.file, requirement.line)
+    constraint = requirement.constraint or "any version"
+    via = f"  module {requirement.module}" if requirement.module else ""
+    yield line(
+        "  ",
+        Span(place.seen_from(folder), Role.PLACE),
+        f"  {constraint}",
+        Span(f"{via}{kind_words(requirement)}", Role.DIM),
+        hanging=4,
+        copied=constraint,
+        place=place,
+    )
+    if (hidden := requirement.overrides) is not None:
+        overridden = FilePlace(hidden.file, hidden.line)
+        override = f"    overrides {hidden.constraint or 'any version'} of {overridden.seen_from(folder)}"
+        yield line(Span(override, Role.DIM), hanging=6, place=overridden)
+
+
+def unrequired_line(change: Change, configuration: Configuration) -> Line:
+    """The line of a change without any known requirement: why it is unknown, or that there is none."""
+    if reason := configuration.unknown_reason:
+        return line(Span(f"  unknown: {reason}", Role.WARN), hanging=4)
+    return line(Span("  no requirement in the configuration", Role.WARN if change.new else Role.DIM), hanging=4)

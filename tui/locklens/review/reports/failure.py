@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.findings import bounded
-from locklens.review.reports.markdown import MARKER
-from locklens.review.reports.markdown_text import code
+from locklens.review.reports.markdown import MARKER, code
 from locklens.text import json_text, page, visible
 
 if TYPE_CHECKING:

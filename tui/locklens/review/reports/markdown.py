@@ -1,26 +1,35 @@
-"""A review as Markdown for the comment of a pull request, shorter than any forge's limit.
+"""A review, or the health of roots, as Markdown for a comment or a wiki page, shorter than any forge's limit.
 
 The same review is the same text, so that a comment can be kept up to date; its first line finds it again.
+
+Text of others stands in code spans alone: there Markdown, HTML, mentions, references, links and commit ids mean
+nothing, on GitHub and on GitLab. Tables and HTML elements never hold any. Right-to-left letters and combining marks,
+which would redraw the words beside them, are escaped.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from locklens.review.health import command_words
 from locklens.review.model import Severity
 from locklens.review.reports import words
-from locklens.review.reports.findings import distinct_changes, fails_at, names_of_roots, reported_findings
-from locklens.review.reports.markdown_text import Budget, code, fitting_lines, prose
+from locklens.review.reports.findings import bounded, distinct_changes, fails_at, names_of_roots, reported_findings
+from locklens.review.reports.health import alike_findings, finding_words, total_words
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.sources.urls import MAX_PAGE
-from locklens.text import counted, page
+from locklens.text import counted, page, shell_words, shortened
 from locklens.trust import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.review.model import Accepted, Change, Finding, Review
+    from locklens.review.health import CheckResult, Health
+    from locklens.review.model import Accepted, Change, Finding, Review, RootReview
     from locklens.review.reports.findings import DistinctChange, ReportedFinding
     from locklens.text import Printable
     from locklens.trust import Signer
@@ -85,8 +94,7 @@ class _Comment:
         yield MARKER
         yield f"## locklens: {review.verdict}"
         yield ""
-        counts = words.severity_counts(review)
-        findings = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
+        findings = words.findings_in_words(review) or "no findings"
         accepted = sum(not one.is_counted for one in self._found)
         noted = f", {accepted} accepted" if accepted else ""
         yield f"**Verdict: {words.verdict_words(review)}.** Findings: {findings}{noted}."
@@ -95,8 +103,7 @@ class _Comment:
         head = words.side(review.head.kind, review.head.name, review.head.revision)
         roots = counted(len(review.roots), "root")
         changes = counted(len(review.changes), "change")
-        distinct = len({change.group for change in review.changes})
-        yield f"{code(base)} to {code(head)}: {changes} ({distinct} distinct) in {roots}."
+        yield f"{code(base)} to {code(head)}: {changes} ({review.distinct_changes} distinct) in {roots}."
         asked = sum(host.asked and host.error is None for host in review.hosts)
         yield f"Registries that answered: {asked} of {len(review.hosts)}."
 
@@ -258,3 +265,144 @@ def _signer(signer: Signer) -> str:
         state = ", REVOKED" if key.revoked else ", expired" if key.expired else ""
         keys.append(f"{code(key.fingerprint)} ({code(', '.join(key.user_ids) or 'no name')}{state})")
     return f"signed by {' and '.join(keys)}, {signer.tier}"
+
+
+HEALTH_MARKER = "<!-- locklens health -->"
+"""The first line, which is not shown."""
+
+_CHECKS, _HEALTH_UNCHECKED, _HEALTH_FINDINGS, _SPREAD = 8_000, 8_000, 30_000, 12_000
+_LONGEST_COMMAND = 1_000
+_VERSIONS_NAMED = 8
+_HEALTH_ALL = "`locklens health --format json` lists all"
+
+
+def health_markdown(health: Health) -> Printable:
+    """Return the report."""
+    return page(_health_lines(health))
+
+
+def _health_lines(health: Health) -> Iterator[str]:
+    budget = Budget(LONGEST)
+    spend, fitting = budget.spend, budget.fitting
+    verdict = health.verdict
+    yield from spend((HEALTH_MARKER, f"## locklens health: {verdict}", "", f"{total_words(health)}.", ""))
+    yield from spend(("| check | severity | roots | providers |", "|---|---|---|---|"))
+    rows = [[_row(result)] for result in health.checks if result.roots]
+    yield from fitting(rows, len(rows), share=_CHECKS, more="| {} more checks | | | |")
+    yield from spend(("", "### Not checked", ""))
+    limits = [*health.limits, *health.review.notes]
+    limits += [f"registry {host.host} was not asked" for host in health.review.hosts if not host.asked]
+    limits += [f"registry {host.host} failed: {host.error}" for host in health.review.hosts if host.error is not None]
+    unchecked = [[f"- {code(limit)}"] for limit in limits] or [["- nothing was left out"]]
+    yield from fitting(unchecked, len(unchecked), share=_HEALTH_UNCHECKED, more="- and {} more limits")
+    found = [block for result in health.checks if result.roots for block in _blocks(result, health)]
+    if found:
+        yield from spend(("", "### Findings", ""))
+        yield from fitting(found, len(found), share=_HEALTH_FINDINGS, more=f"- and {{}} more; {_HEALTH_ALL}")
+    if spreads := [[line] for line in _spreads(health)]:
+        yield from spend(("", "### Versions", ""))
+        yield from fitting(spreads, len(spreads), share=_SPREAD, more=f"- and {{}} more; {_HEALTH_ALL}")
+
+
+def _row(result: CheckResult) -> str:
+    return f"| {prose(result.check.title)} | {result.severity} | {len(result.roots)} | {len(result.providers) or ''} |"
+
+
+def _blocks(result: CheckResult, health: Health) -> Iterator[list[str]]:
+    yield [f"- **{result.severity}** {prose(result.check.title)}, {counted(len(result.roots), 'root')}"]
+    for finding, roots in alike_findings(result, health):
+        yield [f"  - {finding.rule}: {code(finding_words(finding))}, {_roots_where(finding, roots)}"]
+    command = shell_words(command_words(result, health))
+    if command:
+        fits = len(command) <= _LONGEST_COMMAND
+        yield [f"  - fix: {code(command, _LONGEST_COMMAND)}" if fits else f"  - fix: {_HEALTH_ALL}"]
+
+
+def _roots_where(finding: Finding, roots: list[RootReview]) -> str:
+    if len(roots) == 1:
+        place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
+        return f"at {code(place)}"
+    more = f" and {len(roots) - _ROOTS_NAMED} more" if len(roots) > _ROOTS_NAMED else ""
+    return f"in {', '.join(code(root.path or '.', 200) for root in roots[:_ROOTS_NAMED])}{more}"
+
+
+def _spreads(health: Health) -> Iterator[str]:
+    for one in health.spread:
+        if len(one.versions) > 1:
+            named = ", ".join(f"{code(str(version))} in {number}" for version, number in one.versions[:_VERSIONS_NAMED])
+            more = len(one.versions) - _VERSIONS_NAMED
+            others = f" and {counted(more, 'older version')}" if more > 0 else ""
+            yield f"- {code(str(one.provider))}, {counted(one.roots, 'root')}: {named}{others}"
+
+
+_LONGEST_CODE = 300
+_DIGITS = 20
+_RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+_SPECIAL = re.compile(r"([\\*_\[\]<>#|~&@$])")
+
+
+def code(text: str, limit: int = _LONGEST_CODE) -> str:
+    """Return text as a code span, of at most `limit` characters between its backticks."""
+    shown = bounded(text, limit)
+    if not shown.isascii():
+        shown = shortened("".join(map(_tame, shown)), limit)
+    runs = (len(run) for run in re.findall("`+", shown))
+    fence = "`" * (max(runs, default=0) + 1)
+    # One space at each end is not part of a span; it keeps backticks and spaces at the ends of the text apart from it.
+    room = " " if not shown or shown[0] in "` " or shown[-1] in "` " else ""
+    return f"{fence}{room}{shown or '-'}{room}{fence}"
+
+
+@lru_cache(maxsize=1024)
+def _tame(character: str) -> str:
+    if character.isascii():
+        return character
+    if unicodedata.bidirectional(character) in _RIGHT_TO_LEFT or unicodedata.category(character).startswith("M"):
+        return f"\\u{ord(character):04x}"
+    return character
+
+
+def prose(text: str) -> str:
+    """Return own text of the catalogue, whose code spans stay and whose other characters are literal."""
+    pieces = text.split("`")
+    return "`".join(piece if number % 2 else _SPECIAL.sub(r"\\\1", piece) for number, piece in enumerate(pieces))
+
+
+class Budget:
+    """The bytes that a text may still have."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def spend(self, lines: Iterable[str]) -> list[str]:
+        """Return lines as they are, and count them."""
+        spent = list(lines)
+        self.left -= _size(spent)
+        return spent
+
+    def fitting(self, blocks: Iterable[Sequence[str]], number: int, *, share: int, more: str) -> list[str]:
+        """Return the lines that `fitting_lines` does for a share of the bytes, or for fewer if fewer are left."""
+        return self.spend(fitting_lines(blocks, number, min(share, self.left), more))
+
+
+def fitting_lines(blocks: Iterable[Sequence[str]], number: int, room: int, more: str) -> list[str]:
+    """Return the lines of as many blocks, from the first, as there is room for, and a line about the others.
+
+    Args:
+        blocks: Lines that stand together; those beyond the room are not asked for.
+        number: The number of all blocks.
+        room: Bytes for them.
+        more: The line about the others, with `{}` for their number.
+    """
+    room -= len(more.encode()) + _DIGITS
+    kept: list[str] = []
+    for kept_blocks, block in enumerate(blocks):
+        room -= _size(block)
+        if room < 0:
+            return [*kept, more.format(number - kept_blocks)]
+        kept += block
+    return kept
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(line.encode()) + 1 for line in lines)

@@ -248,7 +248,7 @@ class ReviewSummaryJson(JsonStruct, frozen=True):
         changes, hashes = review.changes, review.hashes
         return cls(
             changes=dict(Counter(change.kind.value for change in changes)),
-            distinct_changes=len({change.group for change in changes}),
+            distinct_changes=review.distinct_changes,
             hashes=AddedHashesJson(hashes.total, explained(hashes), hashes.unverified),
             findings=SeverityCountsJson.of(review),
             accepted=review.accepted,

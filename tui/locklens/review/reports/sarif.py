@@ -1,4 +1,4 @@
-"""A review as SARIF 2.1.0, for code scanning.
+"""A review, or the health of roots, as SARIF 2.1.0, for code scanning.
 
 The bounds are those of GitHub's code scanning, which reads 25,000 results of a run and shows 5,000. The texts of the
 rules are those of `locklens explain`; all are listed, found or not, since GitHub expects the same rules of every
@@ -13,6 +13,8 @@ import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from locklens import __version__
 from locklens.review.model import Severity
 from locklens.review.reports.findings import bounded, reported_findings
@@ -23,6 +25,7 @@ from locklens.text import json_text, shortened, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from locklens.review.health import Health
     from locklens.review.model import Review
     from locklens.review.reports.findings import ReportedFinding
     from locklens.review.rules.catalogue import Rule
@@ -158,3 +161,9 @@ def _message(text: str) -> Sarif:
 
 def _plain(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
+
+
+def health_sarif(health: Health) -> Printable:
+    """Return the document of a health: the findings of its review, and the limits as notifications."""
+    review = replace(health.review, notes=(*health.review.notes, *health.limits))
+    return json_text(document(review, "health"))

@@ -1,25 +1,41 @@
-"""A review as plain text for terminals and logs: aligned, worst first, and as complete as the screens."""
+"""A review as plain text for terminals and logs: aligned, worst first, and as complete as the screens.
+
+Below a change stands what requires the provider, who signed it, and what its hashes are.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.hashes import count_by_scheme
-from locklens.review.model import Change, Finding, LockStatus, Review, RootReview, Severity
-from locklens.review.reports import evidence, words
-from locklens.text import Painted, counted, listing, page, visible
+from locklens.lines import Line, Role, Span, line, plain_lines
+from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity
+from locklens.review.reports import evidence_lines, words
+from locklens.review.reports.evidence_lines import (
+    each_hash_lines,
+    mirror_lines,
+    released_lines,
+    requirement_lines,
+    unreported_problem_lines,
+    unrequired_line,
+    why_unknown,
+)
+from locklens.review.reports.keys import signer_change_lines
+from locklens.text import counted, listing, page, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict
     from locklens.project.configuration import Configuration
-    from locklens.text import Line, Printable
+    from locklens.text import Printable
 
-_COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
 ROOTS_SHOWN = 8
 """Names of the roots of one change, unless all are asked for."""
 _WIDTH = 120
@@ -40,11 +56,11 @@ class _Printer:
     def __init__(self, review: Review, *, lists_roots: bool) -> None:
         self._review = review
         self._lists_roots = lists_roots
-        self._unknown = evidence.shared_problems(review.changes)
+        self._unknown = evidence_lines.shared_problems(review.changes)
         counts = Counter(change.group for change in review.changes)
         self._shared = {group for group, count in counts.items() if count > 1}
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[Line | str]:
         yield from self._head()
         for finding in self._review.own_findings:
             yield from self._finding(finding, "")
@@ -54,7 +70,7 @@ class _Printer:
         yield ""
         yield from self._tail()
 
-    def _sections(self) -> list[tuple[int, Iterator[Line]]]:
+    def _sections(self) -> list[tuple[int, Iterator[Line | str]]]:
         """The changes of several roots, then the roots, each worst first; together the worst first."""
         sections = [(_rank(members[0][1].severity), self._group(members)) for members in self._shared_groups()]
         for root in sorted(self._review.roots, key=lambda root: root.path):
@@ -71,10 +87,8 @@ class _Printer:
         head = words.side(review.head.kind, review.head.name, review.head.revision)
         yield f"locklens review  {base} -> {head}"
         changes = review.changes
-        distinct = len({change.group for change in changes})
-        noted = f" ({distinct} distinct)" if distinct != len(changes) else ""
-        counts = words.severity_counts(review)
-        findings = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
+        noted = f" ({review.distinct_changes} distinct)" if review.distinct_changes != len(changes) else ""
+        findings = words.findings_in_words(review) or "no findings"
         several = f" of {review.lock_files}" if review.lock_files > len(review.roots) else ""
         roots = "root" if (review.lock_files if several else len(review.roots)) == 1 else "roots"
         yield f"{len(review.roots)}{several} {roots}, {counted(len(changes), 'change')}{noted}: {findings}"
@@ -90,9 +104,9 @@ class _Printer:
             members.sort(key=lambda member: _rank(member[1].severity))
         return sorted(groups.values(), key=lambda members: _rank(members[0][1].severity))
 
-    def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[Line]:
+    def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[Line | str]:
         root, change = members[0]
-        yield (Painted(f"In {len(members)} roots", "1"),)
+        yield line(Span(f"In {len(members)} roots", Role.STRONG))
         yield from self._change(change, root, 0, is_shared=True)
         printed = {finding.message for finding in change.findings}
         for _, same in members[1:]:
@@ -122,13 +136,13 @@ class _Printer:
         plain = root.status is LockStatus.MODIFIED and not root.findings and root.renamed_from is None and quiet
         return plain and bool(root.changes) and all(change.group in self._shared for change in root.changes)
 
-    def _root(self, root: RootReview) -> Iterator[Line]:
+    def _root(self, root: RootReview) -> Iterator[Line | str]:
         notes = [words.lock_status_words(root), root.tool.product]
         if root.renamed_from is not None:
             notes.append(words.moved_from_words(root))
         if root.format_only:
             notes.append(words.FORMAT_ONLY)
-        yield Painted(root.path or ".", "1"), f"  ({', '.join(notes)})"
+        yield line(Span(root.path or ".", Role.STRONG), f"  ({', '.join(notes)})")
         for finding in root.findings:
             yield from self._finding(finding, root.lock_file)
         if root.new.conflict:
@@ -143,42 +157,41 @@ class _Printer:
         if root.configuration is not None:
             yield from _configuration(root.configuration)
 
-    def _change(self, change: Change, root: RootReview, width: int, *, is_shared: bool = False) -> Iterator[Line]:
-        severity = change.severity
-        word = Painted(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
+    def _change(self, change: Change, root: RootReview, width: int, *, is_shared: bool = False) -> Iterator[Line | str]:
         summary = f"{words.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
-        line = f" {_name(change, root.tool):{width}}  {summary}".rstrip()
-        yield f"  {words.kind_sign(change.kind):2} ", word, line
+        rest = f" {_name(change, root.tool):{width}}  {summary}".rstrip()
+        yield line(f"  {words.kind_sign(change.kind):2} ", words.severity_span(change.severity, width=5), rest)
         if change.moved_from:
             yield f"        moved from {change.moved_from}"
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
-        from locklens.review.reports.change_text import evidence_text, required_by_text
 
         yield from required_by_text(change, root)
         yield from evidence_text(change, self._review, self._unknown)
 
-    def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[Line]:
-        word = Painted(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
+    def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[Line | str]:
         place = _place(finding, lock_file)
-        message = evidence.without_cause(finding.message, self._unknown)
+        message = evidence_lines.without_cause(finding.message, self._unknown)
         shown = f"  ({place})" if place and place not in message else ""
         accepted = f"  accepted: {finding.accepted}" if finding.accepted else ""
-        yield f"{' ' * indent}{finding.rule} ", word, f" {message}{shown}{accepted}"
+        word = words.severity_span(finding.severity, width=5)
+        yield line(f"{' ' * indent}{finding.rule} ", word, f" {message}{shown}{accepted}")
 
-    def _tail(self) -> Iterator[Line]:
+    def _tail(self) -> Iterator[Line | str]:
         review = self._review
         if hashes := words.hashes_of_review(review):
             yield hashes
-        yield from evidence.shared_problem_lines(self._unknown)
-        for line in evidence.host_lines(review):
-            yield f"registry {line}"
+        yield from evidence_lines.shared_problem_lines(self._unknown)
+        for host in evidence_lines.host_lines(review):
+            yield f"registry {host}"
         for note in review.notes:
             yield f"note: {note}"
         checked = [root for root in review.roots if not _has_something(root)]
         if checked:
             yield f"{counted(len(checked), 'root')} checked, no findings"
-        yield "verdict: ", Painted(words.verdict_words(review), _COLOURS.get(_severity_named(review.verdict), "32"))
+        yield line(
+            "verdict: ", Span(words.verdict_words(review), words.severity_span(_severity_named(review.verdict)).role)
+        )
 
 
 def _rank(severity: Severity | None) -> int:
@@ -257,3 +270,43 @@ def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:
         same = ours.get(address) == theirs.get(address)
         shown = f"both sides: {sides[0].partition(': ')[2]}" if same else "; ".join(sides)
         yield f"  {'=' if same else '<>':2} {address.short(tool.default_host):{width}}  {shown}"
+
+
+_SAME_VERSION = {
+    ChangeKind.NEW_HASHES,
+    ChangeKind.REMOVED_HASHES,
+    ChangeKind.CHANGED_HASHES,
+    ChangeKind.REPLACED_HASHES,
+}
+_REQUIREMENTS_SHOWN = 8
+_INDENT = 8
+_LABEL_WIDTH = 13
+
+
+def required_by_text(change: Change, root: RootReview) -> Iterator[str]:
+    """Yield the places of the configuration that require a provider; the first of many."""
+    if root.configuration is None or not root.configuration.has_files:
+        return
+    lines = [each for one in change.required_by[:_REQUIREMENTS_SHOWN] for each in requirement_lines(one)]
+    hidden = len(change.required_by) - _REQUIREMENTS_SHOWN
+    if hidden > 0:
+        lines.append(line(f"  {hidden} more places"))
+    printed = plain_lines(
+        lines or [unrequired_line(change, root.configuration)], indent=" " * (_INDENT + _LABEL_WIDTH - 2)
+    )
+    for label, text in zip_longest(["REQUIRED BY"], printed, fillvalue=""):
+        yield f"{'':{_INDENT}}{label:{_LABEL_WIDTH}}{text[_INDENT + _LABEL_WIDTH :]}"
+
+
+def evidence_text(change: Change, review: Review, shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """Yield the signers, the unknown facts that no finding reports, and each hash that differs in the same version."""
+    old, new = change.old_signer, change.new_signer
+    lines: list[Line] = []
+    if change.new is not None and (old is not None or new is not None):
+        lines += signer_change_lines(old, new, unknown=why_unknown(change, review, is_asking=False))
+    lines += released_lines(change)
+    lines += mirror_lines(change)
+    lines += unreported_problem_lines(change, shared)
+    if change.kind in _SAME_VERSION:
+        lines += each_hash_lines(replace(change, kept=()), is_asking=False, in_full=True)
+    yield from plain_lines(lines, indent=" " * _INDENT)

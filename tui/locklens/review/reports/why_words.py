@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import seen_from
 from locklens.project.configuration import Contributor
-from locklens.review.reports.lines import seen_from
 from locklens.text import counted
 
 if TYPE_CHECKING:

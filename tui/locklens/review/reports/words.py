@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
+from locklens.lines import Role, Span
 from locklens.review.model import (
     Change,
     ChangeKind,
@@ -127,6 +128,11 @@ def severity_counts(review: Review) -> dict[Severity, int]:
     return _counts(review, lambda finding: finding.accepted is None)
 
 
+def findings_in_words(review: Review) -> str:
+    """The number of findings of each severity that occurs: "1 block, 2 warn"; "" without any."""
+    return ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
+
+
 def committed_counts(review: Review) -> dict[Severity, int]:
     """The number of findings of a plan that a commit has already, counted in the same way."""
     return _counts(review, lambda finding: finding.accepted is not None and finding.accepted.is_committed)
@@ -176,3 +182,18 @@ def unverified_words(review: Review) -> str:
     reasons = {change.unverified for change in review.unverified_changes}
     counts = [hashes_of_review(review)] if review.hashes.unverified else []
     return ", ".join([*counts, *(_REASONS[reason] for reason in Unverified if reason in reasons)])
+
+
+SEVERITY_ROLES = {
+    Severity.BLOCK: Role.BLOCK,
+    Severity.WARN: Role.WARN,
+    Severity.INFO: Role.INFO,
+    Severity.OFF: Role.DIM,
+}
+
+
+def severity_span(severity: Severity | None, *, width: int = 0) -> Span:
+    """The severity as a word, readable without colour; "ok" without findings."""
+    if severity is None:
+        return Span("ok".ljust(width), Role.DIM)
+    return Span(severity.value.upper().ljust(width), SEVERITY_ROLES[severity])

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import Role, Span, line
 from locklens.review.health import command_words, is_undecided
-from locklens.review.model import Severity
 from locklens.review.reports import words
-from locklens.review.reports.evidence import host_lines
-from locklens.text import Painted, counted, listing, page, shell_words
+from locklens.review.reports.evidence_lines import host_lines
+from locklens.text import counted, listing, page, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from locklens.lines import Line
     from locklens.review.health import CheckResult, Health, Spread
     from locklens.review.model import Finding, RootReview
-    from locklens.text import Line, Printable
+    from locklens.text import Printable
 
-_COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
-_VERDICT_COLOURS = {"block": "31;1", "warn": "33", "unknown": "33", "ok": "32"}
+_VERDICT_ROLES = {"block": Role.BLOCK, "warn": Role.WARN, "unknown": Role.WARN, "ok": Role.GOOD}
 _ROOTS_SHOWN = 8
 _SPREADS_SHOWN = 20
 _VERSIONS_SHOWN = 8
@@ -36,7 +36,7 @@ def render(health: Health, *, colour: bool = False, lists_roots: bool = False) -
     return page(_lines(health, lists_roots=lists_roots), colour=colour)
 
 
-def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line]:
+def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
     yield f"locklens health  {health.folder}"
     yield total_words(health)
     yield ""
@@ -52,13 +52,12 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line]:
         yield from _spreads(health.spread, lists_all=lists_roots)
     yield ""
     yield from _limits(health)
-    yield "verdict: ", Painted(health.verdict, _VERDICT_COLOURS[health.verdict])
+    yield line("verdict: ", Span(health.verdict, _VERDICT_ROLES[health.verdict]))
 
 
 def total_words(health: Health) -> str:
     """The counts of the whole, in one line."""
-    counts = words.severity_counts(health.review)
-    findings = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
+    findings = words.findings_in_words(health.review) or "no findings"
     versions = sum(len(one.versions) for one in health.spread)
     return (
         f"{counted(len(health.review.roots), 'root')}, {health.ok} ok, {health.unknown} unknown, "
@@ -68,18 +67,17 @@ def total_words(health: Health) -> str:
 
 def _row(result: CheckResult, width: int) -> Line:
     severity = result.severity
-    word = Painted(f"{severity.upper() if severity else '':5}", _COLOURS[severity])
+    word = words.severity_span(severity, width=5) if severity is not None else " " * 5
     unknown = f"  unknown in {result.unknown}" if result.unknown else ""
     reason = f" ({result.reason})" if result.reason else ""
     number = "off" if result.is_off else len(result.roots)
-    return "  ", word, f"  {result.check.title:{width}}  {number:>5}{unknown}{reason}".rstrip()
+    return line("  ", word, f"  {result.check.title:{width}}  {number:>5}{unknown}{reason}".rstrip())
 
 
-def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Iterator[Line]:
-    yield (Painted(f"{result.check.title}: {counted(len(result.roots), 'root')}", "1"),)
+def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
+    yield line(Span(f"{result.check.title}: {counted(len(result.roots), 'root')}", Role.STRONG))
     for finding, roots in alike_findings(result, health):
-        word = Painted(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
-        yield f"  {finding.rule} ", word, f" {finding_words(finding)}"
+        yield line(f"  {finding.rule} ", words.severity_span(finding.severity, width=5), f" {finding_words(finding)}")
         limit = len(roots) if lists_roots else _ROOTS_SHOWN
         if len(roots) == 1 and finding.line is not None:
             yield f"        {finding.file}:{finding.line}"
@@ -109,8 +107,8 @@ def finding_words(finding: Finding) -> str:
     return finding.message if provider in finding.message else f"{provider}: {finding.message}"
 
 
-def _spreads(spreads: Sequence[Spread], *, lists_all: bool) -> Iterator[Line]:
-    yield (Painted("versions of each provider", "1"),)
+def _spreads(spreads: Sequence[Spread], *, lists_all: bool) -> Iterator[Line | str]:
+    yield line(Span("versions of each provider", Role.STRONG))
     common = [one for one in spreads if one.roots > 1]
     shown = spreads if lists_all else common[:_SPREADS_SHOWN]
     for one in shown:
@@ -129,7 +127,7 @@ def _spreads(spreads: Sequence[Spread], *, lists_all: bool) -> Iterator[Line]:
 
 
 def _limits(health: Health) -> Iterator[str]:
-    for line in host_lines(health.review):
-        yield f"registry {line}"
+    for host in host_lines(health.review):
+        yield f"registry {host}"
     for note in health.review.notes:
         yield f"note: {note}"

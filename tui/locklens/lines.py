@@ -1,7 +1,8 @@
-"""Text with semantic roles instead of colours: the lines that a text report prints and a screen shows.
+"""Text with semantic roles instead of colours: the lines that reports print and screens show.
 
-A span's role is a meaning (a warning, an added line), never a look: the theme of the screens maps roles to styles, and
-`plain_lines` leaves them out. No markup is parsed.
+A span's role is a meaning (a warning, an added line), never a look: the theme of the screens maps roles to styles,
+`text.page` some of them to the colours of a terminal, and `plain_lines` leaves them out. No markup is parsed, and
+nothing of the domain is known here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from locklens.review.model import Severity
 from locklens.text import visible
 
 if TYPE_CHECKING:
@@ -92,6 +92,22 @@ def line(*spans: Span | str, hanging: int = 0, copied: str = "", place: FilePlac
     return Line(tuple(Span(span) if isinstance(span, str) else span for span in spans), hanging, copied, place)
 
 
+def labelled(
+    label: str, *spans: Span | str, width: int, hanging: int = 0, copied: str = "", place: FilePlace | None = None
+) -> Line:
+    """Build a line with a label before it.
+
+    Args:
+        label: The label.
+        *spans: The rest of the line; plain strings are plain spans.
+        width: Columns of the label.
+        hanging: Columns that continuation lines are indented by; 0 for those of the label.
+        copied: The text for the clipboard.
+        place: The place that the edit key opens.
+    """
+    return line(Span(label.ljust(width), Role.HEADING), *spans, hanging=hanging or width, copied=copied, place=place)
+
+
 def seen_from(path: str, folder: str) -> str:
     """A path relative to a root's folder, with `./`, if it is inside."""
     inside = path.removeprefix(f"{folder}/") if folder else path
@@ -116,18 +132,3 @@ def heading(text: str) -> Iterator[Line]:
     """An empty line and a heading."""
     yield Line()
     yield line(Span(text, Role.HEADING))
-
-
-SEVERITY_ROLES = {
-    Severity.BLOCK: Role.BLOCK,
-    Severity.WARN: Role.WARN,
-    Severity.INFO: Role.INFO,
-    Severity.OFF: Role.DIM,
-}
-
-
-def severity_span(severity: Severity | None, *, width: int = 0) -> Span:
-    """The severity as a word, readable without colour; "ok" without findings."""
-    if severity is None:
-        return Span("ok".ljust(width), Role.DIM)
-    return Span(severity.value.upper().ljust(width), SEVERITY_ROLES[severity])

@@ -1,28 +1,33 @@
-"""Signing keys and signers as lines: fingerprints whole, in groups of four on the screen, without spaces when copied.
+"""Signing keys and signers as lines, and the signers of the locked releases as plain text.
 
-The user IDs of a key are unproven claims; only its 40 digits identify it. Pure.
+The user IDs of a key are unproven claims; only its 40 digits identify it. On the screen they stand in groups of four,
+in text and on the clipboard without spaces.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
-from locklens.text import counted
+from locklens.lines import FilePlace, Line, Role, Span, labelled, line, plain_lines
+from locklens.review.keys import signers
+from locklens.review.reports.evidence_lines import clock, host_lines
+from locklens.review.reports.words import findings_in_words
+from locklens.text import counted, page
 from locklens.trust import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from locklens.review.keys import PastUse, SignerUses, Use
+    from locklens.review.model import Review
+    from locklens.text import Printable
     from locklens.trust import Signer, SigningKey
 
+    Past = Mapping[str, Sequence[PastUse]]
 
 _NAMES_SHOWN = 5
-
-
 _LABEL = 13
-
 
 TIERS = {
     Tier.OFFICIAL: "signed with HashiCorp's own key",
@@ -109,6 +114,10 @@ def past_use_lines(use: PastUse, signer: SignerUses) -> Iterator[Line]:
         yield from key_lines(use.key)
 
 
+_signed_by = partial(labelled, "SIGNER", width=_LABEL)
+"""Build the line of a signer."""
+
+
 def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str) -> Iterator[Line]:
     """The signer of the new version and, for a different key, the signer of the old version below.
 
@@ -118,16 +127,16 @@ def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str)
         unknown: The reason why a signer is unknown.
     """
     if new is None:
-        yield _labelled(Span(f"unknown: {unknown}", Role.DIM))
+        yield _signed_by(Span(f"unknown: {unknown}", Role.DIM))
         if old is not None:
             yield from _alone(old, f"{old.version} is ")
         return
     if old is None or old.version == new.version:
-        yield _labelled(tier_span(new.tier), *_meaning(new.tier))
+        yield _signed_by(tier_span(new.tier), *_meaning(new.tier))
         yield from _keys(new)
     elif _fingerprints(old) == _fingerprints(new):
         same = f", same key as {old.version}" if new.keys else f", as {old.version}"
-        yield _labelled(tier_span(new.tier), Span(same, Role.GOOD if new.keys else Role.WARN), *_meaning(new.tier))
+        yield _signed_by(tier_span(new.tier), Span(same, Role.GOOD if new.keys else Role.WARN), *_meaning(new.tier))
         yield from _keys(new)
     else:
         yield from _changed(old, new)
@@ -138,7 +147,7 @@ def _changed(old: Signer, new: Signer) -> Iterator[Line]:
         difference, advice = f"different key than {old.version}", "  compare all 40 digits"
     else:
         difference, advice = f"differs from {old.version}", ""
-    yield _labelled(Span(difference, Role.WARN), Span(advice, Role.DIM))
+    yield _signed_by(Span(difference, Role.WARN), Span(advice, Role.DIM))
     for sign, role, signer in (("-", Role.REMOVED, old), ("+", Role.ADDED, new)):
         for key in signer.keys:
             yield fingerprint_line(key, sign=sign, role=role)
@@ -167,8 +176,48 @@ def _fingerprints(signer: Signer) -> tuple[str, ...]:
     return tuple(key.fingerprint for key in signer.keys)
 
 
-def _labelled(*spans: Span | str) -> Line:
-    return line(Span("SIGNER".ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL)
-
-
 TIER_MEANINGS = {tier.value: meaning for tier, meaning in TIERS.items()}
+
+
+def render(review: Review, past: Past | None = None) -> Printable:
+    """Return the report.
+
+    Args:
+        review: One with unchanged providers.
+        past: Earlier locked releases of each signer's providers, by the key's fingerprint; None if not looked up.
+    """
+    return page(_lines(review, past or {}))
+
+
+def _lines(review: Review, past: Past) -> Iterator[str]:
+    gathered = signers(review)
+    uses = sum(len(one.uses) for one in gathered)
+    keys = sum(one.key is not None for one in gathered)
+    yield f"locklens keys  {uses} locked releases, {keys} signing keys"
+    for signer in gathered:
+        yield ""
+        yield from _signer(signer, past.get(signer.key.fingerprint, ()) if signer.key is not None else ())
+    yield ""
+    yield from (f"registry {words}" for words in host_lines(review))
+    for note in review.notes:
+        yield f"note: {note}"
+    if findings := findings_in_words(review):
+        yield f"findings: {findings}; locklens hashes lists them"
+
+
+def _signer(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[str]:
+    yield from plain_lines(_signer_lines(signer, past))
+
+
+def _signer_lines(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[Line]:
+    if signer.key is not None:
+        yield line(tier_span(signer.tier), f"  {TIERS[signer.tier]}")
+        yield fingerprint_line(signer.key)
+        yield from key_lines(signer.key)
+    yield line(uses_title(signer))
+    for use in signer.uses:
+        yield from use_lines(use, f"as of {clock(use.as_of)}" if use.as_of and not use.problem else "")
+    if past:
+        yield line(HISTORY_TITLE)
+    for before in past:
+        yield from past_use_lines(before, signer)

@@ -1,15 +1,18 @@
-"""The reasons for a provider as lines with meanings: its requirements, its lock entry and the versions held back.
+"""The reasons for a provider: its requirements, its lock entry and the versions held back.
 
-The text report prints them and the Why dialog shows them: each fact is worded here, or in `why_words`, once.
+The text report prints these lines and the Why dialog shows them: each fact is worded here, or in `why_words`, once. In
+the report, roots that read the same share a section, blocking ones first.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
+from locklens.lines import FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
 from locklens.review.model import Severity, worst
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, line, seen_from, severity_span
 from locklens.review.reports.why_words import (
     HELD_BACK,
     NAMES_SHOWN,
@@ -26,8 +29,9 @@ from locklens.review.reports.why_words import (
     uses_words,
     version_range,
 )
+from locklens.review.reports.words import severity_span
 from locklens.selection import Selection
-from locklens.text import age_words, counted, listing
+from locklens.text import age_words, counted, listing, page
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from locklens.review.why import RootWhy, Why
     from locklens.selection import ConstraintConflict, HeldBack, RequiringModule, Unselectable, VersionChoices
     from locklens.selection.model import Hold
+    from locklens.text import Printable
 
 _LABEL = 13
 
@@ -111,19 +116,19 @@ def root_why_lines(
         if finding.rule == "LK019":
             place = FilePlace(finding.file, finding.line or 1)
             message = f"  {_relative(finding.message, folder)}"
-            yield _labelled("UNREADABLE", Span(place.seen_from(folder), Role.PLACE), message, place=place)
+            yield _fact("UNREADABLE", Span(place.seen_from(folder), Role.PLACE), message, place=place)
     for conflict in explanation.conflicts:
         yield from _conflict_lines(conflict, root.configuration, folder)
     yield from _locked_lines(root, folder)
     if explanation.requirements:
         constraints = str(explanation.constraints) or "none: any release satisfies"
-        yield _labelled("CONSTRAINTS", constraints, copied=constraints)
+        yield _fact("CONSTRAINTS", constraints, copied=constraints)
         if explanation.is_recorded:
             reason = _relative(root.configuration.unknown_reason, folder)
-            yield _labelled("", Span(f"recorded in the lock file: {reason}", Role.DIM))
+            yield _fact("", Span(f"recorded in the lock file: {reason}", Role.DIM))
         if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
             essential = str(explanation.essential) or "any release"
-            yield _labelled("", Span("in effect: ", Role.DIM), essential, copied=essential)
+            yield _fact("", Span("in effect: ", Role.DIM), essential, copied=essential)
     yield from _registry_lines(root, folder, is_asking=is_asking, shared=shared)
     newer = explanation.offer.newer if explanation.offer is not None else ()
     yield from _asker_lines(root, newer, folder)
@@ -131,7 +136,7 @@ def root_why_lines(
     for number, finding in enumerate(listed):
         place = FilePlace(finding.file, finding.line or 1)
         spans = severity_span(finding.severity), f" {finding.rule}  {finding_title(finding)}"
-        yield _labelled("FINDINGS" if not number else "", *spans, place=place, copied=finding.rule)
+        yield _fact("FINDINGS" if not number else "", *spans, place=place, copied=finding.rule)
 
 
 def _relative(message: str, folder: str) -> str:
@@ -139,13 +144,13 @@ def _relative(message: str, folder: str) -> str:
     return re.sub(rf"(?<![\w./-]){re.escape(folder)}/", "./", message) if folder else message
 
 
-def _labelled(label: str, *spans: Span | str, copied: str = "", place: FilePlace | None = None) -> Line:
-    return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL + 2, copied=copied, place=place)
+_fact = partial(labelled, width=_LABEL, hanging=_LABEL + 2)
+"""Build a line with a label."""
 
 
 def _conflict_lines(conflict: ConstraintConflict, configuration: Configuration, folder: str) -> Iterator[Line]:
     sentence = "no version can satisfy " + ("this" if len(conflict) == 1 else "these together")
-    yield _labelled("CONFLICT", Span(sentence, Role.BLOCK))
+    yield _fact("CONFLICT", Span(sentence, Role.BLOCK))
     width = max(len(str(demand.term)) for demand in conflict)
     for demand in conflict:
         term = str(demand.term)
@@ -170,9 +175,9 @@ def _term_lines(
         shown = indent + (" " * width if number else term.ljust(width))
         names = f"  {module_names(modules, configuration)}" if any(modules) else ""
         spans = Span(place.seen_from(folder), Role.PLACE), Span(names, Role.DIM)
-        yield _labelled("", f"{shown}  ", *spans, copied=term, place=place)
+        yield _fact("", f"{shown}  ", *spans, copied=term, place=place)
     if len(places) > NAMES_SHOWN:
-        yield _labelled("", f"{indent}{' ' * width}  and {len(places) - NAMES_SHOWN} more places")
+        yield _fact("", f"{indent}{' ' * width}  and {len(places) - NAMES_SHOWN} more places")
 
 
 # The locked entry
@@ -182,15 +187,15 @@ def _locked_lines(root: RootWhy, folder: str) -> Iterator[Line]:
     explanation = root.explanation
     entry = explanation.locked
     if root.tool.is_builtin(explanation.address):
-        yield _labelled("LOCKED", f"never: built into {root.tool.product}")
+        yield _fact("LOCKED", f"never: built into {root.tool.product}")
     elif root.lock_file is None:
-        yield _labelled("LOCKED", Span("no: there is no lock file", Role.WARN))
+        yield _fact("LOCKED", Span("no: there is no lock file", Role.WARN))
     elif entry is None and not root.is_read:
-        yield _labelled("LOCKED", Span("unknown: the lock file cannot be read", Role.WARN))
+        yield _fact("LOCKED", Span("unknown: the lock file cannot be read", Role.WARN))
     elif entry is None:
         place = FilePlace(root.lock_file, 1)
         missing = f"no entry in {seen_from(place.file, folder)}: `{root.tool.command} init` adds it"
-        yield _labelled("LOCKED", Span(missing, Role.WARN), place=place)
+        yield _fact("LOCKED", Span(missing, Role.WARN), place=place)
     else:
         yield from _entry_lines(root, entry, FilePlace(root.lock_file, entry.line), folder)
 
@@ -206,21 +211,21 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace, folder: str)
         state = Span("  satisfies the constraints", Role.GOOD)
     age = Span(f"  {age_words(root.ages[entry.version])} old" if entry.version in root.ages else "", Role.DIM)
     where = Span(place.seen_from(folder), Role.PLACE)
-    yield _labelled("LOCKED", f"{version}  ", where, state, age, copied=version, place=place)
+    yield _fact("LOCKED", f"{version}  ", where, state, age, copied=version, place=place)
     if against is not None:
         for hold in against.holds:
             yield from _hold_lines(hold, root.configuration, folder)
         if not explanation.conflicts and (offer is None or isinstance(offer.upgraded, Selection)):
-            yield _labelled("", f"`{root.tool.command} init` refuses it; `init -upgrade` selects another version")
+            yield _fact("", f"`{root.tool.command} init` refuses it; `init -upgrade` selects another version")
     if explanation.requirements and entry.constraints != str(explanation.constraints):
         recorded = entry.constraints or "none"
-        yield _labelled("", Span("the lock file records other constraints: ", Role.DIM), recorded, place=place)
+        yield _fact("", Span("the lock file records other constraints: ", Role.DIM), recorded, place=place)
 
 
 def _hold_lines(hold: Hold, configuration: Configuration, folder: str) -> Iterator[Line]:
     """The hold on a version, a line for each place."""
     if hold.demand is None:
-        yield _labelled("", f"  {hold}")
+        yield _fact("", f"  {hold}")
         return
     yield from _term_lines(str(hold.demand.term), hold.demand.requirements, configuration, folder, indent="  ")
 
@@ -234,18 +239,18 @@ def _registry_lines(root: RootWhy, folder: str, *, is_asking: bool, shared: Cont
     if root.tool.is_builtin(explanation.address) or (offer is None and not is_asking and root.silence in shared):
         return
     if offer is None and is_asking:
-        yield _labelled("REGISTRY", Span(f"asking {explanation.address.host} for its versions …", Role.DIM))
+        yield _fact("REGISTRY", Span(f"asking {explanation.address.host} for its versions …", Role.DIM))
     elif offer is None:
-        yield _labelled("REGISTRY", Span(silence_words(root.silence), Role.WARN))
+        yield _fact("REGISTRY", Span(silence_words(root.silence), Role.WARN))
     else:
         newest = newest_words(offer.newest)
-        yield _labelled("REGISTRY", newest, copied=newest)
+        yield _fact("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
-            yield _labelled("", Span("does not list the locked version", Role.WARN))
+            yield _fact("", Span("does not list the locked version", Role.WARN))
         if explanation.requirements:
             yield from _upgrade_lines(offer, root, folder)
         else:
-            yield _labelled("UPGRADE", NOTHING_TO_UPGRADE)
+            yield _fact("UPGRADE", NOTHING_TO_UPGRADE)
 
 
 def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterator[Line]:
@@ -254,10 +259,10 @@ def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterato
         version = str(offer.recommended or offer.upgraded.version)
         is_same = entry is not None and entry.version == offer.recommended == offer.upgraded.version
         same = ", already locked" if is_same else ""
-        yield _labelled("UPGRADE", f"{upgrade_words(offer, offer.upgraded)}{same}", copied=version)
+        yield _fact("UPGRADE", f"{upgrade_words(offer, offer.upgraded)}{same}", copied=version)
         yield from _held_lines("NEWER", offer.newer, root.configuration, folder)
         return
-    yield _labelled("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
+    yield _fact("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
     if not offer.upgraded.conflicts:
         yield from _held_lines("NEAREST", offer.upgraded.held, root.configuration, folder)
 
@@ -270,7 +275,7 @@ def _held_lines(label: str, groups: Iterable[HeldBack], configuration: Configura
     for number, group in enumerate(groups):
         versions, newest = version_range(group.versions), str(group.newest)
         state = Span(f"  {HELD_BACK}", Role.WARN) if group.holds else Span(f"  {NOT_HELD}", Role.GOOD)
-        yield _labelled("" if number else label, versions, state, copied=newest)
+        yield _fact("" if number else label, versions, state, copied=newest)
         for hold in group.holds:
             yield from _hold_lines(hold, configuration, folder)
 
@@ -341,3 +346,72 @@ def why_in_short(why: Why) -> str:
         return f"CONFLICT in {conflicts} of {len(roots)} roots" if len(roots) > 1 else "CONFLICT"
     severity = worst(tuple(finding for root in roots for finding in root.findings))
     return severity.value.upper() if severity is not None else ""
+
+
+def render(why: Why, *, lists_roots: bool = False) -> Printable:
+    """Return the report; `lists_roots` names every root of a block that several have, else at most NAMES_SHOWN."""
+    return page(_report_lines(why, lists_roots=lists_roots))
+
+
+def _report_lines(why: Why, *, lists_roots: bool) -> Iterator[str]:
+    roots = ranked_roots(why)
+    if len(roots) > 1:
+        yield f"{len(roots)} roots require or lock {why.asked}:"
+        yield from _overview(roots, lists_roots=lists_roots)
+    silences = Counter(root.silence for root in roots if _is_silent(root))
+    shared = {silence: count for silence, count in silences.items() if count > 1}
+    limit = len(roots) if lists_roots else NAMES_SHOWN
+    for number, (members, block) in enumerate(why_blocks(why, shared=shared)):
+        if number or len(roots) > 1:
+            yield ""
+        first = members[0]
+        yield from plain_lines([block_head(members, address=str(first.explanation.address), limit=limit)])
+        # The paths of one root are printed in full, so that they can be opened from where the report is read.
+        lines = block if len(members) > 1 else root_why_lines(first, "", shared=shared)
+        yield from plain_lines(lines, indent="  ")
+    for silence, count in shared.items():
+        yield ""
+        yield f"{silence_words(silence)} in {count} roots"
+    if why.unsure:
+        yield ""
+        yield "Could not determine whether these roots require it:"
+        reasons: dict[str, list[str]] = {}
+        for one in why.unsure:
+            reasons.setdefault(one.reason, []).append(one.path)
+        for reason, paths in reasons.items():
+            yield f"  {_root_names(paths, lists_roots=lists_roots)}  {reason}"
+    if why.others:
+        yield ""
+        verbs = "neither requires nor locks" if why.others == 1 else "neither require nor lock"
+        yield f"{counted(why.others, 'more root')} {verbs} it."
+
+
+def _is_silent(root: RootWhy) -> bool:
+    return root.explanation.offer is None and not root.tool.is_builtin(root.explanation.address)
+
+
+def _root_names(paths: Sequence[str], *, lists_roots: bool) -> str:
+    names = [path or "." for path in paths]
+    return listing(names, len(names) if lists_roots else NAMES_SHOWN)
+
+
+def _overview(roots: Sequence[RootWhy], *, lists_roots: bool) -> Iterator[str]:
+    """One line for each of several roots, or for roots that are alike in it."""
+    alike_roots: dict[tuple[str, str, str], list[str]] = {}
+    for root in roots:
+        explanation = root.explanation
+        entry = explanation.locked
+        states = ["CONFLICT"] * bool(explanation.conflicts) + [one.severity.upper() for one in root.findings]
+        state = states[0] if states else "ok"
+        version = str(entry.version) if entry else "not locked"
+        alike_roots.setdefault((version, state, str(explanation.constraints)), []).append(root.path)
+    rows = []
+    for (version, state, constraints), paths in alike_roots.items():
+        is_folded = len(roots) > NAMES_SHOWN and len(paths) > 1 and not lists_roots
+        names = [f"{len(paths)} roots"] if is_folded else [path or "." for path in paths]
+        rows += [(name, version, state, constraints) for name in names]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        yield (
+            "  " + "  ".join((*(f"{text:{width}}" for text, width in zip(row, widths, strict=False)), row[3])).rstrip()
+        )
