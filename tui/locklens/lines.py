@@ -19,6 +19,9 @@ from locklens.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+LABEL_WIDTH = 13
+"""Columns of the label before a line; the longest labels are CONSTRAINTS and REQUIRED BY."""
+
 _WIDTH = 120
 """Columns of a text report, beyond which lines are folded."""
 
@@ -93,7 +96,12 @@ def line(*spans: Span | str, hanging: int = 0, copied: str = "", place: FilePlac
 
 
 def labelled(
-    label: str, *spans: Span | str, width: int, hanging: int = 0, copied: str = "", place: FilePlace | None = None
+    label: str,
+    *spans: Span | str,
+    width: int = LABEL_WIDTH,
+    hanging: int = 0,
+    copied: str = "",
+    place: FilePlace | None = None,
 ) -> Line:
     """Build a line with a label before it.
 

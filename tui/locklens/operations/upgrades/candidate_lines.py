@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.addresses import Platform
-from locklens.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
 from locklens.operations.upgrades.candidates import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
 from locklens.operations.upgrades.selection import Eligibility, sorted_versions
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from locklens.selection import HeldBack, Hold
     from locklens.versions import Version
 
-_LABEL = 13
 _GROUPS_SHOWN = 6
 
 
@@ -282,8 +281,3 @@ def signer_span(selection: UpgradeSelection, offer: UpgradeCandidates, choice: C
             return Span("now signed", Role.GOOD)
         case _:
             return Span(tier, Role.DIM)
-
-
-def labelled(label: str, *spans: Span | str, copied: str = "", place: FilePlace | None = None) -> Line:
-    """Build a line with a label in its first column, or below one."""
-    return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL, copied=copied, place=place)

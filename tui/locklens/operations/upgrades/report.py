@@ -8,11 +8,10 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from locklens.addresses import display_host
-from locklens.lines import plain_lines
+from locklens.lines import labelled, plain_lines
 from locklens.operations.upgrades.candidate_lines import (
     constraint_lines,
     held_version_lines,
-    labelled,
     release_lines,
     unknown_lines,
     version_lines,

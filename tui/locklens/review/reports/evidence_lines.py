@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.model import Change, Evidence, HashFact, HostState, Review
 
-_LABEL = 13
 _EVIDENCE_LABEL = 29
 _COUNT = 9
 _SHORT = 10
@@ -301,14 +300,14 @@ def released_lines(change: Change) -> Iterator[Line]:
     evidence = change.evidence
     if change.new is not None and evidence is not None and evidence.released and evidence.days is not None:
         age = Span(f"  {age_in_words(evidence.days)}", Role.DIM)
-        yield labelled("RELEASED", evidence.released, age, width=_LABEL, copied=evidence.released)
+        yield labelled("RELEASED", evidence.released, age, copied=evidence.released)
 
 
 def page_lines(address: ProviderAddress, version: str, source: str) -> Iterator[Line]:
     """Yield the addresses of a release's page and of its source, as far as they are known."""
     for label, url in (("PAGE", page_of_release(address, version)), ("SOURCE", source)):
         if url:
-            yield labelled(label, url, width=_LABEL, copied=url)
+            yield labelled(label, url, copied=url)
 
 
 def requirement_lines(requirement: Requirement, folder: str = "") -> Iterator[Line]:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     Past = Mapping[str, Sequence[PastUse]]
 
 _NAMES_SHOWN = 5
-_LABEL = 13
 
 TIERS = {
     Tier.OFFICIAL: "signed with HashiCorp's own key",
@@ -114,7 +113,7 @@ def past_use_lines(use: PastUse, signer: SignerUses) -> Iterator[Line]:
         yield from key_lines(use.key)
 
 
-_signed_by = partial(labelled, "SIGNER", width=_LABEL)
+_signed_by = partial(labelled, "SIGNER")
 """Build the line of a signer."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.hashes import count_by_scheme
-from locklens.lines import Line, Role, Span, line, plain_lines
+from locklens.lines import LABEL_WIDTH, Line, Role, Span, line, plain_lines
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity
 from locklens.review.reports import evidence_lines, words
 from locklens.review.reports.evidence_lines import (
@@ -280,7 +280,6 @@ _SAME_VERSION = {
 }
 _REQUIREMENTS_SHOWN = 8
 _INDENT = 8
-_LABEL_WIDTH = 13
 
 
 def required_by_text(change: Change, root: RootReview) -> Iterator[str]:
@@ -292,10 +291,10 @@ def required_by_text(change: Change, root: RootReview) -> Iterator[str]:
     if hidden > 0:
         lines.append(line(f"  {hidden} more places"))
     printed = plain_lines(
-        lines or [unrequired_line(change, root.configuration)], indent=" " * (_INDENT + _LABEL_WIDTH - 2)
+        lines or [unrequired_line(change, root.configuration)], indent=" " * (_INDENT + LABEL_WIDTH - 2)
     )
     for label, text in zip_longest(["REQUIRED BY"], printed, fillvalue=""):
-        yield f"{'':{_INDENT}}{label:{_LABEL_WIDTH}}{text[_INDENT + _LABEL_WIDTH :]}"
+        yield f"{'':{_INDENT}}{label:{LABEL_WIDTH}}{text[_INDENT + LABEL_WIDTH :]}"
 
 
 def evidence_text(change: Change, review: Review, shared: Mapping[tuple[str, str], int]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-from locklens.lines import FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
+from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
 from locklens.review.model import Severity, worst
 from locklens.review.reports.why_words import (
     HELD_BACK,
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from locklens.selection import ConstraintConflict, HeldBack, RequiringModule, Unselectable, VersionChoices
     from locklens.selection.model import Hold
     from locklens.text import Printable
-
-_LABEL = 13
 
 
 def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
@@ -144,7 +142,7 @@ def _relative(message: str, folder: str) -> str:
     return re.sub(rf"(?<![\w./-]){re.escape(folder)}/", "./", message) if folder else message
 
 
-_fact = partial(labelled, width=_LABEL, hanging=_LABEL + 2)
+_fact = partial(labelled, hanging=LABEL_WIDTH + 2)
 """Build a line with a label."""
 
 
