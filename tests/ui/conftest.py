@@ -23,10 +23,9 @@ from locklens.errors import LockLensError
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.plan.model import Scope
-from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
 from locklens.operations.review.explain_provider import OfferedVersions, WhySubject, explain_provider
 from locklens.operations.review.opened import OpenedReview
-from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest, RootsKnown
 from locklens.operations.upgrades.candidates import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, Hidden, MissingModule, Requirement, StateReading
 from locklens.project.folders import FileWatch
@@ -66,8 +65,8 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import Log
     from locklens.operations.plan.model import FileChanges, Plan
     from locklens.operations.plan.review import PlanReview
-    from locklens.operations.review.events import ProvingPlanned
     from locklens.operations.review.explain_provider import WhyRequest
+    from locklens.operations.review.request import ProvingPlanned
     from locklens.operations.upgrades.candidates import KnownRelease
     from locklens.operations.write.operation import Operation
     from locklens.releases.facts import ReleaseId

@@ -20,7 +20,7 @@ from locklens.ui.text.phrases import configuration_read
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 
 def first_node(review: Review) -> Node:

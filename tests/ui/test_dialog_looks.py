@@ -14,10 +14,10 @@ from textual.widgets import Input
 from ui.conftest import ServingSource
 
 import locklens.ui
+from locklens.lines import line
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.operations.write.resolve import Clash
 from locklens.operations.write.undo import AppliedWrite
-from locklens.review.reports.lines import line
 from locklens.storage.journal import Record
 from locklens.ui.dialogs.base import Dialog
 from locklens.ui.dialogs.clashes import ClashesDialog

@@ -8,7 +8,7 @@ import pytest
 from textual import events
 from ui.conftest import until
 
-from locklens.review.reports.lines import line
+from locklens.lines import line
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.hashes.keys import HASHES_KEYS

@@ -8,11 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.hashes import registry_manifests
+from locklens.lines import Role, Span
 from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof
-from locklens.review.reports.evidence import clock, host_words
-from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
-from locklens.review.reports.lines import Role, Span
-from locklens.review.reports.signer_lines import fingerprint_line, grouped, key_lines, signer_change_lines
+from locklens.review.reports.evidence_lines import clock, evidence_lines, hash_lines, host_words, why_unknown
+from locklens.review.reports.keys import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.review.filter import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell.bars import Reading, note_lines, registry_lines
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 
     from ui.conftest import Samples
 
+    from locklens.lines import Line
     from locklens.review.model import Change
-    from locklens.review.reports.lines import Line
 
 AS_OF = "2026-11-21T14:02:09Z"
 OLD_KEY = "7B1F0A9355E240CD9A1E88B42517E112C2EC7068"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.errors import LockLensError
-from locklens.review.reports.lines import FilePlace
+from locklens.lines import FilePlace
 from locklens.ui.shell.external import editor_command, has_browser, release_page, work_tree_file
 
 if TYPE_CHECKING:

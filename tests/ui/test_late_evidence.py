@@ -21,8 +21,7 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
-from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
-from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest, RootsKnown
 from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Proof, Review, Severity
 from locklens.storage.cache import Cache

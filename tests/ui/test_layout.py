@@ -14,13 +14,13 @@ from ui.test_hashes import LINUX, MAC, WANTED, HashesDriver, locked
 from ui.test_upgrade_rows import selection_of
 
 from locklens.demo.repository import make_repository
+from locklens.lines import Role
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import Evidence, HashFact, Proof, Review, Severity
 from locklens.review.reports.evidence_lines import evidence_lines
-from locklens.review.reports.lines import Role
 from locklens.trust import Signer, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.rows import LookupState, hash_rows

@@ -10,8 +10,8 @@ from textual.color import Color
 from ui.conftest import ServingSource, until
 
 from locklens.addresses import ProviderAddress
+from locklens.lines import Role, Span, line
 from locklens.review.model import Evidence, Severity, SideName, Unverified
-from locklens.review.reports.lines import Role, Span, line
 from locklens.ui.hashes.bars import hashes_status
 from locklens.ui.review.bars import StatusFacts, review_status
 from locklens.ui.review.tree import Grouping

@@ -14,15 +14,15 @@ from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.lines import Line
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import PastUse, signers
 from locklens.review.model import Change, Review, RootReview
-from locklens.review.reports import hashes_text, keys_text, text
-from locklens.review.reports.evidence import shared_problems
-from locklens.review.reports.lines import Line
+from locklens.review.reports import hashes, keys, text
+from locklens.review.reports.evidence_lines import shared_problems
 from locklens.storage.cache import Cache
 from locklens.ui.hashes.detail import hash_detail
 from locklens.ui.hashes.rows import LookupState, hash_rows
@@ -105,12 +105,12 @@ def test_a_locked_provider_is_worded_once(sample: tuple[LockLens, Review]) -> No
         (root,) = [one for one in hash_rows(alone, asked=LookupState()) if one.change is None]
         detail = f"{shown(hash_detail(row, alone, in_full=True))} {shown(hash_detail(root, alone))}"
         assert not shared_problems([change])
-        report = str(hashes_text.render(alone))
+        report = str(hashes.render(alone))
         about_signer = report.index("      SIGNER") if "      SIGNER" in report else len(report)
         before, after = report[:about_signer], report[about_signer:]
-        hashes = "\n".join(line for line in after.splitlines() if re.match(r" +[a-z0-9]+:\S+", line))
+        listed = "\n".join(line for line in after.splitlines() if re.match(r" +[a-z0-9]+:\S+", line))
         assert missing(before, detail, indent=6) == [], report
-        assert missing(hashes, detail, indent=4) == [], report
+        assert missing(listed, detail, indent=4) == [], report
         policy = report[report.index("REQUIRED PLATFORMS") :].partition("\n\n")[0]
         assert normal(policy) in detail
 
@@ -126,7 +126,7 @@ def test_a_signer_is_worded_once(sample: tuple[LockLens, Review]) -> None:
             history = History(is_read=True, uses=uses)
         details.append(shown(signer_detail(row, review, history)))
     assert any(past.values())
-    blocks = str(keys_text.render(review, past)).split("\n\n")[1:-1]
+    blocks = str(keys.render(review, past)).split("\n\n")[1:-1]
     assert len(blocks) == len(details)
     as_of = partial(re.compile(r" as of \S+( \S+)? UTC").sub, "")
     for block, detail in zip(blocks, details, strict=True):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ui.conftest import until
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
+from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
 from locklens.review.model import Change, Evidence, HashFact, LookupAnswer, Proof, Review, RootReview
 from locklens.ui.prove.lines import nothing_to_prove, outcome, plan_lines
 from locklens.ui.text.downloads import DownloadRow, download_lines
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ui.conftest import Running, Samples, ServingSource
 
-    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import ReviewEvent
 
 H1 = "h1:" + "A" * 43 + "="
 PLAN = ProvingPlanned(hashes=1, likely=2, likely_bytes=3 << 20, at_most=5)

@@ -21,12 +21,11 @@ from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configura
 from locklens.errors import LockLensError, RepositoryError, RunCancelledError
 from locklens.operations.compare import open_git, open_locked
 from locklens.operations.locklens import LockLens, Reads
-from locklens.operations.review.events import Progress, ReviewEvent
-from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
 from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import PastUse, SignerUses
 from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review
-from locklens.review.reports.signer_lines import grouped
+from locklens.review.reports.keys import grouped
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from locklens.lines import FilePlace
 from locklens.review.model import Evidence, LockStatus, LookupAnswer, Severity
-from locklens.review.reports.lines import FilePlace
 from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.diff import no_diff_words, raw_diff_lines

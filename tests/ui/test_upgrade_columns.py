@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from ui.test_upgrade_rows import ALL, rows, selection_of
 
-from locklens.review.reports.lines import Role, Span
+from locklens.lines import Role, Span
 from locklens.ui.upgrade.columns import COLUMNS, Column, LaidOutColumns
 from locklens.ui.upgrade.help import upgrade_help
 

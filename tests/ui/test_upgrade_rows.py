@@ -12,12 +12,12 @@ from ui.conftest import Samples
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
+from locklens.lines import FilePlace, Line
 from locklens.operations.upgrades import report
 from locklens.operations.upgrades.candidates import CandidateTable, DownloadEstimate, RefusedRoot
 from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
-from locklens.review.reports.lines import FilePlace, Line
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.upgrade.bars import fetch_words, upgrade_head, upgrade_status
 from locklens.ui.upgrade.detail import upgrade_lines

@@ -15,12 +15,11 @@ from selection.making import offers
 from ui.conftest import Driver, Running, Samples, ServingSource, explained, until
 
 from locklens.errors import LockLensError, UnavailableError
+from locklens.lines import FilePlace
 from locklens.lockfile.parse import parse
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.review.model import Review, Severity
-from locklens.review.reports import why_text
-from locklens.review.reports.lines import FilePlace
-from locklens.review.reports.why_lines import why_lines
+from locklens.review.reports.why import render, why_lines
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.why.dialog import WhyDialog
 from locklens.ui.why.keys import WHY_KEYS
@@ -42,7 +41,7 @@ def text_of(why: Why, *, is_asking: bool = False) -> str:
 @pytest.mark.parametrize("offered", [None, OFFERED, (), UnavailableError("registry.terraform.io answered 500")])
 def test_the_command_line_says_the_same_line_by_line(tmp_path: Path, offered: object) -> None:
     why = asked(write(tmp_path, FILES), "aws", offered=offered)
-    printed = why_text.render(why).splitlines()
+    printed = render(why).splitlines()
     assert printed[0].split() == [".", "registry.terraform.io/hashicorp/aws", "(Terraform)"]
     ascii_tree = str.maketrans("├│└─", "||`-")
     assert [f"  {line.text}".translate(ascii_tree) for line in why_lines(why)][1:] == printed[1:]

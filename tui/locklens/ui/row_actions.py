@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.lines import FilePlace
     from locklens.review.model import Review, RootReview
-    from locklens.review.reports.lines import FilePlace
     from locklens.review.why import Why
     from locklens.text import Printable
     from locklens.ui.prove.lines import ProvingSelection

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.containers import Vertical
 from textual.screen import ModalScreen, ScreenResultType
 
-from locklens.review.reports.lines import Role
+from locklens.lines import Role
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.closing import ClosedOnce
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from locklens.lines import Line, Role, Span, line
 from locklens.operations.merge import Preference
-from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.bar import Piece

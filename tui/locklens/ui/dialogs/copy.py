@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
 
-from locklens.review.reports.lines import Role, Span, line
+from locklens.lines import Role, Span, line
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.line_view import LineView
 

@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.lines import Role, Span, line, severity_span
+from locklens.lines import Role, Span, line
+from locklens.review.reports.words import severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import listing
 from locklens.ui.dialogs.form import Field, FormDialog

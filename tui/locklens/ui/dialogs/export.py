@@ -9,7 +9,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from locklens.review.reports.lines import Role
+from locklens.lines import Role
 from locklens.ui.dialogs.base import Dialog, DialogKey
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from locklens.review.reports.lines import Role
+from locklens.lines import Role
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.line_view import LineView
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 _MOST_CHARACTERS = 400
 """Of a field: reasons are sentences, and a pasted file is none."""

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from locklens.review.reports.lines import Role
+from locklens.lines import Role
 from locklens.ui.dialogs.base import Dialog, DialogKey, key_layouts, width_of
 from locklens.ui.widgets.line_view import LineView
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 _FRAME_WIDTH = 5
 """Columns of the border, the padding and the scrollbar."""

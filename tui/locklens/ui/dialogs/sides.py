@@ -8,8 +8,8 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from locklens.lines import Line, Role, Span, line
 from locklens.operations.comparison import Base
-from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.bar import Piece
 from locklens.ui.widgets.line_view import LineView

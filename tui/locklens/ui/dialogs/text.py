@@ -14,7 +14,7 @@ from locklens.ui.widgets.copying import copy_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 
 class TextDialog(ReadingDialog):

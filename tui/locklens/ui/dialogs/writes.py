@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.lines import Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.copying import copy_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.doctor.report_text import asked_words, is_clean, ruled_out_words, tally
-from locklens.review.reports.lines import Role
+from locklens.lines import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from locklens.doctor.report_text import (
     remedy_costs,
     verdict_sentence,
 )
-from locklens.review.reports.lines import Line, Role, Span, heading, line
+from locklens.lines import Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText
 

@@ -11,7 +11,7 @@ from locklens.ui.shell.help import help_section, key_help
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 _VERDICTS = {
     "yes": "certain: a fact about the failing run",

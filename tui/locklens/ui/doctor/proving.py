@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Diagnosis
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
+    from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.review.model import RootReview
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from locklens.doctor.causes import cause_title
 from locklens.doctor.model import CauseVerdict, TrustCost
-from locklens.review.reports.lines import Role, Span
+from locklens.lines import Role, Span
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import PackagePath
 from locklens.errors import LockLensError, RunCancelledError
+from locklens.lines import Role, Span, line
 from locklens.operations.doctor.request import DoctorRequest
-from locklens.review.reports.lines import Role, Span, line
 from locklens.storage.files import is_within
 from locklens.text import reason_of
 from locklens.ui import views
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.doctor.model import Diagnosis
+    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.prove.dialog import Proved
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper

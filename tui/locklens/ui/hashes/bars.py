@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import Line, Role, Span
 from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.model import HashCount
-from locklens.review.reports.cover import source_words
-from locklens.review.reports.lines import Line, Role, Span
+from locklens.review.reports.hashes import source_words
 from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted
 from locklens.ui.hashes.packages import differ_words, package_counts

@@ -6,12 +6,19 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, HashCount, Proof
-from locklens.review.reports.cover import NAME_THEM, coverage_lines, in_words, policy_lines
-from locklens.review.reports.evidence import problem_lines
-from locklens.review.reports.evidence_lines import PROOFS, hash_line, is_settled, mirror_lines, proof_span, unsettled
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.review.reports.evidence_lines import (
+    PROOFS,
+    hash_line,
+    is_settled,
+    mirror_lines,
+    problem_lines,
+    proof_span,
+    unsettled,
+)
+from locklens.review.reports.hashes import NAME_THEM, coverage_lines, in_words, policy_lines
 from locklens.review.reports.words import hash_words
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.hashes.packages import counts_line, package_lines

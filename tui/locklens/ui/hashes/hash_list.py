@@ -9,7 +9,8 @@ from rich.cells import cell_len
 from textual.binding import Binding
 from textual.message import Message
 
-from locklens.review.reports.lines import Role, Span, severity_span
+from locklens.lines import Role, Span
+from locklens.review.reports.words import severity_span
 from locklens.ui.hashes.rows import HashRow
 from locklens.ui.widgets.row_list import RowList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import Line, Role, Span, heading, line
 from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.reports.evidence_lines import PROOFS
-from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.hashes.packages import PACKAGE_WORDS
 from locklens.ui.hashes.rows import HASHES_GRAMMAR

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from locklens.lines import Line, Role, Span, heading, line
 from locklens.operations.verification.judging import FAILING, PackageVerdict
-from locklens.review.reports.evidence import clock
-from locklens.review.reports.lines import Line, Role, Span, heading, line
+from locklens.review.reports.evidence_lines import clock
 from locklens.text import counted
 
 if TYPE_CHECKING:

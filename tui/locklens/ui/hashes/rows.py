@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.lines import Role, Span
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import HashCount, Severity, worst
-from locklens.review.reports.cover import coverage_in_short
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.lines import Role, Span
+from locklens.review.reports.hashes import coverage_in_short
 from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, package_filter_words, packages_span
 from locklens.ui.review.tree import RootChange, provider_name

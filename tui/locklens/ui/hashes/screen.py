@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
-from locklens.review.reports.lines import FilePlace
+from locklens.lines import FilePlace
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.hashes.bars import hashes_facts, hashes_head, hashes_status
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout

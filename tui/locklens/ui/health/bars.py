@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import Role
 from locklens.review.model import Severity
-from locklens.review.reports.lines import Role
 from locklens.review.reports.words import severity_counts
 from locklens.text import counted
 from locklens.ui.shell.bars import joined_parts

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.health import command_words
-from locklens.review.reports.health_text import finding_words
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
+from locklens.review.reports.health import finding_words
+from locklens.review.reports.words import severity_span
 from locklens.text import counted, shell_words
 from locklens.ui.health.rows import bar_of
 from locklens.ui.text.clipboard import ShellText

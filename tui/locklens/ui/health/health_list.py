@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from locklens.review.reports.lines import Role, Span, severity_span
+from locklens.lines import Role, Span
+from locklens.review.reports.words import severity_span
 from locklens.ui.health.rows import HealthRow, bar_of
 from locklens.ui.widgets.row_list import RowList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end

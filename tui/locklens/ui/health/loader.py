@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.operations.review.events import Progress
+from locklens.operations.review.request import Progress
 from locklens.project.folders import FileWatch
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.messages import ProgressMade, ReviewFailed

@@ -11,7 +11,7 @@ from locklens.cycling import CyclicChoice
 from locklens.dialect import TERRAFORM
 from locklens.review.health import is_undecided
 from locklens.review.model import Severity, worst
-from locklens.review.reports.health_text import finding_words
+from locklens.review.reports.health import finding_words
 from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
+from locklens.lines import FilePlace
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.review.health import command_words
-from locklens.review.reports.lines import FilePlace
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.dialogs.copy import CopyChoice
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
     from locklens.policy import Policy
     from locklens.review.health import Health
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout

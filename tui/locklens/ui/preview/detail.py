@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.project.roots import LOCK_FILE
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
 from locklens.ui.preview.plan_pane import COMMAND, Group, state_span
 from locklens.ui.preview.planned_diff import planned_lines
 from locklens.ui.review.detail import detail_lines, finding_lines

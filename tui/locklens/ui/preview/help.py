@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.lines import Line, line
+from locklens.lines import Line, line
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.ui.preview.keys import PREVIEW_KEYS
 from locklens.ui.shell.help import help_section, key_help

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from locklens.diagnostics import DiagnosticSeverity
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.model import WriteTarget
 from locklens.operations.plan.review import commit_message
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Severity, worst
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
-from locklens.review.reports.words import committed_counts, hashes_of_review, kind_sign, severity_counts
+from locklens.review.reports.words import committed_counts, hashes_of_review, kind_sign, severity_counts, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied

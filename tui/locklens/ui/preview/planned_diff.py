@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.hashes import count_by_scheme
+from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.lockfile.parse import parse
 from locklens.operations.plan import diffs
 from locklens.project.roots import LOCK_FILE
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.text.diff import ROLES, block_of, lines_of
 

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError, StaleLockFileError
-from locklens.operations.review.events import Progress, ReviewEvent
+from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.text import counted
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.preview.bars import preview_head, preview_status
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.install.context import InstallEvent
+    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import FileChanges, Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.preview.plan_pane import Group
     from locklens.ui.shell.examined import ExaminedProvider
 

@@ -13,7 +13,8 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.operations.review.events import (
+from locklens.lines import Line, Role, Span, line
+from locklens.operations.review.request import (
     LookupProgress,
     PackageDone,
     PackageDownloading,
@@ -21,7 +22,6 @@ from locklens.operations.review.events import (
     ProvingPlanned,
     RootsKnown,
 )
-from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.prove.lines import nothing_to_prove, outcome, plan_lines
 from locklens.ui.text.downloads import Downloads, download_lines
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import ReviewEvent
     from locklens.review.model import Review, RootReview
     from locklens.ui.prove.lines import ProvingSelection
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.hashes import is_of_files
+from locklens.lines import Line, Role, Span, line
 from locklens.review.model import LookupAnswer
-from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.text import counted, size_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.review.events import ProvingPlanned
+    from locklens.operations.review.request import ProvingPlanned
     from locklens.review.model import Change, HashFact, Review, RootReview
 
 _MOST_LABELS = 8

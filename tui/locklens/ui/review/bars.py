@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from locklens.lines import Line, Role, Span, line
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import words
-from locklens.review.reports.lines import Line, Role, Span, line
 from locklens.review.reports.words import hashes_of_review
 from locklens.text import counted
 from locklens.ui.review.rows import PENDING, STAGED

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from locklens.review.reports.lines import Role, Span
+from locklens.lines import Role, Span
 from locklens.review.reports.words import SAME_VERSION
 from locklens.ui.review.rows import Mark, Row
 from locklens.ui.review.tree import Node, NodeKind

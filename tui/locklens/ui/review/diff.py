@@ -9,7 +9,7 @@ from locklens.ui.review.tree import Node, NodeKind, RootChange
 from locklens.ui.text.diff import _bytes, _diff, file_diff_lines
 
 if TYPE_CHECKING:
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 
 def no_diff_words(node: Node | None) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.policy import POLICY_FILE
 from locklens.review.reports.evidence_lines import PROOFS
-from locklens.review.reports.signer_lines import TIER_MEANINGS
+from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import visible
@@ -19,7 +19,7 @@ from locklens.ui.text.evidence import MEANINGS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 
 def review_help() -> Iterator[Line]:

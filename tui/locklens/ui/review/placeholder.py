@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.lines import Line, Role, Span, line
 from locklens.text import counted
 from locklens.ui.text.phrases import nothing_changed
 from locklens.ui.views import REVIEW, VIEWS

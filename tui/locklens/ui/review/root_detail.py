@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.evidence import host_words
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
-from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.review.reports.evidence_lines import host_words
+from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase, severity_span
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.rows import kind_in_short, state_of_change

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.lines import FilePlace
+from locklens.lines import FilePlace
 from locklens.text import counted
 from locklens.ui.dialogs.copy import CopyChoice
 from locklens.ui.review.tree import NodeKind

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec import Struct
 
 from locklens.hashes import hashes_of_files
+from locklens.lines import Role, Span
 from locklens.review.model import Bump, Change, ChangeKind, Severity
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.lines import Role, Span, severity_span
-from locklens.review.reports.words import kind_sign, phrase
+from locklens.review.reports.words import kind_sign, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.review.tree import ConflictPair, Grouping, Node, NodeKind, RootChange

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from textual import on, work
 
 from locklens.errors import LockLensError
+from locklens.lines import Line
 from locklens.operations.write.policy_edits import decision_of, name_in_git
 from locklens.review.model import Severity
-from locklens.review.reports.lines import Line
 from locklens.ui import views
 from locklens.ui.dialogs.clashes import ClashesDialog, ClashesFound
 from locklens.ui.dialogs.decisions import accept_form, read_rules, today_utc, until_of
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.addresses import ProviderAddress
+    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.resolve import ResolveConflicts
     from locklens.review.model import Finding, Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.dialogs.clashes import SelectedSides
     from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.dialogs.form import Answers

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
 from locklens.programs import find_program, safe_environment
-from locklens.review.reports.release_lines import page_of_release
+from locklens.review.reports.evidence_lines import page_of_release
 from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
+    from locklens.lines import FilePlace
     from locklens.review.model import Review
-    from locklens.review.reports.lines import FilePlace
 
 _PLUS_LINE = {
     "vi",

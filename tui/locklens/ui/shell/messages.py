@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from locklens.errors import LockLensError
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.events import Progress
+    from locklens.operations.review.request import Progress
     from locklens.operations.write.operation import Operation
     from locklens.project.folders import FileWatch
     from locklens.project.git.listings import Revision

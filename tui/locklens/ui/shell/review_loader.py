@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.operations.review.events import (
+from locklens.operations.review.request import (
     LookupProgress,
     PackageDone,
     PackageDownloading,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import ReviewEvent
     from locklens.project.folders import FileWatch
     from locklens.review.model import Review, RootReview
     from locklens.ui.shell.marks import MarkKeeper

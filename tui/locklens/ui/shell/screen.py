@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.timer import Timer
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
     from locklens.ui.shell.key_table import KeyTable
     from locklens.ui.shell.palette import Command
 

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.addresses import ProviderAddress
+    from locklens.lines import Line
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.undo import AppliedWrite
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.filtering import Grammar
     from locklens.ui.shell.marks import MarkKeeper

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.lines import Role
+from locklens.lines import Role
 from locklens.text import counted
 from locklens.trust import Tier
 from locklens.ui.shell.bars import Reading, joined_parts

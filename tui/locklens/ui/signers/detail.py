@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.review.reports.evidence import clock
-from locklens.review.reports.lines import Line, Role, Span, heading, line
-from locklens.review.reports.signer_lines import (
+from locklens.lines import Line, Role, Span, heading, line
+from locklens.review.reports.evidence_lines import clock
+from locklens.review.reports.keys import (
     HISTORY_TITLE,
     TIERS,
     fingerprint_line,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.signer_lines import TIER_MEANINGS
+from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.signers.keys import SIGNERS_KEYS
 from locklens.ui.signers.rows import SIGNERS_GRAMMAR
@@ -12,7 +12,7 @@ from locklens.ui.signers.rows import SIGNERS_GRAMMAR
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 
 def signers_help() -> Iterator[Line]:

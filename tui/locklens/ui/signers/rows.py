@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.lines import Role, Span
 from locklens.project.tree import folder_of
-from locklens.review.reports.lines import Role, Span
 from locklens.trust import Tier
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 

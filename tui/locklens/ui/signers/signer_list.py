@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from locklens.review.reports.lines import Role, Span
-from locklens.review.reports.signer_lines import tier_span
+from locklens.lines import Role, Span
+from locklens.review.reports.keys import tier_span
 from locklens.ui.signers.rows import SignerRow
 from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import StyledPiece, fitted

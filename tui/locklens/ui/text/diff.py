@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import Line, Role, Span, line
 from locklens.lockfile.render import render_entry
 from locklens.operations.plan import diffs
-from locklens.review.reports.lines import Line, Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

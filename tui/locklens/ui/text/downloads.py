@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.lines import Line, Role, Span, line
 from locklens.text import size_words
 
 if TYPE_CHECKING:

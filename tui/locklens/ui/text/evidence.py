@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import Role, Span
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.lines import Role, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import Role
 from locklens.operations.upgrades.selection import BumpLimit, Eligibility
-from locklens.review.reports.lines import Role
 from locklens.text import counted, size_words
 from locklens.ui.widgets.bar import BarLayout, Piece
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.lines import Role, Span
+from locklens.lines import Role, Span
 from locklens.ui.widgets.strips import fitted
 
 if TYPE_CHECKING:

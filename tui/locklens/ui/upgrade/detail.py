@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
+from locklens.lines import FilePlace, Line, Role, Span, labelled, line
 from locklens.operations.upgrades.candidate_lines import (
     blocker_place,
     constraint_lines,
     held_version_lines,
-    labelled,
     release_lines,
     unknown_lines,
     version_lines,
@@ -17,7 +17,6 @@ from locklens.operations.upgrades.candidate_lines import (
 )
 from locklens.operations.upgrades.candidates import edits_in_short
 from locklens.operations.upgrades.selection import Eligibility, sorted_versions
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, line
 from locklens.text import age_words, counted
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.signer_lines import TIER_MEANINGS
+from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.upgrade.columns import COLUMNS
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
@@ -13,7 +13,7 @@ from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 
 def upgrade_help() -> Iterator[Line]:

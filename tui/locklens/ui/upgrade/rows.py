@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.lines import Role, Span
 from locklens.operations.upgrades.candidate_lines import signer_span
 from locklens.operations.upgrades.candidates import edits_in_short
 from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.selection import Eligibility
 from locklens.review.model import Bump
-from locklens.review.reports.lines import SEVERITY_ROLES, Role, Span
+from locklens.review.reports.words import SEVERITY_ROLES
 from locklens.text import age_words
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
 

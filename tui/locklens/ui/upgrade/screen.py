@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from locklens.addresses import ProviderAddress
+    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.upgrade.choosing import Chosen

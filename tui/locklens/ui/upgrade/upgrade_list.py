@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.geometry import Region
 from textual.message import Message
 
-from locklens.review.reports.lines import Role, Span
+from locklens.lines import Role, Span
 from locklens.ui.upgrade.columns import COLUMNS, LaidOutColumns
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 from locklens.ui.widgets.row_list import RowList, fold_marker

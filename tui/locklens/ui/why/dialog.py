@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.review.reports.lines import Line, Role, Span, line
-from locklens.review.reports.why_lines import why_in_short, why_lines
+from locklens.lines import Line, Role, Span, line
+from locklens.review.reports.why import why_in_short, why_lines
 from locklens.ui.dialogs.base import DialogKey
 from locklens.ui.dialogs.reading import ReadingDialog
 from locklens.ui.dialogs.text import TextDialog
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from locklens.addresses import ProviderAddress
-    from locklens.review.reports.lines import FilePlace
+    from locklens.lines import FilePlace
     from locklens.review.why import Why
 
     class Explain(Protocol):

@@ -10,7 +10,7 @@ from locklens.ui.why.keys import WHY_KEYS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 
 def why_help() -> Iterator[Line]:

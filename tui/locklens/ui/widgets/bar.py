@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.message import Message
 from textual.widget import Widget
 
-from locklens.review.reports.lines import Role, Span
+from locklens.lines import Role, Span
 from locklens.ui.widgets.strips import fitted, harmless, strip_of
 
 if TYPE_CHECKING:

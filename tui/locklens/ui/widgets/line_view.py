@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textual import events
 
-    from locklens.review.reports.lines import Line
+    from locklens.lines import Line
 
 
 class LineView(ScrollView, can_focus=True):

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from locklens.review.reports.lines import Line, Role, Span
+from locklens.lines import Line, Role, Span
 from locklens.text import visible
 
 if TYPE_CHECKING:
