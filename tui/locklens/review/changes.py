@@ -94,7 +94,7 @@ class Comparer:
 
 
 def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
-    """Compare the lock files of one root; as of `Comparer.compare`."""
+    """Compare the lock files of one root; see `Comparer.compare`."""
     return Comparer().compare(old, new, include_unchanged=include_unchanged)
 
 

@@ -103,7 +103,7 @@ class RootContext(Struct, frozen=True):
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
         unread: Files of the configuration and states whose requirements are not known, by path.
         is_generation_noted: True if one note stands for all roots whose configuration another tool may generate.
-        minorities: Of those providers, the lock files that differ from most others, if they are fewer than half.
+        minorities: The lock files that differ from most others on one of those providers, if fewer than half do.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of files of the change that the tools, run in the root, take for packages.
         spellings: Paths of files of the change, and what some disk takes each for.

@@ -25,7 +25,7 @@ class Check(Struct, frozen=True):
         id: Its name in documents.
         title: Up to 31 characters, which the screen has room for.
         rules: The rules whose findings it counts.
-        command: The command that fixes it in all of its roots; "" for none.
+        command: The command that fixes it in all of its roots; "" if there is none.
         names_providers: True if the command takes the providers.
     """
 
@@ -108,7 +108,7 @@ class Health(Struct, frozen=True):
     """The health of the roots below a folder.
 
     Attributes:
-        folder: As the user named it.
+        folder: The folder, as the user wrote it.
         top: The folder on disk that the review's paths are relative to.
         here: The current folder, relative to the top of the review's paths.
         review: The roots with their findings; a root without a lock file has only such about that.
@@ -172,7 +172,7 @@ def results(roots: Sequence[RootReview], unknown: Mapping[str, tuple[int, str]] 
     """Return the result of every check.
 
     Args:
-        roots: With their findings.
+        roots: The roots, with their findings.
         unknown: By check id the number of roots of which it cannot say, and why.
     """
     found: dict[str, list[tuple[RootReview, Finding]]] = {}
@@ -225,7 +225,7 @@ def spread_of(roots: Iterable[RootReview]) -> tuple[Spread, ...]:
 
 
 def command_words(result: CheckResult, health: Health) -> tuple[str, ...]:
-    """Return the command that fixes a check in all of its roots at once, as words; () for none."""
+    """Return the command that fixes a check in all of its roots at once, as words; () if there is none."""
     check = result.check
     if not check.command or not result.roots:
         return ()

@@ -37,7 +37,7 @@ class Use(Struct, frozen=True):
 
     @property
     def doubt(self) -> str:
-        """The doubts in words, "" for none."""
+        """The doubts in words; "" without any."""
         return f"{', '.join(self.doubts)}: some locked hashes are not in the signed release" if self.doubts else ""
 
     @property

@@ -196,7 +196,7 @@ class Evidence(Struct, frozen=True):
     Attributes:
         as_of: Time of the oldest answer used, ISO 8601 in UTC; None without any answer.
         problems: Reasons for unknown facts, each a sentence without its full stop.
-        hint: The next step, "" for none.
+        hint: The next step; "" if there is none.
         answer: The result of asking about the new version.
         to_prove: Upper bound on the number of packages to hash for the `h1` that are not proven.
         to_prove_bytes: Their total size, None if unknown.
@@ -231,8 +231,8 @@ class Accepted(Struct, frozen=True):
 
     Attributes:
         reason: In one line.
-        by: Who accepted it; "" for none.
-        on: The date, ISO 8601; "" for none.
+        by: The person who accepted it; "" if unknown.
+        on: The date, ISO 8601; "" if unknown.
         until: The last day on which it holds, in the same form; "" for no end.
         is_committed: True for a finding of a plan that a commit has already, which nobody needed to accept.
     """

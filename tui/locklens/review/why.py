@@ -25,11 +25,11 @@ class RootWhy(Struct, frozen=True):
 
     Attributes:
         path: Its folder, "" for the top.
-        lock_file: Its path, None where there is none.
+        lock_file: The path of the lock file; None without one.
         tool: The tool whose rules apply.
         configuration: The configuration that was read.
         explanation: The explanation of the provider's version.
-        findings: Those of the lock file's entry, and those that keep the file from being read.
+        findings: The findings of the lock file's entry, and the errors that keep the file from being read.
         silence: Why the registry gave no answer; "" if it did.
         is_read: False if errors keep the lock file from being read, whatever severity the policy gives them.
         ages: Days since the release of each version, where the policy asks for them and they are known.

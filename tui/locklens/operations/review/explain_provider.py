@@ -154,7 +154,7 @@ def ask_and_explain(
     cancel: threading.Event | None = None,
     on_log: Callable[[Sequence[str]], None] = lambda _: None,
 ) -> Why:
-    """Explain a provider, with the versions that its registry lists; errors as of `explain_provider`.
+    """Explain a provider, with the versions that its registry lists; raises what `explain_provider` raises.
 
     Args:
         subject: The provider.
@@ -315,7 +315,7 @@ def _read_all(
     """Read roots.
 
     Args:
-        reader: With the tool of the roots.
+        reader: Reads the roots, and knows the tool of each.
         tree: The files.
         paths: Folders of the roots.
         optional: Folders that need not be roots.

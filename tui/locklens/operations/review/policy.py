@@ -59,7 +59,7 @@ class EffectivePolicy(Struct, frozen=True):
         notes: Sentences about what does not apply: a different policy of the other side, what that proposes,
             acceptances that no longer hold, and pins that are due for a review.
         change: The difference to the other side's policy; None without one, or where no side brings it along.
-        taken_acceptances: Those of the policy that only the head has.
+        taken_acceptances: The acceptances in force that only the head has.
         taken_pins: The same of its pins.
         pending: The acceptances that only the head has, and that do not count until the base has them.
     """
@@ -78,7 +78,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
 
     Args:
         comparison: Its base, or the tip of its base, has the policy at its top.
-        given: The file that was named on the command line, None for none.
+        given: The file that was named on the command line, or None.
 
     Raises:
         ConfigurationError: The policy has a mistake, or the file that was named cannot be read.
@@ -195,7 +195,7 @@ def _proposals(base: Policy, head: Policy) -> Iterator[str]:
 
 
 def policy_for(folder: Path, given: Path | None) -> EffectivePolicy:
-    """Return the file that was named on the command line, or the policy of a folder; errors as of `policy_at`."""
+    """Return the file that was named on the command line, or the policy of a folder; raises what `policy_at` raises."""
     return policy_at(folder) if given is None else _in_force(read_given(given), PolicySide.GIVEN)
 
 
@@ -237,7 +237,7 @@ def _parsed(data: bytes, revision: str) -> Policy:
 
 
 def read_given(path: Path) -> Policy:
-    """Read a policy that was named on the command line; errors as of `effective_policy`."""
+    """Read a policy that was named on the command line; raises what `effective_policy` raises."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_POLICY_BYTES + 1)

@@ -120,7 +120,7 @@ class Proving:
         self._events: SimpleQueue[ReviewEvent] = SimpleQueue()
 
     def work(self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[ReviewEvent], None]) -> bool:
-        """Download and hashes; arguments as of `prove`.
+        """Download and hash packages; see `prove` for the arguments.
 
         Returns:
             True if a package was hashed.

@@ -24,7 +24,7 @@ class ReviewRequest(Struct, frozen=True):
         open: Opens the comparison anew; raises LockLensError.
         include_unchanged: True to list unchanged providers.
         tool: The tool whose rules apply to every root; None: each root's own tool.
-        fail_on: Lowest severity that sets the exit status of a report to 1; "never" for none, None for the policy's.
+        fail_on: Lowest severity that sets the exit status of a report to 1; "never", or None for that of the policy.
         network: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
         policy: A file that replaces the base's policy.

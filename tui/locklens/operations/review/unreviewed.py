@@ -149,7 +149,7 @@ def unread_files(
 
     Args:
         comparison: The sides.
-        configuration: That of the new side.
+        configuration: The configuration on the new side.
         read_before: Reads that of the old side, where it is needed.
         folder_before: The root's folder there.
         states: Changed files that may be the state, where it is unknown which file is.

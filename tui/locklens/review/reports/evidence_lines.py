@@ -258,7 +258,7 @@ def host_lines(review: Review) -> Iterator[str]:
 
 
 def host_words(host: HostState, *, is_offline: bool, now: str = "") -> str:
-    """The result of asking a registry; `now` as of `clock`."""
+    """Describe the result of asking a registry; see `clock` for `now`."""
     moment = f"as of {clock(host.as_of, now)}" if host.as_of else ""
     if host.error is not None:
         error = host.error.removeprefix(f"{host.host}: ")

@@ -52,7 +52,7 @@ def render(review: Review, *, colour: bool = False, packages: Packages | None = 
     Args:
         review: One with unchanged providers.
         colour: True to mark proofs with ANSI colours, which add no information.
-        packages: As of the JSON document.
+        packages: The packages on this machine, by lock file and provider.
     """
     return page(_lines(review, packages or {}), colour=colour)
 

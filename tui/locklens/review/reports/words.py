@@ -154,11 +154,11 @@ def _counts(review: Review, is_counted: Callable[[Finding], bool]) -> dict[Sever
 
 
 def hash_words(count: HashCount, adjective: str) -> str:
-    """The number of hashes that are not verified, with its unit: "48 of 175 added hashes not verified"; "" for none.
+    """The number of hashes that are not verified, with its unit: "48 of 175 added hashes not verified"; "" without any.
 
     Args:
         count: The hashes.
-        adjective: Of the hashes: "added" or "locked".
+        adjective: "added" or "locked".
     """
     hashes = f"{adjective} {'hash' if count.total == 1 else 'hashes'}"
     if not count.unverified:

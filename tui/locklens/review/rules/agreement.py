@@ -34,7 +34,7 @@ class LockedPackages:
 
     Args:
         head: The lock files of the new side.
-        base: Those of the old side, including those of removed roots.
+        base: The lock files of the old side, including those of removed roots.
     """
 
     def __init__(self, head: Iterable[LockFile], base: Iterable[LockFile] = ()) -> None:
@@ -120,7 +120,7 @@ class BaseEntries:
     """The entries that the base's lock files have of some providers.
 
     Args:
-        changes: Those of the review: the providers that are new in a root are the ones to look for.
+        changes: The changes of the review. Providers that are new in a root are looked up.
     """
 
     def __init__(self, changes: Iterable[Change]) -> None:

@@ -36,7 +36,7 @@ def judge(root: RootReview, cases: Mapping[ProviderAddress, Case] | None = None)
     """Return a root with all findings that follow from the known facts, and with the requirements of each change.
 
     Args:
-        root: With its lock files, its context, and its configuration as far as it has been read.
+        root: A root with its lock files and its context; its configuration may not be read yet.
         cases: The facts about its changes, as far as they are settled.
     """
     changes = tuple(
@@ -50,7 +50,7 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
     """Return the findings of one change, the worst first.
 
     Args:
-        change: With its evidence, where that is settled.
+        change: The change, with its evidence if that is settled.
         root: The change's root.
         case: The facts that the evidence rests on; None where they are not settled.
     """
@@ -111,7 +111,7 @@ def judge_lock(
     Args:
         lock: Its errors come first.
         address: The provider whose entry is compared with the configuration.
-        configuration: That of the lock file's root.
+        configuration: The configuration of the lock file's root.
         policy: The severities that apply.
     """
     refused = (finding_of("LK019", verdict, lock.path, None) for verdict in root_rules.refused(lock))

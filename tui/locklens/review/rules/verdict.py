@@ -25,8 +25,8 @@ class Verdict(Struct, frozen=True):
         line: In the lock file unless `file` names another.
         severity: Overrides that of the rule.
         column: From 1; known for syntax errors.
-        content: That of the `Finding`.
-        case: That of the `Finding`.
+        content: Copied to the `Finding`.
+        case: Copied to the `Finding`.
     """
 
     message: str
@@ -47,8 +47,8 @@ def finding_of(
         rule: The rule's id.
         verdict: The rule's verdict.
         lock_file: Its place, unless the verdict names another file.
-        line: That of the lock file's entry, for a verdict without a place.
-        provider: As of `Finding`.
+        line: The line of the lock file's entry, used for a verdict without a place.
+        provider: The provider that the finding names.
     """
     at = verdict.line if verdict.line is not None or verdict.file else line
     severity, file = verdict.severity or RULES[rule].severity, verdict.file or lock_file
@@ -76,7 +76,7 @@ def heeded(findings: Iterable[Finding], policy: Policy, change: Change | None = 
     Every judged finding passes here.
 
     Args:
-        findings: With the severity of the rule, or that of the rule's special case.
+        findings: Findings with the severity of their rule, or of its special case.
         policy: The policy that applies.
         change: The change that they are about; None for findings that no acceptance can name.
     """
