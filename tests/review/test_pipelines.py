@@ -29,7 +29,7 @@ from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.review.health import Health
-from locklens.review.model import Accepted, Change, Finding, HostState, Review, RootReview, Severity
+from locklens.review.model import Accepted, Change, Finding, HostState, Review, RootReview, Severity, SideName
 from locklens.review.reports import codequality, junit, markdown, sarif
 from locklens.review.reports.findings import reported_findings
 from locklens.review.reports.markdown import code, prose
@@ -634,3 +634,14 @@ def test_the_command_line_writes_each(form: str, tmp_path: Path, capsys: pytest.
     assert main([*words, "--output", str(tmp_path / "report")], lambda *_: 0) == 1
     assert (tmp_path / "report").read_text("utf-8") == printed
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("severity", "colour"), [(None, "32"), (Severity.WARN, "33"), (Severity.BLOCK, "31;1")])
+def test_the_verdict_of_a_text_has_the_colour_of_its_severity(severity: Severity | None, colour: str) -> None:
+    side = SideName("file", "lock.hcl", None)
+    findings = (Finding("LK028", severity, "differs", "locklens.toml", 1),) if severity is not None else ()
+    found = Review(
+        "2026-01-01T00:00:00Z", offline=True, hosts=(), base=side, head=side, roots=(), own_findings=findings
+    )
+    last = render_report("review", "text", found, colour=True).splitlines()[-1]
+    assert last == f"verdict: \x1b[{colour}m{found.verdict}\x1b[0m"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from locklens.review.model import Finding, RootReview
     from locklens.text import Printable
 
-_VERDICT_ROLES = {"block": Role.BLOCK, "warn": Role.WARN, "unknown": Role.WARN, "ok": Role.GOOD}
 _ROOTS_SHOWN = 8
 _SPREADS_SHOWN = 20
 _VERSIONS_SHOWN = 8
@@ -52,7 +51,7 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
         yield from _spreads(health.spread, lists_all=lists_roots)
     yield ""
     yield from _limits(health)
-    yield line("verdict: ", Span(health.verdict, _VERDICT_ROLES[health.verdict]))
+    yield line("verdict: ", Span(health.verdict, words.VERDICT_ROLES[health.verdict]))
 
 
 def total_words(health: Health) -> str:

@@ -189,17 +189,11 @@ class _Printer:
         checked = [root for root in review.roots if not _has_something(root)]
         if checked:
             yield f"{counted(len(checked), 'root')} checked, no findings"
-        yield line(
-            "verdict: ", Span(words.verdict_words(review), words.severity_span(_severity_named(review.verdict)).role)
-        )
+        yield line("verdict: ", Span(words.verdict_words(review), words.VERDICT_ROLES[review.verdict]))
 
 
 def _rank(severity: Severity | None) -> int:
     return severity.rank if severity else len(Severity)
-
-
-def _severity_named(verdict: str) -> Severity | None:
-    return Severity(verdict) if verdict in {"block", "warn"} else None
 
 
 def _has_something(root: RootReview) -> bool:

@@ -191,6 +191,9 @@ SEVERITY_ROLES = {
     Severity.OFF: Role.DIM,
 }
 
+VERDICT_ROLES = {"block": Role.BLOCK, "warn": Role.WARN, "unknown": Role.WARN, "ok": Role.GOOD}
+"""The roles of the verdicts of reviews and of the health."""
+
 
 def severity_span(severity: Severity | None, *, width: int = 0) -> Span:
     """The severity as a word, readable without colour; "ok" without findings."""
