@@ -12,12 +12,12 @@ from locklens.operations.reports import REPORTS
 from locklens.review.health import CHECKS
 from locklens.review.rules.catalogue import RULES
 from locklens.ui.doctor.keys import DOCTOR_KEYS
-from locklens.ui.hashes.keys import HASHES_KEYS
-from locklens.ui.health.keys import HEALTH_KEYS
+from locklens.ui.hashes.screen import HASHES_KEYS
+from locklens.ui.health.screen import HEALTH_KEYS
 from locklens.ui.preview.keys import PREVIEW_KEYS
-from locklens.ui.review.keys import REVIEW_KEYS
+from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.shell.key_table import KeyTable
-from locklens.ui.signers.keys import SIGNERS_KEYS
+from locklens.ui.signers.screen import SIGNERS_KEYS
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
 from locklens.ui.why.keys import WHY_KEYS
 

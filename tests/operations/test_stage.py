@@ -32,8 +32,8 @@ from locklens.operations.write.undo import undo
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import text
 from locklens.storage.journal import Journal
-from locklens.ui.review.diff import raw_diff_lines
-from locklens.ui.review.tree import Grouping, outline
+from locklens.ui.review.detail import raw_diff_lines
+from locklens.ui.review.outline import Grouping, outline
 
 LOCK = ".terraform.lock.hcl"
 OLD = lock(entry("aws"), entry("null"), entry("random"), entry("tls"))

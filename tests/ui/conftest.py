@@ -45,7 +45,7 @@ from locklens.review.model import (
     SideName,
 )
 from locklens.ui.app import LockLensApp
-from locklens.ui.review.change_list import ChangeList
+from locklens.ui.review.rows import ChangeList
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version

@@ -15,7 +15,7 @@ from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.review.model import ChangeKind, HashFact, Proof, Review, RootReview, Severity, SideName
 from locklens.ui.review.actions import formatting, locking, pruning, restoring
-from locklens.ui.review.tree import Grouping, Node, outline
+from locklens.ui.review.outline import Grouping, Node, outline
 
 TOP = Path("/top")
 H1 = "h1:" + "A" * 42

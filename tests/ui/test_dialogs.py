@@ -11,11 +11,11 @@ from ui.conftest import until
 from locklens.lines import line
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.hashes.keys import HASHES_KEYS
+from locklens.ui.hashes.screen import HASHES_KEYS
 from locklens.ui.preview.keys import PREVIEW_KEYS
-from locklens.ui.review.keys import REVIEW_KEYS
+from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.shell.palette import key_commands
-from locklens.ui.signers.keys import SIGNERS_KEYS
+from locklens.ui.signers.screen import SIGNERS_KEYS
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
 
 if TYPE_CHECKING:

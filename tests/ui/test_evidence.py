@@ -13,7 +13,7 @@ from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, Loo
 from locklens.review.reports.evidence_lines import clock, evidence_lines, hash_lines, host_words, why_unknown
 from locklens.review.reports.keys import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust import Signer, SigningKey, Tier
-from locklens.ui.review.filter import REVIEW_GRAMMAR, Candidate
+from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell.bars import Reading, note_lines, registry_lines
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.shell.review_merge import renewed, with_roots

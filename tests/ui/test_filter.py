@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.review.model import ChangeKind, Severity
-from locklens.ui.review.filter import REVIEW_GRAMMAR, Candidate
+from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell.filtering import parse_filter
 
 if TYPE_CHECKING:

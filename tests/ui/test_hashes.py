@@ -40,9 +40,8 @@ from locklens.review.reports import hashes
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.detail import _ladder_lines, hash_detail
-from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, LookupState, hash_rows
-from locklens.ui.hashes.screen import HashesScreen
+from locklens.ui.hashes.screen import HASHES_KEYS, HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.prove.dialog import ProveDialog
 from locklens.ui.review.screen import ReviewScreen

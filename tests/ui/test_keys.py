@@ -20,8 +20,8 @@ from locklens.ui.dialogs.copy import CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.doctor.screen import DoctorScreen
-from locklens.ui.review.keys import REVIEW_KEYS
-from locklens.ui.review.tree import Grouping
+from locklens.ui.review.frame import REVIEW_KEYS
+from locklens.ui.review.outline import Grouping
 from locklens.ui.text.clipboard import copied_line, markdown_text
 
 if TYPE_CHECKING:

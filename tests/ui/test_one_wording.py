@@ -27,7 +27,7 @@ from locklens.storage.cache import Cache
 from locklens.ui.hashes.detail import hash_detail
 from locklens.ui.hashes.rows import LookupState, hash_rows
 from locklens.ui.review.detail import detail_lines
-from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
+from locklens.ui.review.outline import Grouping, Node, NodeKind, outline
 from locklens.ui.signers.detail import History, signer_detail
 from locklens.ui.signers.rows import signer_rows
 

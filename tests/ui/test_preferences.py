@@ -10,8 +10,7 @@ from ui.conftest import Driver, ServingSource, until
 
 from locklens.operations.locklens import Reads
 from locklens.ui.app import LockLensApp
-from locklens.ui.review.sorting import Sort
-from locklens.ui.review.tree import Grouping
+from locklens.ui.review.outline import Grouping, Sort
 from locklens.ui.upgrade.rows import By
 from locklens.ui.upgrade.screen import UpgradeScreen
 

@@ -8,9 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.review.model import Evidence
-from locklens.ui.review.bars import StatusFacts, review_status
-from locklens.ui.review.sorting import Sort, sorted_outline
-from locklens.ui.review.tree import Grouping, outline
+from locklens.ui.review.frame import StatusFacts, review_status
+from locklens.ui.review.outline import Grouping, Sort, outline, sorted_outline
 from locklens.ui.shell.bars import Reading
 
 if TYPE_CHECKING:

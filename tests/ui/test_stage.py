@@ -18,7 +18,7 @@ from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.preview.screen import PreviewScreen
-from locklens.ui.review.help import review_help
+from locklens.ui.review.frame import review_help
 
 
 def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:

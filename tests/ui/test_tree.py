@@ -5,15 +5,12 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from locklens.lines import FilePlace
 from locklens.review.model import Evidence, LockStatus, LookupAnswer, Severity
-from locklens.ui.review.change_list import ChangeList
-from locklens.ui.review.detail import detail_lines
-from locklens.ui.review.diff import no_diff_words, raw_diff_lines
-from locklens.ui.review.filter import REVIEW_GRAMMAR
-from locklens.ui.review.row_target import node_place
-from locklens.ui.review.rows import Mark, Setting, is_reviewed, mark_of, rows
-from locklens.ui.review.tree import Grouping, NodeKind, outline
+from locklens.review.reports.lines import FilePlace
+from locklens.ui.review.actions import node_place
+from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
+from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, NodeKind, outline
+from locklens.ui.review.rows import ChangeList, Mark, Setting, is_reviewed, mark_of, rows
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.text.phrases import reviewed_words
 

@@ -1,4 +1,4 @@
-"""The detail of a locked provider or root: platforms by scheme, install paths, hashes with proof. No I/O."""
+"""The detail of a locked provider or root, and the head, status line and facts panel of the Hashes screen."""
 
 from __future__ import annotations
 
@@ -6,25 +6,21 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
-from locklens.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.operations.verification.model import PackageVerdict
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, HashCount, Proof
-from locklens.review.reports.evidence_lines import (
-    PROOFS,
-    hash_line,
-    is_settled,
-    mirror_lines,
-    problem_lines,
-    proof_span,
-    unsettled,
-)
-from locklens.review.reports.hashes import NAME_THEM, coverage_lines, in_words, policy_lines
-from locklens.review.reports.words import hash_words
+from locklens.review.reports.cover import NAME_THEM, coverage_lines, in_words, policy_lines, source_words
+from locklens.review.reports.evidence import problem_lines
+from locklens.review.reports.evidence_lines import PROOFS, hash_line, is_settled, mirror_lines, proof_span, unsettled
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted, shell_words, size_words
-from locklens.ui.hashes.packages import counts_line, package_lines
-from locklens.ui.review.detail import finding_lines
-from locklens.ui.review.root_detail import asked_lines
+from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
+from locklens.ui.review.detail import asked_lines, finding_lines
+from locklens.ui.shell.bars import fact_line, joined_parts, note_lines, registry_lines
 from locklens.ui.text.clipboard import ShellText, change_copied
+from locklens.ui.text.phrases import registries_in_short
+from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,7 +28,8 @@ if TYPE_CHECKING:
     from locklens.operations.verification.judging import EntryPackages
     from locklens.policy import Policy
     from locklens.review.model import Change, HashFact, Review, RootReview
-    from locklens.ui.hashes.rows import HashRow, Named
+    from locklens.ui.hashes.rows import HashRow
+    from locklens.ui.shell.bars import Reading
 
 _PLATFORM = 14
 _CELL = 9
@@ -312,3 +309,79 @@ def _root_lines(
     yield from policy_lines(review)
     yield from _ladder_lines([fact for change in changes for fact in change.locked])
     yield from asked_lines(review, is_asking=is_asking)
+
+
+def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ()) -> tuple[BarLayout, ...]:
+    """The head line: counts of locked, unverified, uncovered, and of packages that differ."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("hashes", Role.DIM))
+    if review is None:
+        return (BarLayout(name),)
+    changes = [change for root in review.roots for change in root.changes if change.new is not None]
+    hashes = HashCount.of(fact for change in changes for fact in change.locked)
+    uncovered = sum(any(finding.rule == "LK009" for finding in change.findings) for change in changes)
+    short = HashCount(hashes.total, hashes.unverified)
+    role = Role.WARN if hashes.unverified else Role.DIM
+    counts = [Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')")]
+    if review.policy.platforms:
+        counts.append(Piece(f"  {uncovered} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
+    differing = package_counts(packages)[PackageVerdict.DIFFERS]
+    if differing:
+        counts.append(Piece(f"  {differ_words(differing)}", Role.BLOCK, "only('package-differs')"))
+    counts.append(Piece(" "))
+    locks = f"{counted(len(changes), 'provider')} in {counted(len(review.roots), 'lock file')}"
+    return (
+        BarLayout((*name, Piece(f"  {locks}")), tuple(counts)),
+        BarLayout((name[0], Piece(counted(len(changes), "provider"))), tuple(counts)),
+        BarLayout(name[:1], (Piece(hash_words(short, "locked"), role, "only('unverified')"), *counts[1:])),
+    )
+
+
+def hashes_status(
+    review: Review | None, progress: Reading, *, marked: int, is_narrowed: bool, comparing: str = "", message: str = ""
+) -> tuple[BarLayout, ...]:
+    """The status line above the keys."""
+    parts: list[Piece] = []
+    if marked:
+        parts.append(Piece(f"{counted(marked, 'provider')} marked", Role.STRONG))
+    if comparing:
+        parts.append(Piece(f"{comparing}; p or esc cancels", Role.INFO, "compare_packages"))
+    if progress.words:
+        parts.append(Piece(progress.words, Role.INFO))
+    elif review is not None:
+        if review.hashes.unverified:
+            parts.append(Piece(f"verdict {review.verdict}: {hashes_of_review(review)}", Role.WARN))
+        parts.append(Piece(registries_in_short(review) or "all registries answered", Role.DIM))
+    if review is not None and review.notes:
+        parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
+    if is_narrowed:
+        parts.append(Piece("filtered", Role.WARN))
+    state = joined_parts(parts)
+    if message:
+        shown = Piece(f" {message}", Role.STRONG)
+        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,))
+    required = _required_in_short(review)
+    return BarLayout((Piece(" "), *state), (Piece(required, Role.DIM),)), BarLayout((Piece(" "), *state))
+
+
+def _required_in_short(review: Review | None) -> str:
+    if review is None:
+        return ""
+    number = len(review.policy.platforms)
+    return f"{counted(number, 'required platform')} " if number else "no required platforms configured "
+
+
+def hashes_facts(review: Review, progress: Reading) -> Iterator[Line]:
+    """The panel below the list: required platforms, install paths, policy and registries."""
+    policy = review.policy
+    if not policy.platforms:
+        yield fact_line("required platforms", Span("none configured: ? shows an example", Role.DIM))
+    for number, required in enumerate(policy.platforms):
+        label = "" if number else "required platforms"
+        yield fact_line(label, Span(f"{required.platform!s:<14}"), Span(f" {required.why}", Role.DIM))
+    paths = ", ".join(f"{path.value}{' (h1 only)' if path.needs_h1 else ''}" for path in policy.paths_in_order)
+    yield fact_line("install paths", Span(paths))
+    if policy.local_paths:
+        yield fact_line("", Span(f"as the CLI configuration says, on {policy.local_platform}", Role.DIM))
+    yield fact_line("policy", Span(source_words(review), Role.DIM))
+    yield from registry_lines(review, progress)
+    yield from note_lines(review)

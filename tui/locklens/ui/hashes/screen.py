@@ -6,35 +6,171 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
-from locklens.lines import FilePlace
+from locklens.operations.verification.model import PackageVerdict
+from locklens.review.reports.evidence_lines import PROOFS
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.ui import views
-from locklens.ui.hashes.bars import hashes_facts, hashes_head, hashes_status
-from locklens.ui.hashes.comparing import PackageComparer
-from locklens.ui.hashes.detail import PackagesShown, hash_detail
-from locklens.ui.hashes.hash_list import HashList
-from locklens.ui.hashes.help import hashes_help
-from locklens.ui.hashes.keys import HASHES_KEYS
-from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashRow, LookupState, Named, hash_rows, selected_hash_row
+from locklens.ui.hashes.detail import PackagesShown, hash_detail, hashes_facts, hashes_head, hashes_status
+from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
+from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, LookupState, hash_rows, selected_hash_row
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.examined import examined_row
-from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.shell.help import help_section, key_help
+from locklens.ui.shell.key_table import (
+    DIAGNOSE,
+    EVERYWHERE,
+    FILTER,
+    QUIT,
+    SIDES,
+    UNDO,
+    Key,
+    KeyGroup,
+    KeyTable,
+    elsewhere,
+    view_bindings,
+)
 from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.text.clipboard import change_copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
+
+HASHES_KEYS = KeyTable(
+    (
+        KeyGroup(
+            "Moving",
+            (
+                Key("", "j k, arrows", "", "next and previous row or line", "move"),
+                Key("", "g G", "", "first and last row"),
+                Key("", "h l, left right", "", "fold and unfold an entry of several roots", "fold"),
+                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
+                Key("", "enter", "", "open the detail; full screen on narrow terminals", "open"),
+                Key("n", "n", "finding(1)", "next finding: next row with a finding", "next finding"),
+                Key("N", "N", "finding(-1)", "previous finding: previous row with a finding"),
+                Key("left_square_bracket", "[", "root(-1)", "previous root"),
+                Key("right_square_bracket", "]", "root(1)", "next root"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
+            ),
+        ),
+        KeyGroup(
+            "Reading",
+            (
+                Key("space", "space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
+                Key("a", "a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
+                FILTER,
+                Key("x", "x", "expand", "show full hashes: and the explanation of each rule", "expand"),
+                Key(
+                    "w",
+                    "w",
+                    "why",
+                    "explain provider: its requirements, and the holds on newer versions",
+                    "why",
+                ),
+                DIAGNOSE,
+                Key("y", "y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
+                Key("e", "e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+                Key("o", "o", "open_page", "open release page: on the registry; copies the URL without a browser"),
+                Key(
+                    "v",
+                    "v",
+                    "prove",
+                    "verify by download: the unverified h1 of the marked providers, or of the row; asks first",
+                    "verify",
+                ),
+                Key(
+                    "p",
+                    "p",
+                    "compare_packages",
+                    "compare packages: installed, cached and mirrored ones of the marked providers, or of the row",
+                    "packages",
+                ),
+                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
+            ),
+        ),
+        KeyGroup(
+            "Writing, with a Preview",
+            (
+                Key(
+                    "L",
+                    "L",
+                    "lock",
+                    "lock missing platforms: required ones, of the marked providers, or of the row",
+                    "lock",
+                ),
+            ),
+        ),
+        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
+        elsewhere("L"),
+    ),
+    ("?", "q ctrl+c", "space", "v", "p", "i", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "p", "i", "L", "w", "tab", "q ctrl+c", ":", "r"),
+)
+
+
+def hashes_help() -> Iterator[Line]:
+    """The keys, the columns and the terms of the Hashes screen."""
+    yield from key_help(HASHES_KEYS)
+    yield from help_section("COLUMNS", _HASH_COLUMNS)
+    yield from help_section("PROOF OF A HASH", PROOFS)
+    yield from help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
+    yield from help_section("INSTALL PATHS", _INSTALL_PATHS)
+    yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
+    for text in _POLICY_SAMPLE:
+        yield line(Span(f"  {text}", Role.PLACE), copied=text)
+    yield from help_section("FILTER", HASHES_GRAMMAR.meanings)
+
+
+_HASH_COLUMNS = {
+    "3/4": "3 of 4 required platforms (or else known platforms) can be installed on every path",
+    "3/4?": "the state of some others is unknown",
+    "5 of 10": "5 of 10 locked hashes are not verified: neither signed, nor computed from a signed package",
+    "×87": "87 roots have the same entry, with the same proof: v, p, L and marks act on all of them; l shows them",
+    "+3 shared": "3 more entries of this root are in other roots too, and listed there",
+    "x": "marked for v, p and L; - for some of a row's providers or roots",
+    "…": "registry lookup in progress",
+}
+
+
+_VERDICTS = {verdict: word for verdict, (word, _) in PACKAGE_WORDS.items()}
+_PACKAGES = {
+    _VERDICTS[PackageVerdict.MATCHES]: "a hash of the package is locked",
+    _VERDICTS[
+        PackageVerdict.DIFFERS
+    ]: "no hash of it is locked: the files that differ are named where a good copy is here",
+    _VERDICTS[PackageVerdict.MISSING]: "locked, but not in .terraform/providers",
+    _VERDICTS[PackageVerdict.UNREADABLE]: "damaged or not readable, or a mirror without a usable answer",
+    _VERDICTS[PackageVerdict.UNLOCKED]: "the lock file has no hash that could be compared with it",
+    "installed": "in the root's .terraform/providers, or TF_DATA_DIR",
+    "plugin-cache": "in plugin_cache_dir of the CLI configuration",
+    "mirror": "a filesystem_mirror; of a network_mirror the hashes that it lists",
+}
+
+
+_INSTALL_PATHS = {
+    "direct": "from the registry: needs a platform's zh or h1",
+    "plugin-cache": "unpacked packages shared by several roots: needs a platform's h1",
+    "packed-mirror": "a network mirror, or a folder of zip files: needs zh or h1",
+    "unpacked-mirror": "a folder of unpacked packages: needs h1",
+}
+
+
+_POLICY_SAMPLE = (
+    'install_paths = ["direct", "plugin-cache"]',
+    "[platforms]",
+    'linux_amd64 = "CI, production"',
+    'darwin_arm64 = "laptops"',
+)
 
 
 class HashesScreen(RowActionsScreen):

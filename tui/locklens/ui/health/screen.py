@@ -2,47 +2,129 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import on, work
+from textual.message import Message
+from textual.worker import get_current_worker
 
-from locklens.lines import FilePlace
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.operations.review.events import Progress
+from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
-from locklens.operations.write.lock_edits import Format, Prune
+from locklens.operations.write.prune import Prune
 from locklens.operations.write.upgrade import Upgrade
+from locklens.project.folders import FileWatch
 from locklens.review.health import command_words
+from locklens.review.reports.lines import FilePlace
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.dialogs.copy import CopyChoice
-from locklens.ui.health.bars import health_head, health_status
-from locklens.ui.health.detail import health_detail
-from locklens.ui.health.health_list import HealthList
-from locklens.ui.health.help import health_help
-from locklens.ui.health.keys import HEALTH_KEYS
-from locklens.ui.health.loader import HealthLoader
-from locklens.ui.health.rows import HEALTH_GRAMMAR, HealthGrouping, HealthRow, HealthSort, health_rows
+from locklens.ui.health.detail import health_detail, health_head, health_status
+from locklens.ui.health.rows import HEALTH_GRAMMAR, HealthGrouping, HealthList, HealthRow, HealthSort, health_rows
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
+from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.examined import examined_row
-from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.shell.help import help_section, key_help
+from locklens.ui.shell.key_table import (
+    DIAGNOSE,
+    EVERYWHERE,
+    FILTER,
+    QUIT,
+    SIDES,
+    UNDO,
+    Key,
+    KeyGroup,
+    KeyTable,
+    elsewhere,
+    view_bindings,
+)
+from locklens.ui.shell.messages import ProgressMade, ReviewFailed
 from locklens.ui.shell.placeholders import one_sentence
+from locklens.ui.shell.review_loader import ReviewLoader
+from locklens.ui.shell.throttle import Throttle
 from locklens.ui.text.clipboard import ShellText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from textual.binding import BindingType
 
-    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
     from locklens.policy import Policy
     from locklens.review.health import Health
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
+
+HEALTH_KEYS = KeyTable(
+    (
+        KeyGroup(
+            "Moving",
+            (
+                Key("", "j k, arrows", "", "next and previous row or line", "move"),
+                Key("", "g G", "", "first and last row"),
+                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
+                Key("", "enter", "", "list the roots of a check, or open the detail of a row", "list"),
+                Key("l,right", "l", "unfold(True)", "unfold section", ""),
+                Key("n", "n", "finding(1)", "next finding: next section with one", "next finding"),
+                Key("N", "N", "finding(-1)", "previous finding: previous section with one"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
+            ),
+        ),
+        KeyGroup(
+            "Reading",
+            (
+                Key("space", "space", "mark", "mark roots: of the row, for L U P F; again: unmark", "mark"),
+                Key("a", "a", "mark_shown", "mark all shown: every root with a finding; again: unmark", "all"),
+                FILTER,
+                Key("s", "s", "sort", "sort: by severity, number of roots, name", "sort"),
+                Key("b", "b", "group", "group: by check, root, provider, signer", "group"),
+                DIAGNOSE,
+                Key("y", "y", "copy", "copy: the command of the check, or the highlighted line", "copy"),
+                Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
+            ),
+        ),
+        KeyGroup(
+            "Writing, with a Preview: the marked roots, or those of the row",
+            (
+                Key("L", "L", "lock", "lock platforms: the required ones, and what is not locked", "lock"),
+                Key("U", "U", "upgrade", "upgrade providers: those of the row, by the policy's cooldown", "upgrade"),
+                Key("P", "P", "prune", "prune orphans", "prune"),
+                Key("F", "F", "format", "format lock files", "format"),
+            ),
+        ),
+        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
+        elsewhere("L", "U", "P", "F"),
+    ),
+    ("?", "q ctrl+c", "enter", "space", "L", "U", "P", "F", "/", "i", "s", "b", "y", "n", "a", "tab", "r", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "L", "U", "P", "F", "i", "tab", "q ctrl+c", ":", "r"),
+)
+
+
+def health_help() -> Iterator[Line]:
+    """The keys, the columns and the filter of the Health screen."""
+    yield from key_help(HEALTH_KEYS)
+    yield from help_section("COLUMNS", _COLUMNS)
+    yield from help_section("FILTER", HEALTH_GRAMMAR.meanings)
+
+
+_COLUMNS = {
+    "12": "number of roots with a finding of the check",
+    "30 ?": "number of roots of which the check cannot say; the detail has the reason",
+    "> v": "folded and unfolded; enter lists the roots",
+    "x": "marked for L U P F; - for some of a row's roots",
+    "####": "roots that lock the provider; the detail has a bar for each version",
+}
 
 
 class HealthScreen(RowActionsScreen):
@@ -273,3 +355,88 @@ class HealthScreen(RowActionsScreen):
             self.say(f"{name}: no root on this row; space marks roots")
             return
         self.decide(name, lambda: operation_of(self.source.where(top, roots), review.policy))
+
+
+_PROGRESS_SECONDS = 0.1
+
+
+class HealthLoader(ReviewLoader):
+    """Owns the health and the thread that scans for it; its review has the roots with their findings.
+
+    Args:
+        source: Scans the roots.
+        keeper: Stores marks.
+    """
+
+    @dataclass
+    class Scanned(Message):
+        """The roots were scanned; `is_final` once registries have answered.
+
+        Attributes:
+            watch: The files that it depends on.
+        """
+
+        run: int
+        health: Health
+        watch: FileWatch
+        is_final: bool
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.health: Health | None = None
+        """The health to show; None until the files are read."""
+
+    def use(self, source: LockLens) -> None:
+        """Scan by another source; nothing of the one before is shown meanwhile."""
+        self.health = None
+        super().use(source)
+
+    @work(thread=True, exclusive=True, group="review")
+    def _load(self, run: int, watch: FileWatch | None, *, is_fresh: bool) -> None:
+        cancel = get_current_worker().cancelled_event
+        since = time.time_ns()
+        if watch is not None:
+            watch.restart()
+        throttle = Throttle(_PROGRESS_SECONDS)
+
+        def post_progress(what: str, done: int, total: int) -> None:
+            now = time.monotonic()
+            if not throttle.wait(now):
+                throttle.took(now, now)
+                phase = "configuration" if what == "roots" else "evidence"
+                self.post_message(ProgressMade(run, Progress(phase, done, total)))  # type: ignore[arg-type]
+
+        def post_health(health: Health, *, is_final: bool = False) -> None:
+            nonlocal watch
+            if watch is None:
+                top = Path(health.top)
+                watch = FileWatch(top, [top / root.lock_file for root in health.review.roots], since_ns=since)
+            self.post_message(self.Scanned(run, health, watch, is_final))
+
+        try:
+            health = self._source.health(
+                is_fresh=is_fresh, on_progress=post_progress, on_draft=post_health, cancel=cancel
+            )
+            post_health(health, is_final=True)
+        except RunCancelledError:
+            return
+        except LockLensError as error:
+            self.post_message(ReviewFailed(run, error))
+
+    @on(Scanned)
+    def _take_health(self, event: Scanned) -> None:
+        if event.run != self.run:
+            return
+        self.health, self.review, self.top = event.health, event.health.review, Path(event.health.top)
+        self._watch, self.error = event.watch, None
+        if not event.is_final:
+            self.post_message(self.Changed())
+            return
+        self.progress = Reading()
+        changed, self._changed = self._changed, ()
+        self.post_message(self.Changed(event.health.review.notes, changed))
+
+    @on(ProgressMade)
+    def _tell_progress(self, event: ProgressMade) -> None:
+        if event.run == self.run:
+            self.post_message(self.Progressed())

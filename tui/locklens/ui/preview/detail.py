@@ -9,7 +9,7 @@ from locklens.project.roots import LOCK_FILE
 from locklens.ui.preview.plan_pane import COMMAND, Group, state_span
 from locklens.ui.preview.planned_diff import planned_lines
 from locklens.ui.review.detail import detail_lines, finding_lines
-from locklens.ui.review.tree import Grouping, Node, outline
+from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.text.clipboard import change_copied
 from locklens.ui.text.diff import file_diff_lines
 from locklens.ui.text.phrases import what_happened

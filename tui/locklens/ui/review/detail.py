@@ -1,4 +1,7 @@
-"""The detail of the highlighted row, as lines with roles. The widget wraps and colours."""
+"""The detail of a row of the review, as lines with roles: a change, a group of changes, a root, a conflict, a raw diff.
+
+The widget wraps and colours.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,34 @@ from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import count_by_scheme
-from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.policy import POLICY_FILE
-from locklens.review.reports.evidence_lines import (
-    evidence_lines,
-    hash_lines,
-    page_lines,
-    released_lines,
-    requirement_lines,
-    unrequired_line,
-    why_unknown,
-)
-from locklens.review.reports.keys import signer_change_lines
-from locklens.review.reports.words import severity_span
+from locklens.review.reports.evidence import host_words
+from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
+from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
+from locklens.review.reports.release_lines import page_lines, released_lines
+from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
+from locklens.review.reports.signer_lines import signer_change_lines
+from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
-from locklens.ui.review.root_detail import asked_lines, missing_module_lines, root_lines, section_lines
-from locklens.ui.review.rows import constraints_of, own_words, row_differences, side_in_short
-from locklens.ui.review.tree import ConflictPair, Node, NodeKind, RootChange
+from locklens.ui.review.outline import ConflictPair, Node, NodeKind, RootChange
+from locklens.ui.review.rows import (
+    constraints_of,
+    kind_in_short,
+    own_words,
+    row_differences,
+    side_in_short,
+    state_of_change,
+)
 from locklens.ui.text.clipboard import change_copied, finding_copied
+from locklens.ui.text.diff import _bytes, _diff, file_diff_lines
 from locklens.ui.text.phrases import what_happened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.review.model import Change, Finding, Review
+    from locklens.project.configuration import Configuration
+    from locklens.review.model import Change, Finding, Review, RootReview
 
 _LABEL = 13
 _ABSENT = "-"
@@ -267,3 +273,177 @@ def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
         both = set(pair.ours.hashes) & set(pair.theirs.hashes)
         yield Line()
         yield line(f"{counted(len(both), 'hash', 'hashes')} on both sides.")
+
+
+_ROOT_LABEL = 15
+_MODULES_SHOWN = 3
+
+
+def _root_fact(label: str, *spans: Span | str, place: FilePlace | None = None) -> Line:
+    return line(Span(label.ljust(_ROOT_LABEL), Role.HEADING), *spans, hanging=_ROOT_LABEL, place=place)
+
+
+def root_lines(node: Node, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
+    """A root: its lock file, configuration, findings and changes; `is_asking` while the review is incomplete."""
+    root = node.root
+    if root is None:
+        return
+    yield line(Span(root.path or ". (top folder)", Role.STRONG), copied=root.path or ".")
+    yield Line()
+    yield _root_fact(
+        "LOCK FILE",
+        Span(root.lock_file, Role.PLACE),
+        f"  {lock_status_words(root)}",
+        place=FilePlace(root.lock_file, 1),
+    )
+    if root.renamed_from is not None:
+        yield _root_fact("MOVED FROM", root.renamed_from or ".")
+    yield _root_fact("TOOL", root.tool.product)
+    yield from _configuration_lines(root.configuration, in_full=in_full)
+    if note := file_note(root):
+        yield Line()
+        yield line(note[0].upper() + note[1:] + ".")
+    if root.new.conflict is not None:
+        yield line(Span("M", Role.INFO), " previews the merge of both sides, block by block.")
+    yield from _root_findings(root, in_full=in_full)
+    listed = [subject.change for subject in node.subjects] or list(root.changes)
+    if listed:
+        yield from heading("CHANGES")
+    width = min(max((len(str(change.address.short(root.tool.default_host))) for change in listed), default=0), 36)
+    for change in listed:
+        name = change.address.short(root.tool.default_host).ljust(width)
+        summary = Span(f"  {phrase(change)}  {kind_in_short(change)}", Role.DIM)
+        state = state_of_change(root, change, is_asking=is_asking)
+        yield line(" ", state, " ", name, summary, hanging=8, copied=change_copied(change))
+    if node.kind is NodeKind.SECTION and (more := len(root.changes) - len(listed)) > 0 and node.note:
+        yield line(
+            Span(f'       {counted(more, "more change")} in the section "in several roots"', Role.DIM), hanging=7
+        )
+
+
+def missing_module_lines(configuration: Configuration, *, indent: int, in_full: bool) -> Iterator[Line]:
+    """The modules whose requirements are unknown; the first `_MODULES_SHOWN` unless in full."""
+    missing = configuration.missing_modules
+    shown = missing if in_full or len(missing) <= _MODULES_SHOWN else missing[: _MODULES_SHOWN - 1]
+    for module in shown:
+        gap = missing_module_words(module)
+        yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2, place=FilePlace(module.file, module.line))
+    if len(shown) < len(missing):
+        get = f"{configuration.dialect.command} get"
+        gap = f"{len(missing) - len(shown)} more not fetched: x lists them, `{get}` fetches them"
+        yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2)
+
+
+def _configuration_lines(configuration: Configuration | None, *, in_full: bool) -> Iterator[Line]:
+    if configuration is None:
+        yield _root_fact("CONFIGURATION", Span("not read yet", Role.DIM))
+        return
+    is_state_alone = not configuration.complete and not configuration.unknown_constraints
+    state = "complete" if configuration.complete else "all but the state" if is_state_alone else "incomplete"
+    files = counted(len(configuration.files), "file")
+    yield _root_fact("CONFIGURATION", f"{state}, {files} read", Span("  without init", Role.DIM))
+    yield from missing_module_lines(configuration, indent=_ROOT_LABEL, in_full=in_full)
+    for reading in (configuration.state, *configuration.other_states):
+        if reading.kind in {"remote", "unreadable"}:
+            yield line(" " * _ROOT_LABEL, Span(f"not read: {reading.detail}", Role.WARN), hanging=_ROOT_LABEL)
+    for problem in configuration.problems:
+        role = Role.WARN if problem.is_error else Role.DIM
+        place = FilePlace(problem.file, problem.line or 1)
+        message = f"{problem.summary}: {problem.detail}"
+        yield line(
+            " " * _ROOT_LABEL, Span(f"{place} ", Role.PLACE), Span(message, role), hanging=_ROOT_LABEL, place=place
+        )
+
+
+def _root_findings(root: RootReview, *, in_full: bool) -> Iterator[Line]:
+    if not root.findings:
+        return
+    yield from heading("ROOT-LEVEL FINDINGS")
+    for finding in root.findings:
+        place = FilePlace(finding.file, finding.line) if finding.line is not None else None
+        spans = (" ", severity_span(finding.severity, width=6), Span(finding.rule, Role.STRONG), f"  {finding.message}")
+        yield line(*spans, hanging=14, copied=finding_copied(finding), place=place)
+        if in_full and (rule := RULES.get(finding.rule)) is not None:
+            yield line(" " * 14, Span(f"-> {rule.remedy}", Role.DIM), hanging=17)
+
+
+def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
+    """The registries with their state, and the notes that limit the whole review."""
+    yield from heading("REGISTRIES")
+    if is_asking:
+        yield line(Span("  … ", Role.STRONG), "being asked")
+    for host in review.hosts:
+        words = host_words(host, is_offline=review.offline, now=review.at)
+        state = Span(words, Role.WARN if host.error or not host.asked else Role.DIM)
+        yield line(f"  {host.host}  ", state, hanging=4, copied=host.host)
+    if not review.hosts and not is_asking:
+        yield line(Span("  none: no provider changed", Role.DIM))
+    if review.notes:
+        yield from heading("NOTES")
+        for note in review.notes:
+            yield line(Span("  ! ", Role.WARN), note, hanging=4, copied=note)
+
+
+def section_lines(node: Node) -> Iterator[Line]:
+    """A section that is not a root."""
+    yield line(Span(node.title, Role.STRONG), copied=node.title)
+    yield Line()
+    if node.key == "section:policy":
+        yield line("Findings about the policy: the change under review edits the file that judges it.")
+        return
+    roots = len({subject.root.path for subject in node.subjects})
+    if node.key == "section:shared":
+        yield line("Each row is one change in several roots: same provider, same versions, same zh hashes.")
+        yield line("Marking it reviews it in all of the roots; l unfolds the roots.")
+        return
+    yield line(f"{counted(len(node.subjects), 'change')} in {counted(roots, 'root')}.")
+    yield Line()
+    for child in node.children:
+        change = child.change
+        summary = child.note if change is None else f"{phrase(change)}  {kind_in_short(change)}"
+        where = (
+            counted(len(child.children), "root") if child.children else (child.root.path or ".") if child.root else ""
+        )
+        yield line(
+            " ",
+            severity_span(child.severity, width=6),
+            f"{child.title}  {summary}  ",
+            Span(where, Role.PLACE),
+            hanging=8,
+        )
+
+
+def no_diff_words(node: Node | None) -> str:
+    """The reason why a row has no diff, and what to do instead."""
+    if node is not None and node.finding is not None and node.root is None:
+        return f"raw diff: the finding is about {POLICY_FILE}, not a lock file; e opens it"
+    return "no difference in the lock file here"
+
+
+def raw_diff_lines(node: Node) -> tuple[Line, ...]:
+    """Return the diff of a row's changes; () without differences."""
+    if node.root is not None and node.change is None and node.pair is None:
+        root = node.root
+        conflict = root.new.conflict
+        if conflict is not None and not conflict.markers:
+            # The index has both sides and no file that the old side could be compared with.
+            sides = conflict.ours.data, conflict.theirs.data
+            return tuple(_diff(root.lock_file, *sides, sides=("ours", "theirs")))
+        return tuple(file_diff_lines(root.lock_file, root.old.data, root.new.data))
+    subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
+    if node.pair is not None and node.root is not None:
+        return tuple(
+            _diff(node.root.lock_file, _bytes([node.pair.ours]), _bytes([node.pair.theirs]), sides=("ours", "theirs"))
+        )
+    by_file: dict[str, list[RootChange]] = {}
+    for subject in subjects:
+        by_file.setdefault(subject.root.lock_file, []).append(subject)
+    return tuple(
+        line
+        for path, changed in by_file.items()
+        for line in _diff(
+            path,
+            _bytes(subject.change.old for subject in changed),
+            _bytes(subject.change.new for subject in changed),
+        )
+    )

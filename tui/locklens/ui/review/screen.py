@@ -16,19 +16,41 @@ from locklens.ui import views
 from locklens.ui.dialogs.clashes import ClashesDialog, ClashesFound
 from locklens.ui.dialogs.decisions import accept_form, read_rules, today_utc, until_of
 from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.review.actions import acceptable, accepting, formatting, locking, merging, pruning, restoring, writable
-from locklens.ui.review.bars import StatusFacts, review_facts, review_head, review_status
-from locklens.ui.review.change_list import ChangeList
-from locklens.ui.review.detail import detail_lines
-from locklens.ui.review.diff import no_diff_words, raw_diff_lines
-from locklens.ui.review.filter import REVIEW_GRAMMAR
-from locklens.ui.review.help import review_help
-from locklens.ui.review.keys import REVIEW_KEYS
-from locklens.ui.review.placeholder import nothing_to_review
-from locklens.ui.review.row_target import copy_choices, examined_node, row_target
-from locklens.ui.review.rows import Setting, Standing, is_folded, is_reviewed, marked_words, rows
-from locklens.ui.review.sorting import Sort, age, in_places_of, sorted_outline
-from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
+from locklens.ui.review.actions import (
+    acceptable,
+    accepting,
+    copy_choices,
+    examined_node,
+    formatting,
+    locking,
+    merging,
+    pruning,
+    restoring,
+    row_target,
+    writable,
+)
+from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
+from locklens.ui.review.frame import (
+    REVIEW_KEYS,
+    StatusFacts,
+    nothing_to_review,
+    review_facts,
+    review_head,
+    review_help,
+    review_status,
+)
+from locklens.ui.review.outline import (
+    REVIEW_GRAMMAR,
+    Grouping,
+    Node,
+    NodeKind,
+    Sort,
+    age,
+    in_places_of,
+    outline,
+    sorted_outline,
+)
+from locklens.ui.review.rows import ChangeList, Setting, Standing, is_folded, is_reviewed, marked_words, rows
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.messages import PreferenceChanged, ViewWanted

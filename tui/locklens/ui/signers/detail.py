@@ -1,4 +1,4 @@
-"""The detail of a signer: its full key, its locked releases, and its history. No I/O."""
+"""The detail of a signer with its locked releases and its history, and head and status line of the Signers screen."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ from locklens.review.reports.keys import (
     use_lines,
     uses_title,
 )
+from locklens.text import counted
 from locklens.trust import Tier
+from locklens.ui.shell.bars import Reading, joined_parts
+from locklens.ui.text.phrases import registries_in_short
+from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-    from locklens.review.keys import PastUse, Use
+    from locklens.review.keys import PastUse, SignerUses, Use
     from locklens.review.model import Review
     from locklens.ui.signers.rows import SignerRow
 
@@ -103,3 +107,44 @@ def _history_lines(row: SignerRow, history: History | None) -> Iterator[Line]:
         yield line(Span("  … ", Role.STRONG), Span(history.progress, Role.DIM))
     elif not history.uses and not history.problem:
         yield line(Span("  no other version was locked before", Role.DIM))
+
+
+def signers_head(review: Review | None, signers: Collection[SignerUses]) -> tuple[BarLayout, ...]:
+    """The head line: counts of locked releases, keys, unsigned and unknown releases."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("signers", Role.DIM))
+    if review is None:
+        return (BarLayout(name),)
+    releases = counted(sum(len(signer.uses) for signer in signers), "locked release")
+    counts = [Piece(f"  {counted(sum(signer.key is not None for signer in signers), 'key')}")]
+    for tier, word in ((Tier.UNSIGNED, "unsigned"), (Tier.UNKNOWN, "unknown")):
+        number = sum(len(signer.uses) for signer in signers if signer.tier is tier)
+        counts.append(Piece(f"  {number} {word}", Role.WARN if number else Role.DIM))
+    counts.append(Piece(" "))
+    locks = counted(len(review.roots), "lock file")
+    return (
+        BarLayout((*name, Piece(f"  {releases} in {locks}")), tuple(counts)),
+        BarLayout((name[0], Piece(releases)), tuple(counts)),
+        BarLayout(name[:1], tuple(counts)),
+    )
+
+
+def signers_status(
+    review: Review | None, progress: Reading, *, is_narrowed: bool, message: str = ""
+) -> tuple[BarLayout, ...]:
+    """The status line above the keys."""
+    parts: list[Piece] = []
+    if progress.words:
+        parts.append(Piece(progress.words, Role.INFO))
+    elif review is not None:
+        parts.append(Piece(registries_in_short(review) or "all registries answered", Role.DIM))
+    if review is not None and review.notes:
+        parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
+    if is_narrowed:
+        parts.append(Piece("filtered", Role.WARN))
+    state = joined_parts(parts)
+    if message:
+        shown = Piece(f" {message}", Role.STRONG)
+        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,))
+    return BarLayout((Piece(" "), *state), (Piece("compare all 40 digits, not the last 16 ", Role.DIM),)), BarLayout(
+        (Piece(" "), *state)
+    )

@@ -11,8 +11,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.lines import FilePlace
-from locklens.operations.review.request import Progress
+from locklens.operations.review.events import Progress
 from locklens.operations.write.policy_edits import (
     DropPin,
     TrustKeys,
@@ -25,34 +24,98 @@ from locklens.operations.write.policy_edits import (
 )
 from locklens.policy import POLICY_FILE, pin_for
 from locklens.review.keys import signers
+from locklens.review.reports.lines import FilePlace
+from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.ui import views
 from locklens.ui.dialogs.decisions import today_utc, trust_form, until_of
 from locklens.ui.review.actions import writable
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
-from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.shell.help import help_section, key_help
+from locklens.ui.shell.key_table import (
+    EVERYWHERE,
+    FILTER,
+    QUIT,
+    SIDES,
+    UNDO,
+    Key,
+    KeyGroup,
+    KeyTable,
+    elsewhere,
+    view_bindings,
+)
 from locklens.ui.shell.placeholders import one_sentence
-from locklens.ui.signers.bars import signers_head, signers_status
-from locklens.ui.signers.detail import History, signer_detail
-from locklens.ui.signers.help import signers_help
-from locklens.ui.signers.keys import SIGNERS_KEYS
-from locklens.ui.signers.rows import SIGNERS_GRAMMAR, SignerRow, signer_rows
-from locklens.ui.signers.signer_list import SignerList
+from locklens.ui.signers.detail import History, signer_detail, signers_head, signers_status
+from locklens.ui.signers.rows import SIGNERS_GRAMMAR, SignerList, SignerRow, signer_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from textual.binding import BindingType
 
-    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.request import ReviewEvent
+    from locklens.operations.review.events import ReviewEvent
     from locklens.operations.write.operation import Operation
     from locklens.review.keys import SignerUses, Use
     from locklens.review.model import Review
+    from locklens.review.reports.lines import Line
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
+
+SIGNERS_KEYS = KeyTable(
+    (
+        KeyGroup(
+            "Moving",
+            (
+                Key("", "j k, arrows", "", "next and previous signer or line", "move"),
+                Key("", "g G", "", "first and last"),
+                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
+                Key("", "enter", "", "open the detail, and look up the signer's history", "history"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
+            ),
+        ),
+        KeyGroup(
+            "Reading",
+            (
+                FILTER,
+                Key("y", "y", "copy", "copy fingerprint: or the highlighted provider", "copy"),
+                Key("e", "e", "edit", "edit lock file: the highlighted one, in $VISUAL or $EDITOR", "edit"),
+                Key(
+                    "o",
+                    "o",
+                    "open_page",
+                    "open release page: of the highlighted provider on the registry; copies the URL without a browser",
+                ),
+                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
+            ),
+        ),
+        KeyGroup(
+            "Opens a Preview: nothing is written before enter",
+            (
+                Key(
+                    "T",
+                    "T",
+                    "trust",
+                    "trust key: pin the namespace to it in locklens.toml; asks for its last 8 digits and a reason",
+                    "trust",
+                ),
+                Key("D", "D", "drop_pin", "drop pin: that of the provider's namespace, from locklens.toml", "drop pin"),
+            ),
+        ),
+        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
+        elsewhere("T", "D"),
+    ),
+    ("?", "q ctrl+c", "enter", "T", "D", "y", "/", "r", "tab", ":", "j k"),
+    ("?", "esc", "j k", "T", "D", "y", "e", "tab", "r", "q ctrl+c", ":"),
+)
+
+
+def signers_help() -> Iterator[Line]:
+    """The keys and the tiers of the Signers screen."""
+    yield from key_help(SIGNERS_KEYS)
+    yield from help_section("SIGNED BY", TIER_MEANINGS)
+    yield from help_section("FILTER", SIGNERS_GRAMMAR.meanings)
 
 
 class SignersScreen(RowActionsScreen):

@@ -1,25 +1,26 @@
-"""The review as a tree of sections, changes and groups, without folds, cursor and widths.
+"""The review as a tree of sections, changes and groups, filtered and sorted, without folds, cursor and widths.
 
 The same change in several roots is one decision, so it is one node with a child for each root.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.cycling import CyclicChoice
 from locklens.policy import POLICY_FILE
-from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity, worst
+from locklens.project.tree import name_bytes
+from locklens.review.model import Change, ChangeKind, Finding, Proof, Review, RootReview, Severity, worst
+from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.words import file_note
-from locklens.ui.review.filter import Candidate
-from locklens.ui.shell.filtering import Filter
+from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar
 from locklens.ui.text.phrases import finding_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockEntry
@@ -330,3 +331,157 @@ def _by_severity(changes: list[Node], others: list[Node]) -> list[Node]:
         _section(f"severity:{severity}", "no findings" if severity is None else names[severity], nodes)
         for severity, nodes in by_severity.items()
     ]
+
+
+REVIEW_GRAMMAR = Grammar(
+    "provider, root, version, finding, file, hash or signer",
+    (KIND, ROOT, PROVIDER, RULE, PROOF),
+    {"unreviewed": "not marked yet", "reviewed": "marked"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The subject of a filter: a change of a root, a root-level finding, or (neither) the root itself.
+
+    Without a root, it is a finding about the policy.
+    """
+
+    root: RootReview | None
+    change: Change | None = None
+    finding: Finding | None = None
+    reviewed: bool = False
+
+    @property
+    def can_be_reviewed(self) -> bool:
+        """True for a change or a finding."""
+        return self.change is not None or self.finding is not None
+
+    @property
+    def severity(self) -> Severity | None:
+        """The severity of the change or the finding."""
+        if self.finding is not None:
+            return self.finding.severity
+        return self.change.severity if self.change is not None else None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The finding itself, or the findings of the change."""
+        if self.finding is not None:
+            return (self.finding,)
+        return self.change.findings if self.change is not None else ()
+
+    def values(self, field: str) -> Iterable[str]:
+        """The values of a field of `REVIEW_GRAMMAR`."""
+        match field:
+            case ROOT.name:
+                return [self.root.path or "."] if self.root is not None else []
+            case RULE.name:
+                return [finding.rule for finding in self.findings]
+            case _ if self.change is None:
+                return []
+            case KIND.name:
+                return [self.change.kind.value]
+            case PROVIDER.name:
+                return [str(self.change.address)]
+            case _:
+                return _proofs(self.change) if is_settled(self.change) else []
+
+    def has(self, word: str) -> bool:
+        """Whether it is reviewed, or can be and is not."""
+        return self.can_be_reviewed and self.reviewed == (word == "reviewed")
+
+    @property
+    def text(self) -> str:
+        """The text that plain terms are searched in, in lower case."""
+        parts = [self.root.path, self.root.lock_file] if self.root is not None else []
+        parts += [f"{finding.rule} {finding.message} {finding.file}" for finding in self.findings]
+        if self.change is not None:
+            sides = [side for side in (self.change.old, self.change.new) if side is not None]
+            parts += [str(self.change.address), self.change.kind.value, *(str(side.version) for side in sides)]
+            parts += [fact.hash for fact in (*self.change.claimed, *self.change.removed)]
+            signers = [signer for signer in (self.change.old_signer, self.change.new_signer) if signer is not None]
+            keys = [key for signer in signers for key in signer.keys]
+            parts += [text for key in keys for text in (key.fingerprint, *key.user_ids)]
+        return "\n".join(parts).lower()
+
+
+def _proofs(change: Change) -> Iterator[str]:
+    """Yield the proofs of the claimed hashes; stale ones were locked before, so those of removed and kept ones too."""
+    yield from (fact.proof.value for fact in change.claimed)
+    yield from (fact.proof.value for fact in (*change.removed, *change.kept) if fact.proof is Proof.STALE)
+
+
+_LAST = float("inf")
+
+
+class Sort(CyclicChoice):
+    """The order of the rows."""
+
+    SEVERITY = "severity"
+    PROVIDER = "provider"
+    AGE = "age"
+    ROOT = "root"
+
+
+def sorted_outline(sections: Sequence[Node], sort: Sort, grouping: Grouping) -> tuple[Node, ...]:
+    """Return the sections with their rows in an order; equal rows are worst first.
+
+    Sections follow their first row, except those of severities, which remain worst first.
+
+    Args:
+        sections: The outline, worst first.
+        sort: The order. By age the latest release is first, and unknown dates are last.
+        grouping: The kind of the sections.
+    """
+    if sort is Sort.SEVERITY:
+        return tuple(sections)
+    key = _KEYS[sort]
+
+    def with_sorted_children(node: Node) -> Node:
+        children = sorted(
+            map(with_sorted_children, node.children), key=lambda child: (key(child), severity_order(child))
+        )
+        return replace(node, children=tuple(children)) if children else node
+
+    done = [with_sorted_children(section) for section in sections]
+    if grouping is Grouping.SEVERITY:
+        return tuple(done)
+    return tuple(sorted(done, key=lambda section: key(section.children[0] if section.children else section)))
+
+
+def in_places_of(shown: Sequence[Node], ordered: Sequence[Node]) -> tuple[Node, ...]:
+    """Return nodes in the places that they have among those shown; new ones follow, in their own order."""
+    places = {node.key: (index, node) for index, node in enumerate(shown)}
+
+    def kept(node: Node) -> Node:
+        before = places.get(node.key)
+        children = in_places_of(before[1].children, node.children) if before is not None else node.children
+        return node if children == node.children else replace(node, children=children)
+
+    def place(node: Node) -> int:
+        return places[node.key][0] if node.key in places else len(places)
+
+    return tuple(kept(node) for node in sorted(ordered, key=place))
+
+
+def age(node: Node) -> float:
+    """Days since the latest release among a node's changes; infinite if no date is known."""
+    evidence = (subject.change.evidence for subject in node.subjects)
+    return min((one.days for one in evidence if one is not None and one.days is not None), default=_LAST)
+
+
+def _provider(node: Node) -> tuple[bool, str]:
+    return node.provider is None, str(node.provider or "")
+
+
+def _root(node: Node) -> bytes:
+    roots = [subject.root for subject in node.subjects] or ([node.root] if node.root is not None else [])
+    return min((name_bytes(root.path) for root in roots), default=b"")
+
+
+_KEYS: dict[Sort, Callable[[Node], tuple[bool, str] | float | bytes]] = {
+    Sort.PROVIDER: _provider,
+    Sort.AGE: age,
+    Sort.ROOT: _root,
+}

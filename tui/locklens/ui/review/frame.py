@@ -1,0 +1,356 @@
+"""What surrounds the list and the detail of the Review screen: keys, help, head, status line, facts, placeholder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from locklens.policy import POLICY_FILE
+from locklens.review.model import ChangeKind, Review, Severity
+from locklens.review.reports import words
+from locklens.review.reports.evidence_lines import PROOFS
+from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.review.reports.signer_lines import TIER_MEANINGS
+from locklens.review.reports.words import SIGN_MEANINGS, hashes_of_review
+from locklens.storage.preferences import default_preferences_path
+from locklens.text import counted, visible
+from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort
+from locklens.ui.review.rows import BOTH, PENDING, STAGED
+from locklens.ui.shell.bars import Reading, fact_line, joined_parts, note_lines, registry_lines
+from locklens.ui.shell.help import help_section, key_help
+from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, FILTER, QUIT, SIDES, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.text.evidence import MEANINGS
+from locklens.ui.text.phrases import configuration_read, nothing_changed, registries_in_short, reviewed_words, verdict
+from locklens.ui.views import REVIEW, VIEWS
+from locklens.ui.widgets.bar import BarLayout, Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOVING = KeyGroup(
+    "Moving",
+    (
+        Key("", "j k, arrows", "", "next and previous row or line", "move"),
+        Key("", "g G", "", "first and last row"),
+        Key("", "h l, left right", "", "fold and unfold; h on a row without a fold goes to its section", "fold"),
+        Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
+        Key("", "enter", "", "open the detail; full screen on narrow terminals", "open"),
+        Key("n", "n", "finding(1)", "next finding: the next warning or block that is not reviewed", "next finding"),
+        Key("N", "N", "finding(-1)", "previous finding: the previous warning or block that is not reviewed"),
+        Key("u", "u", "unreviewed", "next unreviewed row: of any severity", "unreviewed"),
+        Key("left_square_bracket", "[", "root(-1)", "previous section"),
+        Key("right_square_bracket", "]", "root(1)", "next section"),
+        Key("escape", "esc", "back", "back: from the detail to the list, from a filter to all rows", "back"),
+    ),
+)
+
+REVIEWING = KeyGroup(
+    "Reviewing",
+    (
+        Key(
+            "space",
+            "space",
+            "mark",
+            "mark reviewed: the changes and findings of the row; again to unmark; kept for later runs",
+            "reviewed",
+        ),
+        Key(
+            "a",
+            "a",
+            "mark_shown",
+            "mark all shown: every row that the filter shows; again to unmark; Z marks them as before",
+        ),
+        FILTER,
+        Key("s", "s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
+        Key("b", "b", "group", "change grouping: by root, by provider, by severity", "group"),
+        Key("d", "d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
+        Key(
+            "w",
+            "w",
+            "why",
+            "why this version: requirements of the provider, and the holds on newer versions",
+            "why",
+        ),
+        DIAGNOSE,
+        Key("x", "x", "expand", "show full hashes: also unchanged ones, and the explanation of each rule", "expand"),
+        Key(
+            "y",
+            "y",
+            "copy",
+            "copy: row or Markdown, without paths and safe to paste in public; provider, finding, fingerprint, hash",
+            "copy",
+        ),
+        Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+        Key(
+            "o",
+            "o",
+            "open_page",
+            "open release page: on the registry; copies the URL without a browser",
+        ),
+        Key(
+            "v",
+            "v",
+            "prove",
+            "verify by download: the h1 of the row, group or section, with the signed packages; shows the size first",
+            "verify",
+        ),
+        Key("U", "U", "upgrade", "upgrade this provider: on the Upgrade screen", "upgrade"),
+        Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
+    ),
+)
+
+DECIDING = KeyGroup(
+    "Opens a Preview: nothing is written before enter",
+    (
+        Key("R", "R", "restore", "restore from base: the change of the row, or all of the group or section", "restore"),
+        Key("P", "P", "prune", "prune orphans: the highlighted one, or all in the row's root", "prune"),
+        Key(
+            "L",
+            "L",
+            "lock",
+            "lock missing platforms: the required ones; without locklens.toml, those of the file's other entries",
+            "lock",
+        ),
+        Key(
+            "A",
+            "A",
+            "accept",
+            "accept finding: of the row's change, with a reason and an optional date, in locklens.toml",
+            "accept",
+        ),
+        Key(
+            "M",
+            "M",
+            "merge",
+            "merge lock file: that git left in conflict, by block; a side for each provider that both changed",
+            "merge",
+        ),
+        Key("F", "F", "format", "format lock file: of the row's root, as its tool writes it", "format"),
+        Key(
+            "S",
+            "S",
+            "stage",
+            "stage marked changes: of every root, as git add -p would; the others remain unstaged",
+            "stage",
+        ),
+        Key("Z", "Z", "undo", "undo last apply: also of an earlier run; after unmarking, mark again instead", "undo"),
+    ),
+)
+
+PROGRAM = KeyGroup(
+    "Program",
+    (SIDES, *EVERYWHERE, QUIT),
+)
+
+REVIEW_KEYS = KeyTable(
+    (MOVING, REVIEWING, DECIDING, PROGRAM, elsewhere("L", "U", "R", "P", "F", "S", "A")),
+    (
+        "?",
+        "q ctrl+c",
+        "space",
+        "enter",
+        "n",
+        "/",
+        "v",
+        "S",
+        "d",
+        "b",
+        "i",
+        "s",
+        "u",
+        "R",
+        "P",
+        "A",
+        "M",
+        "x",
+        "w",
+        ":",
+        "y",
+        "e",
+        "tab",
+        "r",
+        "j k",
+    ),
+    ("?", "esc", "j k", "y", "e", "x", "v", "i", "space", "R", "d", "w", "n", "tab", "q ctrl+c", ":", "r"),
+)
+
+
+def review_help() -> Iterator[Line]:
+    """The keys of Review, then signs, proofs of hashes, tiers and filter terms."""
+    yield from key_help(REVIEW_KEYS)
+    others = {
+        "?": "root-level finding",
+        "<": "unresolved git conflict",
+        "✓": "reviewed",
+        "·": "not reviewed yet",
+        "-": "removed; as a mark: reviewed in some of the roots",
+        STAGED: "staged: git's index has this block, for the next commit",
+        PENDING: f"accepted in {POLICY_FILE}, which counts once it is committed on the base",
+        "s a": "the same in some of the roots",
+        BOTH: "staged, and accepted",
+    }
+    yield from help_section("UPPER-CASE KEYS", _DECIDING)
+    yield from help_section("SIGNS", {**SIGN_MEANINGS, **others})
+    yield from help_section("HASHES NOT VERIFIED, the last column", MEANINGS)
+    yield from help_section("PROOF OF A HASH", PROOFS)
+    yield from help_section("SIGNED BY", TIER_MEANINGS)
+    yield from help_section("FILTER", REVIEW_GRAMMAR.meanings)
+    where = f"theme, grouping and order are kept in {visible(str(default_preferences_path()))}"
+    yield from help_section("PREFERENCES", {"config.toml": where})
+
+
+_DECIDING = {
+    "R P F L M A": "apply to the highlighted row, group, root or section, regardless of marks",
+    "S": "applies to the marked changes, regardless of the cursor: a mark means reviewed",
+    "Preview": "each opens a Preview of the changes; nothing is written before enter",
+}
+
+_ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
+
+
+_LEGEND = (
+    (ChangeKind.UPGRADE, "up"),
+    (ChangeKind.DOWNGRADE, "down"),
+    (ChangeKind.MOVED, "moved"),
+    (ChangeKind.NEW_PROVIDER, "new"),
+    (ChangeKind.REMOVED, "removed"),
+    (ChangeKind.CONSTRAINTS_ONLY, "constraints"),
+    (ChangeKind.NEW_HASHES, "hashes added"),
+    (ChangeKind.REMOVED_HASHES, "hashes removed"),
+    (ChangeKind.CHANGED_HASHES, "hashes changed"),
+    (ChangeKind.REPLACED_HASHES, "hashes replaced"),
+)
+
+
+def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarLayout, ...]:
+    """The head: the two sides of the comparison, and the counts, which may grow while registries are asked."""
+    if review is None:
+        return (BarLayout((Piece(" locklens  ", Role.STRONG), Piece("review", Role.DIM))),)
+    sides = " -> ".join(words.side(tree.kind, tree.name, tree.revision) for tree in (review.base, review.head))
+    roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
+    so_far = [Piece(" so far", Role.DIM)] if is_asking else []
+    counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), *so_far, Piece(" ")]
+    name = Piece(" locklens  ", Role.STRONG)
+    short = (Piece(f"  {changes}"), *_severity_counts(review), *so_far, Piece(" "))
+    return (
+        BarLayout((name, Piece("review  ", Role.DIM), Piece(sides)), tuple(counts)),
+        BarLayout((name, Piece(sides)), tuple(counts)),
+        BarLayout((name, Piece(sides)), short),
+    )
+
+
+def _severity_counts(review: Review) -> list[Piece]:
+    counts = words.severity_counts(review)
+    pieces = []
+    for severity, role in _ROLES.items():
+        number = counts[severity]
+        action = f"only('sev:{severity.value}')" if number else ""
+        pieces.append(Piece(f"  {number} {severity.value.upper()}", role if number else Role.DIM, action))
+    return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class StatusFacts:
+    """The facts of the status line."""
+
+    review: Review | None
+    marks: frozenset[str]
+    progress: Reading
+    grouping: Grouping
+    narrowed: str
+    fail_on: str | None
+    message: str = ""
+    sort: Sort = Sort.SEVERITY
+    is_ordered: bool = True
+
+
+def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
+    """The status line: the message if there is one, else the state of the review."""
+    standing = joined_parts(_state(facts, is_brief=False))
+    if facts.message:
+        message = Piece(f" {facts.message}", Role.STRONG)
+        return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
+    brief = _state(facts, is_brief=True)
+    shorter = [part for part in brief if part.role is not Role.DIM]
+    shortest = [part for part in shorter if not part.text.endswith(" reviewed")]
+    layouts = standing, joined_parts(brief), joined_parts(shorter), joined_parts(shortest)
+    return tuple(BarLayout((Piece(" "), *pieces)) for pieces in layouts)
+
+
+def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
+    parts: list[Piece] = []
+    if facts.review is not None:
+        status, sentence = verdict(
+            facts.review, facts.fail_on, is_asking=facts.progress.done is not None, is_brief=is_brief
+        )
+        hashes = facts.review.hashes
+        role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if hashes.unverified else Role.GOOD
+        parts.append(Piece(sentence, role))
+        parts.append(Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"))
+        if hashes.unverified:
+            brief = f"{hashes.unverified} of {hashes.total} not verified"
+            parts.append(Piece(brief if is_brief else hashes_of_review(facts.review), Role.WARN))
+    if facts.progress.words:
+        parts.append(Piece(facts.progress.words, Role.INFO))
+    elif facts.review is not None and (problem := registries_in_short(facts.review)):
+        parts.append(Piece(problem, Role.WARN))
+    if facts.review is not None and facts.review.notes:
+        parts.append(Piece(counted(len(facts.review.notes), "note"), Role.WARN))
+    if facts.grouping is not Grouping.ROOT:
+        parts.append(Piece(f"by {facts.grouping}", Role.DIM))
+    if facts.sort is not Sort.SEVERITY:
+        parts.append(Piece(f"sorted by {facts.sort}", Role.DIM))
+    if not facts.is_ordered:
+        parts.append(Piece("s sorts anew", Role.INFO, "sort"))
+    if facts.narrowed:
+        parts.append(Piece("filtered", Role.WARN))
+    return parts
+
+
+def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tuple[Line, ...]:
+    """The panel below the list: counts, registries, notes, and the legend."""
+    hashes = review.hashes
+    facts = [
+        ("added hashes not verified", f"{hashes.unverified} of {hashes.total}"),
+        ("changes reviewed", reviewed_words(review, marks, findings=False)),
+        ("configurations read", configuration_read(review)),
+    ]
+    if review.own_findings or any(root.findings for root in review.roots):
+        facts.insert(2, ("other findings reviewed", reviewed_words(review, marks, changes=False)))
+    lines = [fact_line(name, Span(text)) for name, text in facts]
+    signs = [(words.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
+        ("?", "about the root"),
+        ("✓", "reviewed"),
+        (STAGED, "staged"),
+        (PENDING, "accepted"),
+    ]
+    cells = [(Span(f" {symbol:<2} ", Role.STRONG), Span(meaning.ljust(15), Role.DIM)) for symbol, meaning in signs]
+    legend = [line(*(span for cell in cells[start : start + 3] for span in cell)) for start in range(0, len(cells), 3)]
+    # Notes come last: what the panel has no room for is then the longest text, which the status line counts.
+    return (*lines, *registry_lines(review, progress), line(), *legend, *note_lines(review))
+
+
+_OTHER_SIDES = "  B selects another base or head, also since their common ancestor, as a pull request compares."
+
+
+def nothing_to_review(review: Review) -> tuple[Line, ...]:
+    """Return the compared sides, and pointers to the other views and commands."""
+    if review.lock_files:
+        configurations = "their configurations" if review.lock_files > 1 else "its configuration"
+        sentence = f"{counted(review.lock_files, 'lock file')} and {configurations} are unchanged."
+    else:
+        sentence = "No lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
+    is_watched = review.head.kind in {"worktree", "index"}
+    reload = "reloads when files change; r reloads now" if is_watched else "r reloads"
+    others = [view for view in VIEWS if view != REVIEW and review.lock_files]
+    return (
+        line(),
+        line(Span(f"  {nothing_changed(review)}", Role.STRONG), hanging=2),
+        line(),
+        line(f"  {sentence}", hanging=2),
+        line(),
+        *(line(Span(f"  {view.key}  ", Role.INFO), view.about, hanging=5) for view in others),
+        *([line()] if others else []),
+        *([] if review.head.kind == "file" else [line(_OTHER_SIDES, hanging=2)]),
+        line(Span(f"  {reload}, q quits, ? lists the keys", Role.DIM), hanging=2),
+    )
