@@ -6,13 +6,10 @@ The same entry in several roots is one row, which unfolds.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from rich.cells import cell_len
-from textual.binding import Binding
-from textual.message import Message
 
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import HashCount, Severity, worst
@@ -24,14 +21,13 @@ from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_fil
 from locklens.ui.review.outline import RootChange, provider_name
 from locklens.ui.shell.filtering import PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.text.evidence import unverified_in_row
-from locklens.ui.widgets.row_list import RowList, fold_marker
+from locklens.ui.widgets.row_list import FoldingList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from textual import events
-    from textual.binding import BindingType
 
     from locklens.operations.verification.judging import EntryPackages
     from locklens.policy import Policy
@@ -294,60 +290,12 @@ _MOST_CONSTRAINTS = 30
 _CONSTRAINTS_FROM = 90
 
 
-class HashList(RowList[HashRow]):
+class HashList(FoldingList[HashRow]):
     """Entries that several roots share, and roots with their own, in the order of their names and paths."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("h,left", "fold(True)", "Fold", show=False),
-        Binding("l,right", "fold(False)", "Unfold", show=False),
-    ]
-
-    @dataclass
-    class Highlighted(Message):
-        """Another row, or changed content, is highlighted; None for an empty list."""
-
-        row: HashRow | None
-
-    @dataclass
-    class Opened(Message):
-        """The detail of a row is requested."""
-
-        row: HashRow
-
-    @dataclass
-    class Turned(Message):
-        """The user folded or unfolded a row."""
-
-        row: HashRow
-
-    @dataclass
-    class MarkToggled(Message):
-        """The user clicked a row's mark."""
-
-        row: HashRow
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._room = self._version_room = self._constraints_room = self._packages_room = 0
-
-    def tell_highlighted(self) -> None:
-        """Post the highlighted row."""
-        self.post_message(self.Highlighted(self.current))
-
-    def action_open(self) -> None:
-        """Open the row's detail."""
-        if self.current is not None:
-            self.post_message(self.Opened(self.current))
-
-    def action_fold(self, folded: bool) -> None:
-        """Fold or unfold the highlighted row; folding a row without a fold goes to its parent."""
-        row = self.current
-        if row is None:
-            return
-        if row.folded is (not folded):
-            self.post_message(self.Turned(row))
-        elif folded and row.depth:
-            self.cursor = next(index for index in range(self.cursor, -1, -1) if self._rows[index].depth < row.depth)
 
     def clicked(self, row: HashRow, event: events.Click) -> None:
         """Fold at the fold marker, mark at the mark; a double click elsewhere opens the detail."""

@@ -281,7 +281,7 @@ class HashesScreen(RowActionsScreen):
         return hashes_help()
 
     @on(HashList.Highlighted)
-    def _show_detail(self, event: HashList.Highlighted) -> None:
+    def _show_detail(self, event: HashList.Highlighted[HashRow]) -> None:
         if self.review is None or event.row is None:
             self.show_detail("", ())
         else:
@@ -292,13 +292,12 @@ class HashesScreen(RowActionsScreen):
             self.show_detail(event.row.key, lines)
 
     @on(HashList.Turned)
-    def _turn(self, event: HashList.Turned) -> None:
+    def _turn(self, event: HashList.Turned[HashRow]) -> None:
         self.unfolded ^= {event.row.key}
         self.refresh_list(cursor_key=event.row.key)
 
     @on(HashList.Opened)
-    def _open_detail(self, event: HashList.Opened) -> None:
-        del event
+    def _open_detail(self) -> None:
         self.focus_detail()
 
     def action_expand(self) -> None:
@@ -319,19 +318,12 @@ class HashesScreen(RowActionsScreen):
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a finding, cyclically."""
-        rows = [index for index, row in enumerate(self.left.rows) if row.severity is not None]
-        if not rows:
+        if not self.left.go_to_next(by, lambda row: row.severity is not None):
             self.say("no findings in the rows shown")
-            return
-        ahead = [index for index in rows if (index - self.left.cursor) * by > 0]
-        self.left.cursor = (ahead or rows)[0 if by > 0 else -1]
 
     def action_root(self, by: int) -> None:
         """Go to the next or previous root, or to the entries of several."""
-        roots = [index for index, row in enumerate(self.left.rows) if not row.depth]
-        ahead = [index for index in roots if (index - self.left.cursor) * by > 0]
-        if ahead:
-            self.left.cursor = ahead[0] if by > 0 else ahead[-1]
+        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
 
     # Marks
 
@@ -345,7 +337,7 @@ class HashesScreen(RowActionsScreen):
         self._toggle([row for row in self.left.rows if row.change is not None])
 
     @on(HashList.MarkToggled)
-    def _mark_row(self, event: HashList.MarkToggled) -> None:
+    def _mark_row(self, event: HashList.MarkToggled[HashRow]) -> None:
         self._toggle((event.row,))
 
     def _toggle(self, rows: Iterable[HashRow]) -> None:

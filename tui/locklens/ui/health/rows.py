@@ -5,12 +5,10 @@ They are checks, roots, providers or signers with what is found in them, then th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
-from textual.message import Message
 
 from locklens.cycling import CyclicChoice
 from locklens.dialect import TERRAFORM
@@ -268,30 +266,9 @@ _BAR = 8
 class HealthList(RowList[HealthRow]):
     """Sections with counts."""
 
-    @dataclass
-    class Highlighted(Message):
-        """Another row, or changed content, is highlighted; None for an empty list."""
-
-        row: HealthRow | None
-
-    @dataclass
-    class Opened(Message):
-        """The rows of a section, or the detail of a row, are requested."""
-
-        row: HealthRow
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._most = 1
-
-    def tell_highlighted(self) -> None:
-        """Post the highlighted row."""
-        self.post_message(self.Highlighted(self.current))
-
-    def action_open(self) -> None:
-        """Open the row."""
-        if self.current is not None:
-            self.post_message(self.Opened(self.current))
 
     def is_heading(self, row: HealthRow) -> bool:
         """True for the title of the spread, and for a section with rows below it."""

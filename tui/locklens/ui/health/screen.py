@@ -244,14 +244,14 @@ class HealthScreen(RowActionsScreen):
         return health_help()
 
     @on(HealthList.Highlighted)
-    def _show_detail(self, event: HealthList.Highlighted) -> None:
+    def _show_detail(self, event: HealthList.Highlighted[HealthRow]) -> None:
         if self.health is None or event.row is None:
             self.show_detail("", ())
         else:
             self.show_detail(event.row.key, health_detail(event.row, self.health))
 
     @on(HealthList.Opened)
-    def _open(self, event: HealthList.Opened) -> None:
+    def _open(self, event: HealthList.Opened[HealthRow]) -> None:
         if event.row.children:
             self._fold(event.row, is_open=not event.row.is_open)
         else:
@@ -281,12 +281,8 @@ class HealthScreen(RowActionsScreen):
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous section with a finding, cyclically."""
-        rows = [index for index, row in enumerate(self.left.rows) if row.found and not row.depth]
-        if not rows:
+        if not self.left.go_to_next(by, lambda row: bool(row.found) and not row.depth):
             self.say("no findings in the rows shown")
-            return
-        ahead = [index for index in rows if (index - self.left.cursor) * by > 0]
-        self.left.cursor = (ahead or rows)[0 if by > 0 else -1]
 
     def action_sort(self) -> None:
         """Sort by the next order."""

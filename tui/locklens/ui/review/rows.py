@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 from rich.cells import cell_len
-from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from locklens.hashes import hashes_of_files
 from locklens.review.model import Bump, Change, ChangeKind, Severity
@@ -24,7 +22,7 @@ from locklens.text import counted
 from locklens.ui.review.outline import ConflictPair, Grouping, Node, NodeKind, RootChange
 from locklens.ui.text.evidence import unverified_of
 from locklens.ui.text.phrases import FINDING_MARK, finding_mark
-from locklens.ui.widgets.row_list import RowList, fold_marker
+from locklens.ui.widgets.row_list import FoldingList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, fitted_step, harmless, least_step
 
 if TYPE_CHECKING:
@@ -427,46 +425,13 @@ def _in_brief(row: Row) -> Row:
     return replace(row, phrase=row.phrase.replace(SAME_VERSION, " (same)"))
 
 
-class ChangeList(RowList[Row]):
+class ChangeList(FoldingList[Row]):
     """The rows of a review, one line each."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("h,left", "fold(True)", "Fold", show=False),
-        Binding("l,right", "fold(False)", "Unfold", show=False),
-    ]
-
-    @dataclass
-    class Highlighted(Message):
-        """Another row is highlighted, or the highlighted one changed; None without rows."""
-
-        node: Node | None
-
-    @dataclass
-    class Opened(Message):
-        """A request to show a row's detail."""
-
-        node: Node
-
-    @dataclass
-    class Turned(Message):
-        """The user folded or unfolded a row."""
-
-        node: Node
-
-    @dataclass
-    class MarkToggled(Message):
-        """The user clicked a row's mark."""
-
-        node: Node
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._columns = Columns(0, 0)
         self._is_brief = False
-
-    def tell_highlighted(self) -> None:
-        """Post the highlighted row."""
-        self.post_message(self.Highlighted(self.current.node if self.current is not None else None))
 
     def is_heading(self, row: Row) -> bool:
         """True for a section whose changes are listed below it."""
@@ -545,27 +510,12 @@ class ChangeList(RowList[Row]):
         width = self._columns.evidence
         return [Span(f" {row.evidence.text:>{width}}", row.evidence.role)] if width else []
 
-    def action_fold(self, folded: bool) -> None:
-        """Fold or unfold the highlighted row; folding a row without a fold goes to its parent."""
-        row = self.current
-        if row is None:
-            return
-        if row.folded is (not folded):
-            self.post_message(self.Turned(row.node))
-        elif folded and row.depth:
-            self.cursor = next(index for index in range(self.cursor, -1, -1) if self._rows[index].depth < row.depth)
-
-    def action_open(self) -> None:
-        """Open the highlighted row's detail."""
-        if self.current is not None:
-            self.post_message(self.Opened(self.current.node))
-
     def clicked(self, row: Row, event: events.Click) -> None:
         """Fold at the fold marker, marks at the mark; a double click elsewhere opens the detail."""
         match event.x:
             case 0 | 1 | 2 | 3 if row.folded is not None:
-                self.post_message(self.Turned(row.node))
+                self.post_message(self.Turned(row))
             case 4 | 5 if row.depth and row.mark is not Mark.NONE_POSSIBLE:
-                self.post_message(self.MarkToggled(row.node))
+                self.post_message(self.MarkToggled(row))
             case _:
                 super().clicked(row, event)

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.review.actions import Where
+    from locklens.ui.review.rows import Row
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
@@ -185,31 +186,32 @@ class ReviewScreen(RowActionsScreen):
         return review_help()
 
     @on(ChangeList.Highlighted)
-    def _show_detail(self, event: ChangeList.Highlighted) -> None:
-        if self.review is None or event.node is None:
+    def _show_detail(self, event: ChangeList.Highlighted[Row]) -> None:
+        if self.review is None or event.row is None:
             self.show_detail("", ())
         else:
-            lines = detail_lines(event.node, self.review, in_full=self.in_full, is_asking=self.is_asking)
-            self.show_detail(event.node.key, lines)
+            lines = detail_lines(event.row.node, self.review, in_full=self.in_full, is_asking=self.is_asking)
+            self.show_detail(event.row.key, lines)
 
     @on(ChangeList.Opened)
-    def _open_detail(self, event: ChangeList.Opened) -> None:
-        if event.node.kind is NodeKind.SECTION and event.node.root is None:
-            self._turn(event.node)
+    def _open_detail(self, event: ChangeList.Opened[Row]) -> None:
+        node = event.row.node
+        if node.kind is NodeKind.SECTION and node.root is None:
+            self._turn(node)
         else:
             self.focus_detail()
 
     @on(ChangeList.Turned)
-    def _turn_row(self, event: ChangeList.Turned) -> None:
-        self._turn(event.node)
+    def _turn_row(self, event: ChangeList.Turned[Row]) -> None:
+        self._turn(event.row.node)
 
     def _turn(self, node: Node) -> None:
         self.turned = self.turned ^ {node.key}
         self.refresh_list(cursor_key=node.key)
 
     @on(ChangeList.MarkToggled)
-    def _mark_row(self, event: ChangeList.MarkToggled) -> None:
-        self._toggle_marks([event.node])
+    def _mark_row(self, event: ChangeList.MarkToggled[Row]) -> None:
+        self._toggle_marks([event.row.node])
 
     # Moving
 
@@ -257,11 +259,7 @@ class ReviewScreen(RowActionsScreen):
 
     def action_root(self, by: int) -> None:
         """Go to the next or previous section."""
-        here = self.left.cursor
-        sections = [index for index, row in enumerate(self.left.rows) if row.depth == 0]
-        ahead = [index for index in sections if (index - here) * by > 0]
-        if ahead:
-            self.left.cursor = ahead[0] if by > 0 else ahead[-1]
+        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
 
     # Reviewing
 

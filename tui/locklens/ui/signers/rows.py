@@ -5,11 +5,9 @@ There is one row for each key, one for unsigned releases, and one for unknown si
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from textual.message import Message
 
 from locklens.project.tree import folder_of
 from locklens.review.reports.lines import Role, Span
@@ -128,27 +126,6 @@ _STATE = 9
 
 class SignerList(RowList[SignerRow]):
     """The signers, the most trusted first."""
-
-    @dataclass
-    class Highlighted(Message):
-        """Another signer, or changed content, is highlighted; None for an empty list."""
-
-        row: SignerRow | None
-
-    @dataclass
-    class Opened(Message):
-        """The detail of a signer is requested."""
-
-        row: SignerRow
-
-    def tell_highlighted(self) -> None:
-        """Post the highlighted row."""
-        self.post_message(self.Highlighted(self.current))
-
-    def action_open(self) -> None:
-        """Open the signer's detail."""
-        if self.current is not None:
-            self.post_message(self.Opened(self.current))
 
     def lay_out(self, rows: tuple[SignerRow, ...], width: int) -> None:
         """Give the name the width that the other columns leave."""

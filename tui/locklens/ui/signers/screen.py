@@ -193,7 +193,7 @@ class SignersScreen(RowActionsScreen):
         return signers_help()
 
     @on(SignerList.Highlighted)
-    def _show_detail(self, event: SignerList.Highlighted) -> None:
+    def _show_detail(self, event: SignerList.Highlighted[SignerRow]) -> None:
         if self.review is None or event.row is None:
             self.show_detail("", ())
         else:
@@ -259,7 +259,7 @@ class SignersScreen(RowActionsScreen):
     # History
 
     @on(SignerList.Opened)
-    def _open_detail(self, event: SignerList.Opened) -> None:
+    def _open_detail(self, event: SignerList.Opened[SignerRow]) -> None:
         self.focus_detail()
         known = self._histories.get(event.row.key)
         if known is None or known.problem:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -14,6 +16,8 @@ from textual.strip import Strip
 from locklens.ui.widgets.strips import StyledPiece, strip_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual import events
     from textual.widget import Widget
 
@@ -26,7 +30,21 @@ class Keyed(Protocol):
         """Stable across reloads."""
 
 
+class Folding(Keyed, Protocol):
+    """A row that may hide the rows below it."""
+
+    @property
+    def depth(self) -> int:
+        """0 for a section; rows below another one are deeper."""
+
+    @property
+    def folded(self) -> bool | None:
+        """True if the rows below it are hidden; None for a row without a fold."""
+
+
 RowT = TypeVar("RowT", bound=Keyed)
+FoldingT = TypeVar("FoldingT", bound=Folding)
+_AnyRow = TypeVar("_AnyRow")
 
 
 def fold_marker(*, folded: bool | None) -> str:
@@ -46,6 +64,18 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
         Binding("enter", "open", "Open", show=False),
     ]
+
+    @dataclass
+    class Highlighted(Message, Generic[_AnyRow]):
+        """Another row is highlighted, or the highlighted one changed; None for an empty list."""
+
+        row: _AnyRow | None
+
+    @dataclass
+    class Opened(Message, Generic[_AnyRow]):
+        """The detail of a row is requested, or what else enter opens."""
+
+        row: _AnyRow
 
     cursor: reactive[int] = reactive(0)
     """Index of the highlighted row."""
@@ -70,13 +100,14 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def lay_out(self, rows: tuple[RowT, ...], width: int) -> None:
         """Distribute the width among the columns."""
 
-    @abstractmethod
     def tell_highlighted(self) -> None:
         """Post that another row is highlighted, or that the highlighted row changed."""
+        self.post_message(self.Highlighted(self.current))
 
-    @abstractmethod
     def action_open(self) -> None:
-        """Post the request to show the highlighted row's detail."""
+        """Post the request to open the highlighted row."""
+        if self.current is not None:
+            self.post_message(self.Opened(self.current))
 
     @property
     def rows(self) -> tuple[RowT, ...]:
@@ -130,6 +161,20 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def go_to_first(self) -> None:
         """Highlight the first row that is no heading, or else the first one."""
         self.cursor = next((index for index, row in enumerate(self._rows) if not self.is_heading(row)), 0)
+
+    def go_to_next(self, by: int, is_wanted: Callable[[RowT], bool], *, is_cyclic: bool = True) -> bool:
+        """Go to the next (1) or previous (-1) row of a kind; return False if no row is of that kind.
+
+        Args:
+            by: The direction.
+            is_wanted: Returns True for the rows to go to.
+            is_cyclic: True to go on at the other end of the list.
+        """
+        wanted = [index for index, row in enumerate(self._rows) if is_wanted(row)]
+        ahead = [index for index in wanted if (index - self.cursor) * by > 0]
+        if found := ahead or (wanted if is_cyclic else []):
+            self.cursor = found[0 if by > 0 else -1]
+        return bool(wanted)
 
     def _share_width(self) -> None:
         width = self.scrollable_content_region.width
@@ -194,3 +239,34 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         """Open the row's detail on a double click."""
         if event.chain > 1:
             self.action_open()
+
+
+class FoldingList(RowList[FoldingT]):
+    """A list of rows that fold, and that a click marks."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("h,left", "fold(True)", "Fold", show=False),
+        Binding("l,right", "fold(False)", "Unfold", show=False),
+    ]
+
+    @dataclass
+    class Turned(Message, Generic[_AnyRow]):
+        """The user folded or unfolded a row."""
+
+        row: _AnyRow
+
+    @dataclass
+    class MarkToggled(Message, Generic[_AnyRow]):
+        """The user clicked a row's mark."""
+
+        row: _AnyRow
+
+    def action_fold(self, folded: bool) -> None:
+        """Fold or unfold the highlighted row; folding a row without a fold goes to its parent."""
+        row = self.current
+        if row is None:
+            return
+        if row.folded is (not folded):
+            self.post_message(self.Turned(row))
+        elif folded and row.depth:
+            self.go_to_next(-1, lambda above: above.depth < row.depth, is_cyclic=False)
