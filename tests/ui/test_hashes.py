@@ -18,7 +18,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError
-from locklens.operations.compare import open_locked
+from locklens.operations.compare_repository import open_locked
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
@@ -40,7 +40,7 @@ from locklens.review.reports import hashes
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.detail import _ladder_lines, hash_detail
-from locklens.ui.hashes.rows import HASHES_GRAMMAR, LookupState, hash_rows
+from locklens.ui.hashes.rows import HASHES_GRAMMAR, hash_rows
 from locklens.ui.hashes.screen import HASHES_KEYS, HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.prove.dialog import ProveDialog
@@ -148,7 +148,7 @@ def opened(tmp_path: Path) -> Opened:
 
 
 def test_rows_by_root(repository: Review) -> None:
-    rows = hash_rows(repository, asked=LookupState())
+    rows = hash_rows(repository)
     assert [(row.name, row.cover.text, row.proof.text) for row in rows] == [
         ("infra/prod", "", ""),
         ("acme/demo", "1/2", "0 of 4"),
@@ -164,22 +164,18 @@ def test_rows_by_root(repository: Review) -> None:
 
 def test_rows_during_and_after_a_review_without_facts(samples: Samples, repository: Review) -> None:
     bare = replace(locked(samples, "acme/bare", ()), evidence=None)
-    network, ended = (
-        hash_rows(replace(repository, roots=(samples.root("r", [bare]),)), asked=one)[1]
-        for one in (LookupState(is_asking=True), LookupState())
+    asking, ended = (
+        hash_rows(replace(repository, roots=(samples.root("r", [bare]),)), is_asking=one)[1] for one in (True, False)
     )
-    assert (network.cover.text, network.proof.text) == ("…", "… of 3")
+    assert (asking.cover.text, asking.proof.text) == ("…", "… of 3")
     assert (ended.cover.text, ended.proof.text) == ("?", "? of 3")
     alone = replace(bare, kept=tuple(HashFact(one.hash) for one in bare.kept))
     alone = replace(alone, evidence=Evidence(None, ("no",), answer=LookupAnswer.NOT_ASKED))
     review = replace(repository, roots=(samples.root("r", [alone]),))
-    assert hash_rows(review, asked=LookupState())[1].proof.text == "3 of 3"
+    assert hash_rows(review)[1].proof.text == "3 of 3"
     assert bare.new is not None
     empty = replace(bare, new=replace(bare.new, hashes=()), kept=(), evidence=Evidence())
-    assert (
-        hash_rows(replace(repository, roots=(samples.root("r", [empty]),)), asked=LookupState())[1].proof.text
-        == "no hash"
-    )
+    assert hash_rows(replace(repository, roots=(samples.root("r", [empty]),)))[1].proof.text == "no hash"
 
 
 @pytest.mark.parametrize(
@@ -202,13 +198,11 @@ def test_rows_during_and_after_a_review_without_facts(samples: Samples, reposito
     ],
 )
 def test_the_filter(repository: Review, text: str, names: list[str]) -> None:
-    assert [
-        row.name for row in hash_rows(repository, asked=LookupState(), narrowed=parse_filter(text, HASHES_GRAMMAR))
-    ] == names
+    assert [row.name for row in hash_rows(repository, narrowed=parse_filter(text, HASHES_GRAMMAR))] == names
 
 
 def detail(review: Review, name: str, **more: bool) -> list[str]:
-    row = next(row for row in hash_rows(review, asked=LookupState()) if row.name == name)
+    row = next(row for row in hash_rows(review) if row.name == name)
     return [line.text.rstrip() for line in hash_detail(row, review, **more)]  # type: ignore[arg-type]
 
 
@@ -263,7 +257,7 @@ def test_the_detail_of_a_root(repository: Review) -> None:
 
 def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
     review = replace(repository, policy=Policy.none(), policy_side=PolicySide.NONE)
-    assert [row.cover.text for row in hash_rows(review, asked=LookupState())][:3] == ["", "3/3", "3/3"]
+    assert [row.cover.text for row in hash_rows(review)][:3] == ["", "3/3", "3/3"]
     lines = detail(review, "acme/demo")
     assert "COVERAGE  known platforms, by install path" in lines
     assert sum("list required platforms in locklens.toml" in line for line in lines) == 2
@@ -608,8 +602,8 @@ async def test_the_sample(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "infrastructure")
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         configuration = write_cli_configuration(registry, tmp_path)
-        network = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
-        request = ReviewRequest(partial(open_locked, top), include_unchanged=True, network=network)
+        asking = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
+        request = ReviewRequest(partial(open_locked, top), include_unchanged=True, asking=asking)
         app = LockLensApp(LockLens(request), "hashes", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = HashesDriver(app, pilot)

@@ -23,7 +23,7 @@ from locklens.review.model import Evidence, HashFact, Proof, Review, Severity
 from locklens.review.reports.evidence_lines import evidence_lines
 from locklens.trust import Signer, Tier
 from locklens.ui.app import LockLensApp
-from locklens.ui.hashes.rows import LookupState, hash_rows
+from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.health.rows import bar_of
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.upgrade.columns import COLUMNS, LaidOutColumns
@@ -223,7 +223,7 @@ def alike(samples: Samples) -> Review:
 
 
 def test_the_same_entry_in_several_roots_is_one_row(alike: Review) -> None:
-    rows = hash_rows(alike, asked=LookupState())
+    rows = hash_rows(alike)
     assert [(row.depth, row.name, len(row.subjects)) for row in rows] == [
         (0, "in several roots", 3),
         (1, "acme/demo", 3),
@@ -234,7 +234,7 @@ def test_the_same_entry_in_several_roots_is_one_row(alike: Review) -> None:
     ], "an entry that less is known of is not the same"
     assert rows[1].severity is Severity.WARN, "that of the worst root"
     assert rows[2].shared == 1
-    unfolded = hash_rows(alike, asked=LookupState(), unfolded={rows[1].key})
+    unfolded = hash_rows(alike, unfolded={rows[1].key})
     assert [row.name for row in unfolded if row.depth == 2] == ["infra/dev", "infra/prod", "infra/stage"]
 
 
@@ -244,7 +244,7 @@ def test_other_proof_or_hashes_are_another_row(samples: Samples) -> None:
     fewer = locked(samples, "acme/demo", ())
     for other in (weaker, fewer):
         review = samples.review(samples.root("a", [one]), samples.root("b", [other]))
-        assert all(len(row.subjects) == 1 for row in hash_rows(review, asked=LookupState()))
+        assert all(len(row.subjects) == 1 for row in hash_rows(review))
 
 
 async def test_keys_act_on_every_root_of_an_entry(samples: Samples, alike: Review, opened: Opened) -> None:

@@ -25,7 +25,7 @@ from locklens.review.reports import hashes, keys, text
 from locklens.review.reports.evidence_lines import shared_problems
 from locklens.storage.cache import Cache
 from locklens.ui.hashes.detail import hash_detail
-from locklens.ui.hashes.rows import LookupState, hash_rows
+from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.outline import Grouping, Node, NodeKind, outline
 from locklens.ui.signers.detail import History, signer_detail
@@ -101,8 +101,8 @@ def test_a_locked_provider_is_worded_once(sample: tuple[LockLens, Review]) -> No
     for _, change, alone in each_change(review):
         if change.new is None:
             continue
-        (row,) = [one for one in hash_rows(alone, asked=LookupState()) if one.change is not None]
-        (root,) = [one for one in hash_rows(alone, asked=LookupState()) if one.change is None]
+        (row,) = [one for one in hash_rows(alone) if one.change is not None]
+        (root,) = [one for one in hash_rows(alone) if one.change is None]
         detail = f"{shown(hash_detail(row, alone, in_full=True))} {shown(hash_detail(root, alone))}"
         assert not shared_problems([change])
         report = str(hashes.render(alone))

@@ -17,9 +17,15 @@ from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
 from locklens.ui.review.detail import asked_lines, finding_lines
-from locklens.ui.shell.bars import fact_line, joined_parts, note_lines, registry_lines
+from locklens.ui.shell.bars import (
+    fact_line,
+    head_line,
+    lookup_parts,
+    note_lines,
+    registry_lines,
+    status_line,
+)
 from locklens.ui.text.clipboard import ShellText, change_copied
-from locklens.ui.text.phrases import registries_in_short
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
@@ -313,26 +319,26 @@ def _root_lines(
 
 def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ()) -> tuple[BarLayout, ...]:
     """The head line: counts of locked, unverified, uncovered, and of packages that differ."""
-    name = (Piece(" locklens  ", Role.STRONG), Piece("hashes", Role.DIM))
     if review is None:
-        return (BarLayout(name),)
+        return head_line("hashes")
     changes = [change for root in review.roots for change in root.changes if change.new is not None]
     hashes = HashCount.of(fact for change in changes for fact in change.locked)
     uncovered = sum(any(finding.rule == "LK009" for finding in change.findings) for change in changes)
     short = HashCount(hashes.total, hashes.unverified)
     role = Role.WARN if hashes.unverified else Role.DIM
-    counts = [Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')")]
+    others = []
     if review.policy.platforms:
-        counts.append(Piece(f"  {uncovered} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
+        others.append(Piece(f"  {uncovered} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
     differing = package_counts(packages)[PackageVerdict.DIFFERS]
     if differing:
-        counts.append(Piece(f"  {differ_words(differing)}", Role.BLOCK, "only('package-differs')"))
-    counts.append(Piece(" "))
-    locks = f"{counted(len(changes), 'provider')} in {counted(len(review.roots), 'lock file')}"
-    return (
-        BarLayout((*name, Piece(f"  {locks}")), tuple(counts)),
-        BarLayout((name[0], Piece(counted(len(changes), "provider"))), tuple(counts)),
-        BarLayout(name[:1], (Piece(hash_words(short, "locked"), role, "only('unverified')"), *counts[1:])),
+        others.append(Piece(f"  {differ_words(differing)}", Role.BLOCK, "only('package-differs')"))
+    providers = counted(len(changes), "provider")
+    return head_line(
+        "hashes",
+        f"{providers} in {counted(len(review.roots), 'lock file')}",
+        brief=providers,
+        counts=(Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')"), *others),
+        least=(Piece(hash_words(short, "locked"), role, "only('unverified')"), *others),
     )
 
 
@@ -340,34 +346,21 @@ def hashes_status(
     review: Review | None, progress: Reading, *, marked: int, is_narrowed: bool, comparing: str = "", message: str = ""
 ) -> tuple[BarLayout, ...]:
     """The status line above the keys."""
-    parts: list[Piece] = []
-    if marked:
-        parts.append(Piece(f"{counted(marked, 'provider')} marked", Role.STRONG))
+    parts = [Piece(f"{counted(marked, 'provider')} marked", Role.STRONG)] if marked else []
     if comparing:
         parts.append(Piece(f"{comparing}; p or esc cancels", Role.INFO, "compare_packages"))
-    if progress.words:
-        parts.append(Piece(progress.words, Role.INFO))
-    elif review is not None:
-        if review.hashes.unverified:
-            parts.append(Piece(f"verdict {review.verdict}: {hashes_of_review(review)}", Role.WARN))
-        parts.append(Piece(registries_in_short(review) or "all registries answered", Role.DIM))
-    if review is not None and review.notes:
-        parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
-    if is_narrowed:
-        parts.append(Piece("filtered", Role.WARN))
-    state = joined_parts(parts)
-    if message:
-        shown = Piece(f" {message}", Role.STRONG)
-        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,))
-    required = _required_in_short(review)
-    return BarLayout((Piece(" "), *state), (Piece(required, Role.DIM),)), BarLayout((Piece(" "), *state))
+    verdict = []
+    if review is not None and review.hashes.unverified:
+        verdict = [Piece(f"verdict {review.verdict}: {hashes_of_review(review)}", Role.WARN)]
+    parts += lookup_parts(review, progress, is_narrowed=is_narrowed, verdict=verdict)
+    return status_line(parts, message=message, aside=_required_in_short(review))
 
 
 def _required_in_short(review: Review | None) -> str:
     if review is None:
         return ""
     number = len(review.policy.platforms)
-    return f"{counted(number, 'required platform')} " if number else "no required platforms configured "
+    return counted(number, "required platform") if number else "no required platforms configured"
 
 
 def hashes_facts(review: Review, progress: Reading) -> Iterator[Line]:

@@ -117,18 +117,11 @@ def _rank(severity: Severity) -> int:
     return severity.rank
 
 
-class LookupState(Struct, frozen=True):
-    """The state of the lookup: facts that are still unknown look different from those that stay unknown."""
-
-    is_asking: bool = False
-    is_offline: bool = False
-
-
 class _Inputs(Struct, frozen=True):
     """What rows are made from besides the entries; arguments as of `hash_rows`."""
 
     policy: Policy
-    asked: LookupState
+    is_asking: bool
     marked: Collection[Named]
     narrowed: Filter
     packages: Mapping[Named, EntryPackages]
@@ -138,7 +131,7 @@ class _Inputs(Struct, frozen=True):
 def hash_rows(
     review: Review,
     *,
-    asked: LookupState,
+    is_asking: bool = False,
     marked: Collection[Named] = (),
     narrowed: Filter = _ALL,
     packages: Mapping[Named, EntryPackages] | None = None,
@@ -148,13 +141,13 @@ def hash_rows(
 
     Args:
         review: A review that includes unchanged providers.
-        asked: State of the lookup.
+        is_asking: True while the review is incomplete; a fact that is still unknown is shown as "…", not "?".
         marked: The marked providers.
         narrowed: The filter.
         packages: The packages of entries that were compared.
         unfolded: Keys of the rows that show their roots.
     """
-    inputs = _Inputs(review.policy, asked, marked, narrowed, packages or {}, unfolded)
+    inputs = _Inputs(review.policy, is_asking, marked, narrowed, packages or {}, unfolded)
     alike: dict[_Entry, list[RootChange]] = {}
     for root in review.roots:
         for change in root.changes:
@@ -217,16 +210,16 @@ def _of_entry(
         tuple(subjects),
         folded,
         marked=sum(_named(subject) in inputs.marked for subject in subjects),
-        cover=cover_span(first.change, coverage(first.change, inputs.policy), inputs.asked),
-        proof=proof_count(first.change, inputs.asked),
+        cover=cover_span(first.change, coverage(first.change, inputs.policy), is_asking=inputs.is_asking),
+        proof=proof_count(first.change, is_asking=inputs.is_asking),
         packages=packages_span([inputs.packages.get(_named(subject)) for subject in subjects]),
     )
 
 
-def cover_span(change: Change, platforms: ProviderCoverage, asked: LookupState) -> Span:
+def cover_span(change: Change, platforms: ProviderCoverage, *, is_asking: bool) -> Span:
     """The number of covered platforms: "3/4", with "?" if the state of some is unknown."""
     if not is_settled(change):
-        return Span("…" if asked.is_asking else "?", Role.DIM)
+        return Span("…" if is_asking else "?", Role.DIM)
     text = coverage_in_short(platforms)
     if not text:
         return Span("?", Role.DIM)
@@ -235,14 +228,12 @@ def cover_span(change: Change, platforms: ProviderCoverage, asked: LookupState) 
     return Span(text, Role.WARN if platforms.missing or platforms.is_short else Role.DIM)
 
 
-def proof_count(change: Change, asked: LookupState) -> Span:
+def proof_count(change: Change, *, is_asking: bool) -> Span:
     """The number of hashes that are not verified: "5 of 10"."""
-    total = len(change.locked)
-    evidence = change.evidence
-    if not total:
+    if not change.locked:
         return Span("no hash", Role.WARN)
-    if evidence is None:
-        return Span(f"… of {total}" if asked.is_asking else f"? of {total}", Role.DIM)
+    if change.evidence is None:
+        return Span(f"{'…' if is_asking else '?'} of {len(change.locked)}", Role.DIM)
     return unverified_in_row(HashCount.of(change.locked))
 
 

@@ -13,7 +13,7 @@ from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.hashes.detail import PackagesShown, hash_detail, hashes_facts, hashes_head, hashes_status
 from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
-from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, LookupState, hash_rows, selected_hash_row
+from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows, selected_hash_row
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.examined import examined_row
@@ -233,11 +233,10 @@ class HashesScreen(RowActionsScreen):
         """Rebuild the rows with the current marks and filter."""
         if self.review is None or not self.is_open:
             return
-        asked = LookupState(self.is_asking, self.review.offline)
         packages = self.comparer.known(self.review)
         rows = hash_rows(
             self.review,
-            asked=asked,
+            is_asking=self.is_asking,
             marked=self.marked,
             narrowed=self.narrowed,
             packages=packages,

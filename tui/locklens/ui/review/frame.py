@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from locklens.policy import POLICY_FILE
-from locklens.review.model import ChangeKind, Review, Severity
+from locklens.review.model import ChangeKind, Review
 from locklens.review.reports import words
 from locklens.review.reports.evidence_lines import PROOFS
-from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.review.reports.lines import SEVERITY_ROLES, Line, Role, Span, line
 from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.review.reports.words import SIGN_MEANINGS, hashes_of_review
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import counted, visible
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort
 from locklens.ui.review.rows import BOTH, PENDING, STAGED
-from locklens.ui.shell.bars import Reading, fact_line, joined_parts, note_lines, registry_lines
+from locklens.ui.shell.bars import Reading, fact_line, head_line, joined_parts, note_lines, registry_lines, status_line
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, FILTER, QUIT, SIDES, Key, KeyGroup, KeyTable, elsewhere
 from locklens.ui.text.evidence import MEANINGS
@@ -205,9 +205,6 @@ _DECIDING = {
     "Preview": "each opens a Preview of the changes; nothing is written before enter",
 }
 
-_ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
-
-
 _LEGEND = (
     (ChangeKind.UPGRADE, "up"),
     (ChangeKind.DOWNGRADE, "down"),
@@ -225,7 +222,7 @@ _LEGEND = (
 def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarLayout, ...]:
     """The head: the two sides of the comparison, and the counts, which may grow while registries are asked."""
     if review is None:
-        return (BarLayout((Piece(" locklens  ", Role.STRONG), Piece("review", Role.DIM))),)
+        return head_line("review")
     sides = " -> ".join(words.side(tree.kind, tree.name, tree.revision) for tree in (review.base, review.head))
     roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
     so_far = [Piece(" so far", Role.DIM)] if is_asking else []
@@ -240,12 +237,11 @@ def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarL
 
 
 def _severity_counts(review: Review) -> list[Piece]:
-    counts = words.severity_counts(review)
     pieces = []
-    for severity, role in _ROLES.items():
-        number = counts[severity]
+    for severity, number in words.severity_counts(review).items():
         action = f"only('sev:{severity.value}')" if number else ""
-        pieces.append(Piece(f"  {number} {severity.value.upper()}", role if number else Role.DIM, action))
+        role = SEVERITY_ROLES[severity] if number else Role.DIM
+        pieces.append(Piece(f"  {number} {severity.value.upper()}", role, action))
     return pieces
 
 
@@ -266,15 +262,13 @@ class StatusFacts:
 
 def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
     """The status line: the message if there is one, else the state of the review."""
-    standing = joined_parts(_state(facts, is_brief=False))
+    whole = _state(facts, is_brief=False)
     if facts.message:
-        message = Piece(f" {facts.message}", Role.STRONG)
-        return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
+        return status_line(whole, message=facts.message)
     brief = _state(facts, is_brief=True)
     shorter = [part for part in brief if part.role is not Role.DIM]
     shortest = [part for part in shorter if not part.text.endswith(" reviewed")]
-    layouts = standing, joined_parts(brief), joined_parts(shorter), joined_parts(shortest)
-    return tuple(BarLayout((Piece(" "), *pieces)) for pieces in layouts)
+    return tuple(BarLayout((Piece(" "), *joined_parts(parts))) for parts in (whole, brief, shorter, shortest))
 
 
 def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from locklens.lines import Line, Role, Span, line
-from locklens.review.reports.evidence_lines import host_words
+from locklens.review.reports.evidence import host_words
+from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.text import counted
+from locklens.ui.text.phrases import registries_in_short
 from locklens.ui.views import VIEWS, View
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from locklens.review.model import Review
     from locklens.ui.shell.key_table import KeyTable
@@ -68,6 +70,60 @@ def demo_banner() -> tuple[BarLayout, ...]:
 def joined_parts(parts: list[Piece]) -> tuple[Piece, ...]:
     """The parts of a status line with separators."""
     return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]
+
+
+def head_line(
+    view: str,
+    extent: str = "",
+    *,
+    brief: str = "",
+    counts: Iterable[Piece] = (),
+    least: tuple[Piece, ...] | None = None,
+) -> tuple[BarLayout, ...]:
+    """The head of a screen: its name, what it lists, and the counts.
+
+    Args:
+        view: The screen's name.
+        extent: What is listed, e.g. "4 providers in 2 lock files"; "" before anything is read, for the name alone.
+        brief: The same for narrow terminals.
+        counts: The counts, at the right.
+        least: The counts for the narrowest terminals, if they differ.
+    """
+    program, name = Piece(" locklens  ", Role.STRONG), Piece(view, Role.DIM)
+    if not extent:
+        return (BarLayout((program, name)),)
+    right = (*counts, Piece(" "))
+    return (
+        BarLayout((program, name, Piece(f"  {extent}")), right),
+        BarLayout((program, Piece(brief)), right),
+        BarLayout((program,), right if least is None else (*least, Piece(" "))),
+    )
+
+
+def lookup_parts(
+    review: Review | None, progress: Reading, *, is_narrowed: bool, verdict: Iterable[Piece] = ()
+) -> list[Piece]:
+    """The end of a status line: the progress, or else verdict and registries; notes, and that there is a filter."""
+    parts: list[Piece] = []
+    if progress.words:
+        parts.append(Piece(progress.words, Role.INFO))
+    elif review is not None:
+        parts += [*verdict, Piece(registries_in_short(review) or "all registries answered", Role.DIM)]
+    if review is not None and review.notes:
+        parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
+    if is_narrowed:
+        parts.append(Piece("filtered", Role.WARN))
+    return parts
+
+
+def status_line(parts: list[Piece], *, message: str = "", aside: str = "") -> tuple[BarLayout, ...]:
+    """The status line: the message and the parts; without a message the parts, and an aside at the right."""
+    state = joined_parts(parts)
+    if message:
+        shown = Piece(f" {message}", Role.STRONG)
+        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,))
+    alone = Piece(" "), *state
+    return BarLayout(alone, (Piece(f"{aside} ", Role.DIM),)), BarLayout(alone)
 
 
 def read_only_head(layouts: tuple[BarLayout, ...], side: str) -> tuple[BarLayout, ...]:

@@ -45,7 +45,7 @@ from locklens.ui.shell.key_table import (
     view_bindings,
 )
 from locklens.ui.shell.placeholders import one_sentence
-from locklens.ui.signers.detail import History, signer_detail, signers_head, signers_status
+from locklens.ui.signers.detail import History, signer_detail, signers_head
 from locklens.ui.signers.rows import SIGNERS_GRAMMAR, SignerList, SignerRow, signer_rows
 
 if TYPE_CHECKING:
@@ -186,7 +186,8 @@ class SignersScreen(RowActionsScreen):
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The progress of the lookup, or a message."""
-        return signers_status(self.review, self.progress, is_narrowed=self.is_narrowed, message=self.status_text)
+        parts = bars.lookup_parts(self.review, self.progress, is_narrowed=self.is_narrowed)
+        return bars.status_line(parts, message=self.status_text, aside="compare all 40 digits, not the last 16")
 
     def help_lines(self) -> Iterable[Line]:
         """The keys and the tiers."""
