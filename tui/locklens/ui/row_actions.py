@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on, work
 from textual.message import Message
@@ -63,7 +63,16 @@ class Exported(Message):
 
 
 class RowActionsScreen(TwoPaneScreen):
-    """Actions on the highlighted row: copy, edit, browse, why, verify, export. None writes to the reviewed files."""
+    """Actions on the highlighted row: copy, edit, browse, why, verify, export. None writes to the reviewed files.
+
+    Class attributes:
+        DETAIL_WORDS: What the detail shows in full, and in short.
+    """
+
+    DETAIL_WORDS: ClassVar[tuple[str, str]] = ("full hashes and rules", "short hashes")
+
+    in_full = False
+    """True while the detail is shown in full."""
 
     @property
     @abstractmethod
@@ -96,6 +105,13 @@ class RowActionsScreen(TwoPaneScreen):
         """The texts that can be copied of the highlighted row."""
         text = self.row_target.copied
         return (CopyChoice("row", text),) if text else ()
+
+    def action_expand(self) -> None:
+        """Switch between the full and the short detail."""
+        self.in_full = not self.in_full
+        self.left.tell_highlighted()
+        in_full, in_short = self.DETAIL_WORDS
+        self.say(in_full if self.in_full else in_short)
 
     def action_copy(self) -> None:
         """Copy the highlighted line, or offer what to copy of the row."""

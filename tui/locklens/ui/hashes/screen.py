@@ -187,7 +187,6 @@ class HashesScreen(RowActionsScreen):
         """The marked providers, which v, p and L act on; if empty, they act on the highlighted row."""
         self.unfolded: frozenset[str] = frozenset()
         """Keys of the rows that show their roots."""
-        self.in_full = False
         self.comparer = PackageComparer()
 
     def compose(self) -> ComposeResult:
@@ -298,12 +297,6 @@ class HashesScreen(RowActionsScreen):
     @on(HashList.Opened)
     def _open_detail(self) -> None:
         self.focus_detail()
-
-    def action_expand(self) -> None:
-        """Switch between full and short hashes and rules."""
-        self.in_full = not self.in_full
-        self.left.tell_highlighted()
-        self.say("full hashes and rules" if self.in_full else "short hashes")
 
     def action_why(self) -> None:
         """Show the requirements of the provider."""

@@ -92,7 +92,6 @@ class ReviewScreen(RowActionsScreen):
         self.sort = Sort.SEVERITY
         self.turned: frozenset[str] = frozenset()
         """Keys of the rows whose fold the user changed."""
-        self.in_full = False
         self._unmarked: frozenset[str] = frozenset()
         """Ids that one key unmarked, for `Z` to mark again."""
         self._outline: tuple[Node, ...] = ()
@@ -463,12 +462,6 @@ class ReviewScreen(RowActionsScreen):
     def show_narrowed(self) -> None:
         """Sort the rows anew: those of another filter are others."""
         self.refresh_list(is_ordered=True)
-
-    def action_expand(self) -> None:
-        """Switch between the full and the short detail."""
-        self.in_full = not self.in_full
-        self.left.tell_highlighted()
-        self.say("full hashes and rules" if self.in_full else "short hashes")
 
     def action_diff(self) -> None:
         """Show the raw diff."""
