@@ -16,13 +16,14 @@ from locklens.operations.write.lock_edits import Format, Prune, Restore, Restore
 from locklens.review.model import ChangeKind, HashFact, Proof, Review, RootReview, Severity, SideName
 from locklens.ui.review.actions import formatting, locking, pruning, restoring
 from locklens.ui.review.outline import Grouping, Node, outline
+from locklens.ui.row_actions import writable
 
 TOP = Path("/top")
 H1 = "h1:" + "A" * 42
 
 
-def where(top: Path, roots: Iterable[str]) -> Scope:
-    return Scope(top, tuple(f"./{root}" for root in roots))
+def where(roots: Iterable[str]) -> Scope:
+    return Scope(TOP, tuple(f"./{root}" for root in roots))
 
 
 def node(review: Review, title: str) -> Node:
@@ -36,16 +37,16 @@ def node(review: Review, title: str) -> Node:
 
 def test_restoring_a_change_a_group_a_section(samples: Samples) -> None:
     full = samples.full()
-    one = restoring(node(full, "acme/netbox"), full, TOP, where)
-    assert one == Restore(where(TOP, ()), (RestoredProviders(("./infra/prod/network",), ("acme/netbox",)),), "HEAD")
-    group = restoring(node(full, "hashicorp/random"), full, TOP, where)
+    one = restoring(node(full, "acme/netbox"), full, where)
+    assert one == Restore(where(()), (RestoredProviders(("./infra/prod/network",), ("acme/netbox",)),), "HEAD")
+    group = restoring(node(full, "hashicorp/random"), full, where)
     assert [len(each.roots) for each in group.restored] == [8]
     assert group.title == "Restore hashicorp/random from HEAD in 8 roots"
-    section = restoring(node(full, "infra/prod/network"), full, TOP, where)
+    section = restoring(node(full, "infra/prod/network"), full, where)
     assert section.restored[0].providers == ("acme/demo", "acme/netbox", "datadog/datadog", "hashicorp/template")
-    gone = restoring(node(full, "hashicorp/template"), full, TOP, where)
+    gone = restoring(node(full, "hashicorp/template"), full, where)
     assert gone.restored[0].providers == ("hashicorp/template",)
-    shared = restoring(node(full, "in several roots"), full, TOP, where)
+    shared = restoring(node(full, "in several roots"), full, where)
     assert sorted((each.providers, len(each.roots)) for each in shared.restored) == [
         (("hashicorp/aws",), 1),
         (("hashicorp/aws", "hashicorp/random"), 1),
@@ -60,7 +61,7 @@ def test_restoring_what_moved_and_what_a_pull_request_brings(samples: Samples) -
     )
     review = samples.review(samples.root("a", [moved]))
     merge = replace(review, base=SideName("git", "main...HEAD", "3f9c1e2b" * 5))
-    found = restoring(node(merge, "opentofu/aws"), merge, TOP, where)
+    found = restoring(node(merge, "opentofu/aws"), merge, where)
     assert found.restored[0].providers == ("opentofu/aws", "registry.a.test/hashicorp/aws")
     assert found.revision == "3f9c1e2b3f9c"
 
@@ -75,7 +76,7 @@ def test_restoring_what_moved_and_what_a_pull_request_brings(samples: Samples) -
 def test_there_is_nothing_to_restore_from(samples: Samples, base: SideName, words: str) -> None:
     review = replace(samples.full(), base=base)
     with pytest.raises(LockLensError, match=words):
-        restoring(node(review, "acme/netbox"), review, TOP, where)
+        restoring(node(review, "acme/netbox"), review, where)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +90,10 @@ def test_there_is_nothing_to_restore_from(samples: Samples, base: SideName, word
 )
 def test_only_the_work_tree_is_written(samples: Samples, head: SideName, top: Path | None, words: str) -> None:
     review = replace(samples.full(), head=head)
-    row = node(review, "acme/netbox")
-    for intent_of in (restoring, pruning, formatting):
-        with pytest.raises(LockLensError, match=words):
-            intent_of(row, review, top, where)
     with pytest.raises(LockLensError, match=words):
-        locking({(row.subjects[0].root.lock_file, row.subjects[0].change.address)}, review, top, where)
+        writable(review, top)
     with pytest.raises(LockLensError, match="nothing loaded yet"):
-        pruning(None, None, top, where)
+        writable(None, top)
 
 
 def test_pruning_the_orphan_or_all_of_the_root(samples: Samples) -> None:
@@ -104,22 +101,22 @@ def test_pruning_the_orphan_or_all_of_the_root(samples: Samples) -> None:
     review = samples.review(
         samples.root("a", [orphan, samples.change("acme/other", "1.0.0", "1.1.0")]), samples.root("b", [orphan])
     )
-    assert pruning(node(review, "acme/orphan"), review, TOP, where) == Prune(where(TOP, ("a", "b")), ("acme/orphan",))
-    assert pruning(node(review, "acme/other"), review, TOP, where) == Prune(where(TOP, ("a",)))
-    assert pruning(node(review, "in several roots"), review, TOP, where).where.roots == ("./a", "./b")
-    assert pruning(node(review, "acme/orphan"), review, TOP, where).title == "Prune acme/orphan in 2 roots"
+    assert pruning(node(review, "acme/orphan"), where) == Prune(where(("a", "b")), ("acme/orphan",))
+    assert pruning(node(review, "acme/other"), where) == Prune(where(("a",)))
+    assert pruning(node(review, "in several roots"), where).where.roots == ("./a", "./b")
+    assert pruning(node(review, "acme/orphan"), where).title == "Prune acme/orphan in 2 roots"
 
 
 def test_formatting(samples: Samples) -> None:
     full = samples.full()
-    assert formatting(node(full, "LK018"), full, TOP, where) == Format(where(TOP, ("infra/win",)))
-    assert formatting(node(full, "infra/win"), full, TOP, where).title == "Format the lock file of ./infra/win"
+    assert formatting(node(full, "LK018"), where) == Format(where(("infra/win",)))
+    assert formatting(node(full, "infra/win"), where).title == "Format the lock file of ./infra/win"
     with pytest.raises(LockLensError, match="select a row"):
-        formatting(None, full, TOP, where)
+        formatting(None, where)
     other = replace(full.roots[0], lock_file="infra/old.hcl")
     odd = replace(full, roots=(other,))
     with pytest.raises(LockLensError, match=r"old\.hcl is not a root's lock file"):
-        formatting(node(odd, "acme/netbox"), odd, TOP, where)
+        formatting(node(odd, "acme/netbox"), where)
 
 
 def hashed(samples: Samples, root: RootReview, name: str, *platforms: str) -> RootReview:
@@ -143,12 +140,12 @@ def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
     root = hashed(samples, hashed(samples, root, "acme/one", "linux_amd64", "darwin_arm64"), "acme/two", "linux_amd64")
     review = samples.review(root)
     chosen = {(root.lock_file, samples.address(f"acme/{name}")) for name in ("one", "two")}
-    found = locking(chosen, review, TOP, where)
+    found = locking(chosen, review, where)
     assert isinstance(found, Lock)
     assert [str(one) for one in found.platforms] == ["darwin_arm64"]
     assert found.providers == ("registry.terraform.io/acme/two",)
-    assert found.where == where(TOP, ("a",))
+    assert found.where == where(("a",))
     with pytest.raises(LockLensError, match=r"no required platforms configured: .*locklens\.toml"):
-        locking({(root.lock_file, samples.address("acme/one"))}, review, TOP, where)
+        locking({(root.lock_file, samples.address("acme/one"))}, review, where)
     with pytest.raises(LockLensError, match="no locked provider on this row"):
-        locking(set(), review, TOP, where)
+        locking(set(), review, where)

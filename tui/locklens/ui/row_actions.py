@@ -27,17 +27,22 @@ from locklens.ui.widgets.copying import copy_text
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.lines import FilePlace
+    from locklens.operations.plan.model import Scope
+    from locklens.operations.write.operation import Operation
     from locklens.review.model import Review, RootReview
+    from locklens.review.reports.lines import FilePlace
     from locklens.review.why import Why
     from locklens.text import Printable
     from locklens.ui.prove.lines import ProvingSelection
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.palette import Command
+
+    Where = Callable[[Iterable[str]], Scope]
+    """Returns the scope of the roots with these paths."""
 
 
 class RowTarget(NamedTuple):
@@ -62,6 +67,24 @@ class Exported(Message):
     error: str = ""
 
 
+def writable(review: Review | None, top: Path | None) -> tuple[Review, Path]:
+    """Return a review of files that can be written, and their folder.
+
+    Raises:
+        LockLensError: The head of the review is not on disk.
+    """
+    if review is None:
+        raise LockLensError("nothing loaded yet")
+    match review.head.kind:
+        case "git":
+            raise LockLensError("read-only while two revisions are compared: B goes back to the work tree")
+        case "index":
+            raise LockLensError("read-only while git's index is reviewed: B goes back to the work tree")
+    if top is None or review.head.kind == "empty":
+        raise LockLensError("this review is not of files on disk")
+    return review, top
+
+
 class RowActionsScreen(TwoPaneScreen):
     """Actions on the highlighted row: copy, edit, browse, why, verify, export. None writes to the reviewed files.
 
@@ -73,6 +96,24 @@ class RowActionsScreen(TwoPaneScreen):
 
     in_full = False
     """True while the detail is shown in full."""
+
+    @property
+    def writable(self) -> tuple[Review, Path]:
+        """The review and the folder that can be written to.
+
+        Raises:
+            LockLensError: The head of the review is not on disk.
+        """
+        return writable(self.review, self.top)
+
+    def decide_on_roots(self, name: str, operation_of: Callable[[Review, Where], Operation]) -> None:
+        """Preview an operation on roots of the review, or show why it is not possible."""
+
+        def operation() -> Operation:
+            review, top = self.writable
+            return operation_of(review, partial(self.source.where, top))
+
+        self.decide(name, operation)
 
     @property
     @abstractmethod

@@ -75,7 +75,7 @@ class HashRow(Struct, frozen=True):
     @property
     def named(self) -> tuple[Named, ...]:
         """The providers of the row, in each of its roots."""
-        return tuple(map(_named, self.subjects))
+        return tuple(subject.named for subject in self.subjects)
 
     @property
     def change(self) -> Change | None:
@@ -109,16 +109,12 @@ class HashRow(Struct, frozen=True):
         return worst(self.root.findings) if self.root is not None else None
 
 
-def _named(subject: RootChange) -> Named:
-    return subject.root.lock_file, subject.change.address
-
-
 def _rank(severity: Severity) -> int:
     return severity.rank
 
 
 class _Inputs(Struct, frozen=True):
-    """What rows are made from besides the entries; arguments as of `hash_rows`."""
+    """What rows are made from besides the entries; see `hash_rows`."""
 
     policy: Policy
     is_asking: bool
@@ -184,7 +180,7 @@ def _entry(change: Change) -> _Entry:
 def _section(
     key: str, root: RootReview | None, subjects: list[RootChange], inputs: _Inputs, *, shared: int = 0
 ) -> HashRow:
-    marked = sum(_named(subject) in inputs.marked for subject in subjects)
+    marked = sum(subject.named in inputs.marked for subject in subjects)
     return HashRow(key, 0, root, tuple(subjects), shared=shared, marked=marked)
 
 
@@ -209,10 +205,10 @@ def _of_entry(
         first.root if len(subjects) == 1 else None,
         tuple(subjects),
         folded,
-        marked=sum(_named(subject) in inputs.marked for subject in subjects),
+        marked=sum(subject.named in inputs.marked for subject in subjects),
         cover=cover_span(first.change, coverage(first.change, inputs.policy), is_asking=inputs.is_asking),
         proof=proof_count(first.change, is_asking=inputs.is_asking),
-        packages=packages_span([inputs.packages.get(_named(subject)) for subject in subjects]),
+        packages=packages_span([inputs.packages.get(subject.named) for subject in subjects]),
     )
 
 

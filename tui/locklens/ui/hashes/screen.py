@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -70,13 +71,7 @@ HASHES_KEYS = KeyTable(
                 Key("a", "a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
                 FILTER,
                 Key("x", "x", "expand", "show full hashes: and the explanation of each rule", "expand"),
-                Key(
-                    "w",
-                    "w",
-                    "why",
-                    "explain provider: its requirements, and the holds on newer versions",
-                    "why",
-                ),
+                Key("w", "w", "why", "explain provider: its requirements, and the holds on newer versions", "why"),
                 DIAGNOSE,
                 Key("y", "y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
                 Key("e", "e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
@@ -398,4 +393,4 @@ class HashesScreen(RowActionsScreen):
         if self.is_asking:
             self.say("lock: registries are still being asked; press L again afterwards")
             return
-        self.decide("lock", lambda: locking(targets, self.review, self.top, self.source.where))
+        self.decide_on_roots("lock", partial(locking, targets))

@@ -61,8 +61,8 @@ class HealthRow(Struct, frozen=True):
         key: Stable across reloads.
         title: Untrusted text.
         found: The findings, with their roots.
-        result: Of a check.
-        spread: Of a provider's versions.
+        result: The result of a check; None for other rows.
+        spread: The spread of a provider's versions; None for other rows.
         children: The rows that unfold below it.
         depth: 0 for a section, 1 for a row in one.
         is_open: True if its children are shown.

@@ -29,52 +29,31 @@ from locklens.ui.text.clipboard import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.policy_edits import Decision
     from locklens.review.model import Finding, Review, RootReview
     from locklens.ui.review.outline import Node
+    from locklens.ui.row_actions import Where
     from locklens.ui.shell.examined import ExaminedProvider
-
-    Where = Callable[[Path, Iterable[str]], Scope]
 
 _SHOWN_REVISION = 12
 
 
-def writable(review: Review | None, top: Path | None) -> Path:
-    """Return the folder that can be written to.
-
-    Raises:
-        LockLensError: The head of the review is not on disk.
-    """
-    if review is None:
-        raise LockLensError("nothing loaded yet")
-    match review.head.kind:
-        case "git":
-            raise LockLensError("read-only while two revisions are compared: B goes back to the work tree")
-        case "index":
-            raise LockLensError("read-only while git's index is reviewed: B goes back to the work tree")
-    if top is None or review.head.kind == "empty":
-        raise LockLensError("this review is not of files on disk")
-    return top
-
-
-def pruning(node: Node | None, review: Review | None, top: Path | None, where: Where) -> Prune:
+def pruning(node: Node | None, where: Where) -> Prune:
     """Return the operation that prunes the highlighted orphan, or else the orphans of the row's roots.
 
     Raises:
-        LockLensError: Not possible on this row or review.
+        LockLensError: Not possible on this row.
     """
-    folder = writable(review, top)
     roots = _roots(node)
     change = node.change if node is not None else None
     if node is not None and change is not None and change.new is not None and _is_orphan(node):
-        return Prune(where(folder, _paths(roots)), (provider_name(node.subjects[0]),))
-    return Prune(where(folder, _paths(roots)))
+        return Prune(where(_paths(roots)), (provider_name(node.subjects[0]),))
+    return Prune(where(_paths(roots)))
 
 
 def _is_orphan(node: Node) -> bool:
@@ -84,35 +63,32 @@ def _is_orphan(node: Node) -> bool:
     )
 
 
-def formatting(node: Node | None, review: Review | None, top: Path | None, where: Where) -> Format:
+def formatting(node: Node | None, where: Where) -> Format:
     """Return the operation that formats the lock files of the row's roots.
 
     Raises:
-        LockLensError: Not possible on this row or review.
+        LockLensError: Not possible on this row.
     """
-    folder = writable(review, top)
-    return Format(where(folder, _paths(_roots(node))))
+    return Format(where(_paths(_roots(node))))
 
 
-def merging(node: Node | None, review: Review | None, top: Path | None, where: Where) -> ResolveConflicts:
+def merging(node: Node | None, where: Where) -> ResolveConflicts:
     """Return the operation that merges the lock files of the row's roots that git left in conflict.
 
     Raises:
-        LockLensError: Not possible on this row or review.
+        LockLensError: Not possible on this row.
     """
-    folder = writable(review, top)
     roots = _roots(node)
     in_conflict = [root for root in roots if root.new.conflict is not None]
-    return ResolveConflicts(where(folder, _paths(in_conflict or roots)))
+    return ResolveConflicts(where(_paths(in_conflict or roots)))
 
 
-def acceptable(node: Node | None, review: Review | None, top: Path | None) -> tuple[str, tuple[Finding, ...]]:
+def acceptable(node: Node | None) -> tuple[str, tuple[Finding, ...]]:
     """Return the provider of a row, and the findings about its change that can be accepted, the worst first.
 
     Raises:
-        LockLensError: Not possible on this row or review.
+        LockLensError: Not possible on this row.
     """
-    writable(review, top)
     subjects = node.subjects if node is not None and node.change is not None else ()
     if not subjects:
         raise LockLensError("select the change of one provider: findings about a root cannot be accepted")
@@ -122,62 +98,46 @@ def acceptable(node: Node | None, review: Review | None, top: Path | None) -> tu
     return provider_name(subjects[0]), tuple(sorted(found, key=lambda finding: finding.severity.rank))
 
 
-def accepting(
-    node: Node | None, review: Review | None, top: Path | None, rules: Iterable[str], decision: Decision
-) -> Accept:
+def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str], decision: Decision) -> Accept:
     """Return the operation that accepts some findings about the changes of a row, and no others.
 
     Args:
         node: The row.
         review: The review on the screen.
         top: The folder of the policy.
-        rules: Of the findings.
+        rules: The rules of the findings.
         decision: Who accepts them, why, and until when.
 
     Raises:
-        LockLensError: Not possible on this row or review.
+        LockLensError: Not possible on this row.
     """
-    folder = writable(review, top)
-    assert review is not None
     subjects = node.subjects if node is not None else ()
     ids = {subject.change.id for subject in subjects}
     addresses = {subject.change.address for subject in subjects}
-    found = [accept_findings(review, folder, rule, addresses, decision=decision).acceptances for rule in rules]
+    found = [accept_findings(review, top, rule, addresses, decision=decision).acceptances for rule in rules]
     accepted = tuple(one for some in found for one in some if one.change in ids)
-    return Accept(folder, accepted, decision.by if decision.is_name_typed else "", base_words(review))
+    return Accept(top, accepted, decision.by if decision.is_name_typed else "", base_words(review))
 
 
-def locking(
-    selected: Collection[tuple[str, ProviderAddress]], review: Review | None, top: Path | None, where: Where
-) -> Operation:
-    """Return the operation that locks the missing platforms of providers.
-
-    Args:
-        selected: The providers, each by lock file and address.
-        review: The review on the screen.
-        top: The folder that the review's paths are relative to.
-        where: Returns the scope of roots.
+def locking(selected: Collection[tuple[str, ProviderAddress]], review: Review, where: Where) -> Operation:
+    """Return the operation that locks the missing platforms of providers, each given by lock file and address.
 
     Raises:
-        LockLensError: Not possible on this review, or no platform is missing.
+        LockLensError: No provider is given, or no platform is missing.
     """
     from locklens.operations.write.lock import lock_missing
 
-    folder = writable(review, top)
-    assert review is not None
     if not selected:
         raise LockLensError("no locked provider on this row")
-    return lock_missing(review, selected, lambda roots: where(folder, roots))
+    return lock_missing(review, selected, where)
 
 
-def restoring(node: Node | None, review: Review | None, top: Path | None, where: Where) -> Restore:
+def restoring(node: Node | None, review: Review, where: Where) -> Restore:
     """Return the operation that restores the row's changes from the review's base.
 
     Raises:
-        LockLensError: Not possible on this row or review.
+        LockLensError: Not possible on this row.
     """
-    folder = writable(review, top)
-    assert review is not None
     base = review.base
     if base.kind != "git" or base.revision is None:
         reason = "there is no commit yet" if review.head.kind == "worktree" else "two files are compared"
@@ -198,10 +158,10 @@ def restoring(node: Node | None, review: Review | None, top: Path | None, where:
     paths_by_names: dict[tuple[str, ...], list[str]] = {}
     for path, names in by_root.items():
         paths_by_names.setdefault(tuple(sorted(names)), []).append(path)
-    restored = tuple(RestoredProviders(where(folder, paths).roots, names) for names, paths in paths_by_names.items())
+    restored = tuple(RestoredProviders(where(paths).roots, names) for names, paths in paths_by_names.items())
     # A common ancestor has no name that git accepts.
     revision = base.revision[:_SHOWN_REVISION] if "..." in base.name else base.name
-    return Restore(where(folder, ()), restored, revision)
+    return Restore(where(()), restored, revision)
 
 
 def _roots(node: Node | None) -> list[RootReview]:

@@ -64,13 +64,7 @@ REVIEWING = KeyGroup(
         Key("s", "s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
         Key("b", "b", "group", "change grouping: by root, by provider, by severity", "group"),
         Key("d", "d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
-        Key(
-            "w",
-            "w",
-            "why",
-            "why this version: requirements of the provider, and the holds on newer versions",
-            "why",
-        ),
+        Key("w", "w", "why", "why this version: requirements of the provider, and the holds on newer versions", "why"),
         DIAGNOSE,
         Key("x", "x", "expand", "show full hashes: also unchanged ones, and the explanation of each rule", "expand"),
         Key(
@@ -81,12 +75,7 @@ REVIEWING = KeyGroup(
             "copy",
         ),
         Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-        Key(
-            "o",
-            "o",
-            "open_page",
-            "open release page: on the registry; copies the URL without a browser",
-        ),
+        Key("o", "o", "open_page", "open release page: on the registry; copies the URL without a browser"),
         Key(
             "v",
             "v",

@@ -58,6 +58,11 @@ class RootChange:
     root: RootReview
     change: Change
 
+    @property
+    def named(self) -> tuple[str, ProviderAddress]:
+        """The key of the provider in the root: lock file and address."""
+        return self.root.lock_file, self.change.address
+
 
 @dataclass(frozen=True, slots=True)
 class ConflictPair:

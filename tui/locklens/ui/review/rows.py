@@ -106,7 +106,7 @@ class Standing(Struct, frozen=True):
 
     def is_staged(self, subject: RootChange) -> bool:
         """True if the block of a change is in the index."""
-        return (subject.root.lock_file, subject.change.address) in self.staged
+        return subject.named in self.staged
 
     def is_pending(self, subject: RootChange) -> bool:
         """True if a finding about a change is accepted once the policy is committed."""
@@ -217,7 +217,7 @@ def marked_words(ids: Collection[str], roots: Collection[RootReview]) -> str:
 
     Args:
         ids: The ids of changes and findings, each once.
-        roots: Of the whole review.
+        roots: The roots of the whole review.
     """
     findings = sum(one.startswith(FINDING_MARK) for one in ids)
     different = len(ids) - findings

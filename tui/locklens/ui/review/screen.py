@@ -27,7 +27,6 @@ from locklens.ui.review.actions import (
     pruning,
     restoring,
     row_target,
-    writable,
 )
 from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
 from locklens.ui.review.frame import (
@@ -57,7 +56,6 @@ from locklens.ui.shell.messages import PreferenceChanged, ViewWanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from textual.binding import BindingType
 
@@ -70,7 +68,6 @@ if TYPE_CHECKING:
     from locklens.ui.dialogs.clashes import SelectedSides
     from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.dialogs.form import Answers
-    from locklens.ui.review.actions import Where
     from locklens.ui.review.rows import Row
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.examined import ExaminedProvider
@@ -273,22 +270,22 @@ class ReviewScreen(RowActionsScreen):
     @property
     def _locked_providers(self) -> frozenset[tuple[str, ProviderAddress]]:
         subjects = self.node.subjects if self.node is not None else ()
-        return frozenset((subject.root.lock_file, subject.change.address) for subject in subjects if subject.change.new)
+        return frozenset(subject.named for subject in subjects if subject.change.new)
 
     # Operations on the highlighted row; marks record only which changes were reviewed
 
     def action_restore(self) -> None:
         """Preview the restore of the highlighted changes from the base."""
-        self._decide("restore", restoring)
+        self.decide_on_roots("restore", partial(restoring, self.node))
 
     def action_prune(self) -> None:
         """Preview the pruning of the highlighted orphan, or of the orphans in the row's roots."""
-        self._decide("prune", pruning)
+        self.decide_on_roots("prune", lambda _, where: pruning(self.node, where))
 
     def action_merge(self) -> None:
         """Preview the merge of the lock file that git left in conflict; list what clashes."""
         try:
-            operation = merging(self.node, self.review, self.top, self.source.where)
+            operation = merging(self.node, partial(self.source.where, self.writable[1]))
         except LockLensError as error:
             self.say(f"merge: {error}")
         else:
@@ -323,8 +320,9 @@ class ReviewScreen(RowActionsScreen):
     def action_accept(self) -> None:
         """Ask why findings about the highlighted change are accepted, and preview that."""
         try:
-            name, findings = acceptable(self.node, self.review, self.top)
-            asks_name = not name_in_git(writable(self.review, self.top))
+            _, top = self.writable
+            name, findings = acceptable(self.node)
+            asks_name = not name_in_git(top)
         except LockLensError as error:
             self.say(f"accept: {error}")
             return
@@ -340,15 +338,15 @@ class ReviewScreen(RowActionsScreen):
         rules = read_rules(answers.get("rules", findings[0].rule))
 
         def operation() -> Operation:
-            top, by = writable(self.review, self.top), answers.get("by", "")
-            decision = decision_of(top, answers["reason"], by=by, until=until_of(answers))
-            return accepting(node, self.review, self.top, rules, decision)
+            review, top = self.writable
+            decision = decision_of(top, answers["reason"], by=answers.get("by", ""), until=until_of(answers))
+            return accepting(node, review, top, rules, decision)
 
         self.decide("accept", operation)
 
     def action_format(self) -> None:
         """Preview the formatting of the lock files of the row's roots."""
-        self._decide("format", formatting)
+        self.decide_on_roots("format", lambda _, where: formatting(self.node, where))
 
     def action_lock(self) -> None:
         """Preview the locking of the platforms that the row's providers lack."""
@@ -356,7 +354,7 @@ class ReviewScreen(RowActionsScreen):
             self.say("lock: registries are still being asked; press L again afterwards")
             return
         selected = self._locked_providers
-        self.decide("lock", lambda: locking(selected, self.review, self.top, self.source.where))
+        self.decide_on_roots("lock", partial(locking, selected))
 
     def action_upgrade(self) -> None:
         """Show the provider on the Upgrade screen."""
@@ -368,11 +366,6 @@ class ReviewScreen(RowActionsScreen):
             self.post_message(ViewWanted(views.UPGRADE, self.top))
         else:
             self.post_message(ViewWanted(views.UPGRADE, self.top, (subject.root.path, subject.change.address)))
-
-    def _decide(
-        self, name: str, operation_of: Callable[[Node | None, Review | None, Path | None, Where], Operation]
-    ) -> None:
-        self.decide(name, lambda: operation_of(self.node, self.review, self.top, self.source.where))
 
     # Marks
 

@@ -28,7 +28,6 @@ from locklens.review.reports.lines import FilePlace
 from locklens.review.reports.signer_lines import TIER_MEANINGS
 from locklens.ui import views
 from locklens.ui.dialogs.decisions import today_utc, trust_form, until_of
-from locklens.ui.review.actions import writable
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
 from locklens.ui.shell.help import help_section, key_help
@@ -211,7 +210,7 @@ class SignersScreen(RowActionsScreen):
             return
         name = namespace_name(self._signers, use.address)
         try:
-            asks_name = not name_in_git(writable(self.review, self.top))
+            asks_name = not name_in_git(self.writable[1])
             keys = keys_of(self._signers, name)
         except LockLensError as error:
             self.say(f"trust: {error}")
@@ -224,10 +223,9 @@ class SignersScreen(RowActionsScreen):
             return
 
         def operation() -> Operation:
-            top = writable(self.review, self.top)
-            assert self.review is not None
+            review, top = self.writable
             decision = decision_of(top, answers["reason"], by=answers.get("by", ""), until=until_of(answers))
-            pin = pin_of_seen_keys(self.review, name, decision)
+            pin = pin_of_seen_keys(review, name, decision)
             if set(pin.keys) != set(keys):
                 raise LockLensError("the keys changed while you compared them; press T again")
             return TrustKeys(top, pin, decision.by if decision.is_name_typed else "")
@@ -239,7 +237,7 @@ class SignersScreen(RowActionsScreen):
         use = self._use
 
         def operation() -> Operation:
-            top = writable(self.review, self.top)
+            _, top = self.writable
             pin = pin_for(pins_at(top), use.address) if use is not None else None
             if pin is None:
                 namespace = f" of {use.address.namespace}" if use is not None else ""

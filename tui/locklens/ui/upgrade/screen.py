@@ -17,8 +17,7 @@ from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
 from locklens.text import counted
 from locklens.ui import views
-from locklens.ui.review.actions import writable
-from locklens.ui.row_actions import RowActionsScreen
+from locklens.ui.row_actions import RowActionsScreen, writable
 from locklens.ui.shell.filtering import Filter
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.messages import PreferenceChanged
