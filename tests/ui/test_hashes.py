@@ -18,7 +18,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError
-from locklens.operations.compare_repository import open_locked
+from locklens.operations.compare import open_locked
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
@@ -164,10 +164,10 @@ def test_rows_by_root(repository: Review) -> None:
 
 def test_rows_during_and_after_a_review_without_facts(samples: Samples, repository: Review) -> None:
     bare = replace(locked(samples, "acme/bare", ()), evidence=None)
-    asking, ended = (
+    network, ended = (
         hash_rows(replace(repository, roots=(samples.root("r", [bare]),)), is_asking=one)[1] for one in (True, False)
     )
-    assert (asking.cover.text, asking.proof.text) == ("…", "… of 3")
+    assert (network.cover.text, network.proof.text) == ("…", "… of 3")
     assert (ended.cover.text, ended.proof.text) == ("?", "? of 3")
     alone = replace(bare, kept=tuple(HashFact(one.hash) for one in bare.kept))
     alone = replace(alone, evidence=Evidence(None, ("no",), answer=LookupAnswer.NOT_ASKED))
@@ -602,8 +602,8 @@ async def test_the_sample(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "infrastructure")
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         configuration = write_cli_configuration(registry, tmp_path)
-        asking = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
-        request = ReviewRequest(partial(open_locked, top), include_unchanged=True, asking=asking)
+        network = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
+        request = ReviewRequest(partial(open_locked, top), include_unchanged=True, network=network)
         app = LockLensApp(LockLens(request), "hashes", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = HashesDriver(app, pilot)

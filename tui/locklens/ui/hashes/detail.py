@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
-from locklens.operations.verification.model import PackageVerdict
+from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, HashCount, Proof
 from locklens.review.reports.cover import NAME_THEM, coverage_lines, in_words, policy_lines, source_words

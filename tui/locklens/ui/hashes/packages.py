@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.operations.verification.model import FAILING, PackageVerdict
+from locklens.operations.verification.judging import FAILING, PackageVerdict
 from locklens.review.reports.evidence import clock
 from locklens.review.reports.lines import Line, Role, Span, heading, line
 from locklens.text import counted
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
-    from locklens.operations.verification.judging import EntryPackages
-    from locklens.operations.verification.model import VerifiedPackage
+    from locklens.operations.verification.judging import EntryPackages, VerifiedPackage
     from locklens.review.model import Review
 
 Named = tuple[str, "ProviderAddress"]

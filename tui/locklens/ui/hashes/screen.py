@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
-from locklens.operations.verification.model import PackageVerdict
+from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted

@@ -13,9 +13,8 @@ from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import Progress
-from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
-from locklens.operations.write.prune import Prune
+from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
 from locklens.review.health import command_words
