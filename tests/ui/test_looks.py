@@ -10,8 +10,8 @@ from textual.color import Color
 from ui.conftest import ServingSource, until
 
 from locklens.addresses import ProviderAddress
+from locklens.lines import Role, Span, line
 from locklens.review.model import Evidence, Severity, SideName, Unverified
-from locklens.review.reports.lines import Role, Span, line
 from locklens.ui.hashes.detail import hashes_status
 from locklens.ui.review.frame import StatusFacts, review_status
 from locklens.ui.review.outline import Grouping

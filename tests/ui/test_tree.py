@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from locklens.lines import FilePlace
 from locklens.review.model import Evidence, LockStatus, LookupAnswer, Severity
-from locklens.review.reports.lines import FilePlace
 from locklens.ui.review.actions import node_place
 from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, NodeKind, outline

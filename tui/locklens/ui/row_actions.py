@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.lines import FilePlace
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review, RootReview
-    from locklens.review.reports.lines import FilePlace
     from locklens.review.why import Why
     from locklens.text import Printable
     from locklens.ui.prove.lines import ProvingSelection

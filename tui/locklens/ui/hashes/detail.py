@@ -6,13 +6,20 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, HashCount, Proof
-from locklens.review.reports.cover import NAME_THEM, coverage_lines, in_words, policy_lines, source_words
-from locklens.review.reports.evidence import problem_lines
-from locklens.review.reports.evidence_lines import PROOFS, hash_line, is_settled, mirror_lines, proof_span, unsettled
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.review.reports.evidence_lines import (
+    PROOFS,
+    hash_line,
+    is_settled,
+    mirror_lines,
+    problem_lines,
+    proof_span,
+    unsettled,
+)
+from locklens.review.reports.hashes import NAME_THEM, coverage_lines, in_words, policy_lines, source_words
 from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines

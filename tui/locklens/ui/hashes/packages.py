@@ -12,9 +12,9 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
+from locklens.lines import Line, Role, Span, heading, line
 from locklens.operations.verification.judging import FAILING, PackageVerdict
-from locklens.review.reports.evidence import clock
-from locklens.review.reports.lines import Line, Role, Span, heading, line
+from locklens.review.reports.evidence_lines import clock
 from locklens.text import counted
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from rich.cells import cell_len
 
+from locklens.lines import Role, Span
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import HashCount, Severity, worst
-from locklens.review.reports.cover import coverage_in_short
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.lines import Role, Span, severity_span
+from locklens.review.reports.hashes import coverage_in_short
+from locklens.review.reports.words import severity_span
 from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_filter_words, packages_span
 from locklens.ui.review.outline import RootChange, provider_name

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.reports.evidence_lines import PROOFS
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.hashes.detail import PackagesShown, hash_detail, hashes_facts, hashes_head, hashes_status

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.health import command_words
-from locklens.review.reports.health_text import finding_words
-from locklens.review.reports.lines import SEVERITY_ROLES, FilePlace, Line, Role, Span, heading, line, severity_span
-from locklens.review.reports.words import severity_counts
+from locklens.review.reports.health import finding_words
+from locklens.review.reports.words import SEVERITY_ROLES, severity_counts, severity_span
 from locklens.text import counted, shell_words
 from locklens.ui.health.rows import bar_of
 from locklens.ui.shell.bars import head_line, lookup_parts, status_line

@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from locklens.cycling import CyclicChoice
 from locklens.dialect import TERRAFORM
+from locklens.lines import Role, Span
 from locklens.review.health import is_undecided
 from locklens.review.model import Severity, worst
-from locklens.review.reports.health_text import finding_words
-from locklens.review.reports.lines import Role, Span, severity_span
+from locklens.review.reports.health import finding_words
+from locklens.review.reports.words import severity_span
 from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets.row_list import RowList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end

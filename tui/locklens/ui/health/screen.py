@@ -12,13 +12,13 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.operations.review.events import Progress
+from locklens.lines import FilePlace
+from locklens.operations.review.request import Progress
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
 from locklens.review.health import command_words
-from locklens.review.reports.lines import FilePlace
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.dialogs.copy import CopyChoice
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
     from locklens.policy import Policy
     from locklens.review.health import Health
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
+from locklens.lines import FilePlace
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.operations.write.policy_edits import Accept, accept_findings, base_words
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import ChangeKind, Severity
-from locklens.review.reports.lines import FilePlace
 from locklens.text import counted
 from locklens.ui.dialogs.copy import CopyChoice
 from locklens.ui.review.outline import NodeKind, provider_name

@@ -9,14 +9,20 @@ from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import count_by_scheme
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.policy import POLICY_FILE
-from locklens.review.reports.evidence import host_words
-from locklens.review.reports.evidence_lines import evidence_lines, hash_lines, why_unknown
-from locklens.review.reports.lines import FilePlace, Line, Role, Span, heading, line, severity_span
-from locklens.review.reports.release_lines import page_lines, released_lines
-from locklens.review.reports.requirement_lines import requirement_lines, unrequired_line
-from locklens.review.reports.signer_lines import signer_change_lines
-from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase
+from locklens.review.reports.evidence_lines import (
+    evidence_lines,
+    hash_lines,
+    host_words,
+    page_lines,
+    released_lines,
+    requirement_lines,
+    unrequired_line,
+    why_unknown,
+)
+from locklens.review.reports.keys import signer_change_lines
+from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.review.outline import ConflictPair, Node, NodeKind, RootChange

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from locklens.lines import Line, Role, Span, line
 from locklens.policy import POLICY_FILE
 from locklens.review.model import ChangeKind, Review
 from locklens.review.reports import words
 from locklens.review.reports.evidence_lines import PROOFS
-from locklens.review.reports.lines import SEVERITY_ROLES, Line, Role, Span, line
-from locklens.review.reports.signer_lines import TIER_MEANINGS
-from locklens.review.reports.words import SIGN_MEANINGS, hashes_of_review
+from locklens.review.reports.keys import TIER_MEANINGS
+from locklens.review.reports.words import SEVERITY_ROLES, SIGN_MEANINGS, hashes_of_review
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import counted, visible
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort

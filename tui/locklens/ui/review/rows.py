@@ -13,10 +13,10 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from locklens.hashes import hashes_of_files
+from locklens.lines import Role, Span
 from locklens.review.model import Bump, Change, ChangeKind, Severity
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.lines import Role, Span, severity_span
-from locklens.review.reports.words import SAME_VERSION, kind_sign, phrase
+from locklens.review.reports.words import SAME_VERSION, kind_sign, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.review.outline import ConflictPair, Grouping, Node, NodeKind, RootChange

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.evidence import host_words
-from locklens.review.reports.lines import Line, Role, Span, line
+from locklens.lines import Line, Role, Span, line
+from locklens.review.reports.evidence_lines import host_words
 from locklens.text import counted
 from locklens.ui.text.phrases import registries_in_short
 from locklens.ui.views import VIEWS, View

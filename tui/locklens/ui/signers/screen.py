@@ -11,7 +11,8 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.operations.review.events import Progress
+from locklens.lines import FilePlace
+from locklens.operations.review.request import Progress
 from locklens.operations.write.policy_edits import (
     DropPin,
     TrustKeys,
@@ -24,8 +25,7 @@ from locklens.operations.write.policy_edits import (
 )
 from locklens.policy import POLICY_FILE, pin_for
 from locklens.review.keys import signers
-from locklens.review.reports.lines import FilePlace
-from locklens.review.reports.signer_lines import TIER_MEANINGS
+from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.ui import views
 from locklens.ui.dialogs.decisions import today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import ReviewEvent
     from locklens.operations.write.operation import Operation
     from locklens.review.keys import SignerUses, Use
     from locklens.review.model import Review
-    from locklens.review.reports.lines import Line
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
