@@ -11,15 +11,15 @@ from kit.pages import PAGES, TOP, blocks, marked, prose, spans, table
 from locklens.operations.reports import REPORTS
 from locklens.review.health import CHECKS
 from locklens.review.rules.catalogue import RULES
-from locklens.ui.doctor.keys import DOCTOR_KEYS
+from locklens.ui.doctor.screen import DOCTOR_KEYS
 from locklens.ui.hashes.screen import HASHES_KEYS
 from locklens.ui.health.screen import HEALTH_KEYS
-from locklens.ui.preview.keys import PREVIEW_KEYS
+from locklens.ui.preview.screen import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
-from locklens.ui.shell.key_table import KeyTable
+from locklens.ui.shell.keys import KeyTable
 from locklens.ui.signers.screen import SIGNERS_KEYS
-from locklens.ui.upgrade.keys import UPGRADE_KEYS
-from locklens.ui.why.keys import WHY_KEYS
+from locklens.ui.upgrade.screen import UPGRADE_KEYS
+from locklens.ui.why import WHY_KEYS
 
 SCREENS = {
     "Review": REVIEW_KEYS,

@@ -22,7 +22,7 @@ from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.text import visible
 from locklens.ui.app import LockLensApp
-from locklens.ui.dialogs.copy import CopyDialog
+from locklens.ui.dialogs.choices import CopyDialog
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.widgets.line_view import LineView
 

@@ -25,7 +25,7 @@ from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.explain_provider import OfferedVersions, WhySubject, explain_provider
 from locklens.operations.review.opened import OpenedReview
-from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest, RootsKnown
+from locklens.operations.review.request import Progress, ProvingPlanned, ReviewEvent, ReviewRequest, RootsKnown
 from locklens.operations.upgrades.candidates import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, Hidden, MissingModule, Requirement, StateReading
 from locklens.project.folders import FileWatch
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import FileChanges, Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.explain_provider import WhyRequest
-    from locklens.operations.review.request import ProvingPlanned
     from locklens.operations.upgrades.candidates import KnownRelease
     from locklens.operations.write.operation import Operation
     from locklens.releases.facts import ReleaseId

@@ -14,28 +14,23 @@ from textual.widgets import Input
 from ui.conftest import ServingSource
 
 import locklens.ui
+from locklens.errors import RunCancelledError
 from locklens.lines import line
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.operations.write.resolve import Clash
 from locklens.operations.write.undo import AppliedWrite
 from locklens.storage.journal import Record
-from locklens.ui.dialogs.base import Dialog
+from locklens.ui.dialogs.base import Dialog, ReadingDialog, TextDialog
+from locklens.ui.dialogs.choices import CopyChoice, CopyDialog, SidesDialog, WritesDialog
 from locklens.ui.dialogs.clashes import ClashesDialog
-from locklens.ui.dialogs.copy import CopyChoice, CopyDialog
-from locklens.ui.dialogs.decisions import trust_form
-from locklens.ui.dialogs.export import ExportDialog
-from locklens.ui.dialogs.form import FormDialog
-from locklens.ui.dialogs.reading import ReadingDialog
-from locklens.ui.dialogs.sides import SidesDialog
-from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.dialogs.writes import WritesDialog
-from locklens.ui.doctor.paste import PasteDialog
-from locklens.ui.doctor.proving import DoctorProveDialog
-from locklens.ui.prove.dialog import DownloadDialog, ProveDialog
-from locklens.ui.shell.palette import Palette
-from locklens.ui.why.dialog import WhyDialog
+from locklens.ui.dialogs.form import ExportDialog, FormDialog, trust_form
+from locklens.ui.doctor.screen import DoctorProveDialog, PasteDialog
+from locklens.ui.prove import DownloadDialog, ProveDialog
+from locklens.ui.shell.keys import Palette
+from locklens.ui.why import WhyDialog
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable
 
     from ui.conftest import Driver, Running, Samples
@@ -60,7 +55,7 @@ def modal_screens() -> set[type[ModalScreen[Any]]]:
 MAKERS: dict[type[Dialog[Any]], Callable[[Driver, Samples], Dialog[Any]]] = {
     ClashesDialog: lambda _, __: ClashesDialog([Clash("live", "acme/demo", "why", ("ours", "1"), ("theirs", "2"))]),
     CopyDialog: lambda _, __: CopyDialog([CopyChoice("row", "text")]),
-    DoctorProveDialog: lambda on, _: DoctorProveDialog(on.screen.source, DoctorRequest(None, Path(), {})),
+    DoctorProveDialog: lambda *_: DoctorProveDialog(WaitingSource(), DoctorRequest(None, Path(), {})),
     ExportDialog: lambda _, __: ExportDialog("JSON", "name.json"),
     FormDialog: lambda _, __: trust_form("acme", ["A" * 40], date(2026, 5, 4)),
     PasteDialog: lambda _, __: PasteDialog(),
@@ -82,6 +77,15 @@ def waiting_source() -> ServingSource:
         return ()
 
     return ServingSource(proving=work)
+
+
+class WaitingSource(ServingSource):
+    """A source whose diagnosis takes until it is cancelled."""
+
+    def diagnose(self, *_: Any, cancel: threading.Event | None = None, **__: Any) -> Any:
+        assert cancel is not None
+        cancel.wait(60)
+        raise RunCancelledError
 
 
 def refuse(**_: object) -> Any:

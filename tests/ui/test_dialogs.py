@@ -9,19 +9,19 @@ from textual import events
 from ui.conftest import until
 
 from locklens.lines import line
-from locklens.ui.dialogs.export import ExportDialog
-from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.hashes.screen import HASHES_KEYS
-from locklens.ui.preview.keys import PREVIEW_KEYS
+from locklens.ui.preview.screen import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
-from locklens.ui.shell.palette import key_commands
+from locklens.ui.shell.keys import key_commands
 from locklens.ui.signers.screen import SIGNERS_KEYS
-from locklens.ui.upgrade.keys import UPGRADE_KEYS
+from locklens.ui.upgrade.screen import UPGRADE_KEYS
 
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples
 
-    from locklens.ui.shell.key_table import KeyTable
+    from locklens.ui.shell.keys import KeyTable
 
 
 def typed(key: str) -> events.Key:

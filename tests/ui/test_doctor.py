@@ -33,9 +33,8 @@ from locklens.operations.write.lock import Lock
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.doctor.paste import PasteDialog
-from locklens.ui.doctor.rows import fix_titles
-from locklens.ui.doctor.screen import DoctorScreen
+from locklens.ui.doctor.detail import fix_titles
+from locklens.ui.doctor.screen import DoctorScreen, PasteDialog
 from locklens.ui.preview.screen import PreviewScreen
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -55,14 +54,14 @@ class DoctorDriver(Driver):
         return [f"{row.state.text} {row.title.text}" for row in self.doctor.left.rows]
 
     async def paste(self, log: str) -> None:
-        before = self.doctor._run
+        before = self.doctor._job.runs
         self.app.post_message(events.Paste(log))
-        await until(self, lambda: self.doctor._run > before)
+        await until(self, lambda: self.doctor._job.runs > before)
         await self.diagnosed()
 
     async def diagnosed(self) -> None:
         await until(self, lambda: ("VERDICT" in self.text and "CONFIRMED" in self.text) or "LIKELY" in self.text)
-        await until(self, lambda: not self.doctor._is_working)
+        await until(self, lambda: not self.doctor._job.is_running)
 
 
 def evidence(on: DoctorDriver, cause: CauseId) -> str:
@@ -151,7 +150,7 @@ async def test_the_root_can_be_named(opened: Opening) -> None:
         assert on.doctor._diagnosis is not None
         assert on.doctor._diagnosis.facts.root is None
         await on.press("e", *["enter"] * 7, *"live/stage", "enter")
-        await until(on, lambda: on.doctor._request.roots == ("live/stage",) and not on.doctor._is_working)
+        await until(on, lambda: on.doctor._request.roots == ("live/stage",) and not on.doctor._job.is_running)
         await until(on, lambda: "live/stage" in on.text)
 
 
@@ -312,10 +311,10 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         place = Path("live/prod/.terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd64")
         before = {one.name: one.read_bytes() for one in place.iterdir()}
         await on.press("e", *["enter"] * 4, *"mirror", *["enter"] * 4)
-        await until(on, lambda: "mirror" in on.doctor._request.mirrors and not on.doctor._is_working)
+        await until(on, lambda: "mirror" in on.doctor._request.mirrors and not on.doctor._job.is_running)
         await on.paste(Path("ci.log").read_text("utf-8"))
         await until(on, lambda: any(title.startswith("fix Put the copy in mirror") for title in on.titles))
-        await until(on, lambda: not on.doctor._is_working and "fix    Put the copy" in on.text)
+        await until(on, lambda: not on.doctor._job.is_running and "fix    Put the copy" in on.text)
         await on.press("j")
         await until(on, lambda: "> fix" in on.text)
         await on.press("enter")

@@ -16,9 +16,9 @@ from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell.bars import Reading, note_lines, registry_lines
 from locklens.ui.shell.filtering import parse_filter
-from locklens.ui.shell.review_merge import renewed, with_roots
-from locklens.ui.shell.throttle import Throttle
-from locklens.ui.text.evidence import unverified_of
+from locklens.ui.shell.jobs import Throttle
+from locklens.ui.shell.review_loader import renewed, with_roots
+from locklens.ui.text.phrases import unverified_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -43,7 +43,7 @@ from locklens.ui.hashes.detail import _ladder_lines, hash_detail
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, hash_rows
 from locklens.ui.hashes.screen import HASHES_KEYS, HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
-from locklens.ui.prove.dialog import ProveDialog
+from locklens.ui.prove import ProveDialog
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.filtering import parse_filter
 
@@ -602,8 +602,8 @@ async def test_the_sample(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "infrastructure")
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         configuration = write_cli_configuration(registry, tmp_path)
-        network = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
-        request = ReviewRequest(partial(open_locked, top), include_unchanged=True, network=network)
+        asking = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
+        request = ReviewRequest(partial(open_locked, top), include_unchanged=True, network=asking)
         app = LockLensApp(LockLens(request), "hashes", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = HashesDriver(app, pilot)

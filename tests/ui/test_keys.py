@@ -16,9 +16,9 @@ from ui.conftest import until
 from locklens.operations.reports import REPORTS, Report, formats_of
 from locklens.review.rules.catalogue import RULES
 from locklens.trust import Signer, SigningKey, Tier
-from locklens.ui.dialogs.copy import CopyDialog
-from locklens.ui.dialogs.export import ExportDialog
-from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.dialogs.choices import CopyDialog
+from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.doctor.screen import DoctorScreen
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.review.outline import Grouping

@@ -26,8 +26,8 @@ from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.health.rows import bar_of
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.upgrade.columns import COLUMNS, LaidOutColumns
 from locklens.ui.upgrade.rows import By, upgrade_rows
+from locklens.ui.upgrade.upgrade_list import COLUMNS, LaidOutColumns
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.strips import fitted_end, fitted_step, least_step
 

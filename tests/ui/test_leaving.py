@@ -12,8 +12,8 @@ from ui.conftest import ServingSource
 
 from locklens.errors import LockLensError
 from locklens.operations.locklens import Reads
-from locklens.ui.dialogs.export import ExportDialog
-from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 

@@ -12,11 +12,11 @@ from ui.conftest import ServingSource, until
 from locklens.addresses import ProviderAddress
 from locklens.lines import Role, Span, line
 from locklens.review.model import Evidence, Severity, SideName, Unverified
+from locklens.ui.app import THEMES
 from locklens.ui.hashes.detail import hashes_status
 from locklens.ui.review.frame import StatusFacts, review_status
 from locklens.ui.review.outline import Grouping
 from locklens.ui.shell.bars import Reading
-from locklens.ui.themes import THEMES
 from locklens.ui.widgets.strips import strip_of, wrapped
 
 if TYPE_CHECKING:

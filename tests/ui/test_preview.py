@@ -43,7 +43,7 @@ from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
-from locklens.ui.dialogs.writes import WritesDialog
+from locklens.ui.dialogs.choices import WritesDialog
 from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.plan_pane import PlanStage
 from locklens.ui.preview.screen import PreviewScreen

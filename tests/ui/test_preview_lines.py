@@ -27,11 +27,9 @@ from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, Pla
 from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity
-from locklens.ui.preview.detail import preview_detail, raw_diff
-from locklens.ui.preview.install_progress import take
+from locklens.ui.preview.detail import planned_lines, preview_detail, raw_diff
 from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
-from locklens.ui.preview.planned_diff import planned_lines
-from locklens.ui.text.downloads import DownloadRow, Downloads, download_lines
+from locklens.ui.text.downloads import DownloadRow, Downloads, download_lines, take_event
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"
@@ -282,34 +280,34 @@ def test_new_removed_and_other_files() -> None:
 
 def test_events_become_lines() -> None:
     downloads, version = Downloads(), Version.parse("5.2.0")
-    take(downloads, QueryStarted("aws", "", False), 0.0)
+    take_event(downloads, QueryStarted("aws", "", False), 0.0)
     for platform in (LINUX, MAC):
-        take(downloads, FetchStarted("aws", version, platform), 0.0)
-    take(downloads, FetchStarted("aws", version, None), 0.0)
-    take(downloads, FetchStarted("tls", version, LINUX), 0.0)
+        take_event(downloads, FetchStarted("aws", version, platform), 0.0)
+    take_event(downloads, FetchStarted("aws", version, None), 0.0)
+    take_event(downloads, FetchStarted("tls", version, LINUX), 0.0)
     assert [one.text for one in download_lines(downloads.in_order, 5.0)] == [
         "aws 5.2.0 linux_amd64   asking",
         "aws 5.2.0 darwin_arm64  asking",
         "tls 5.2.0 linux_amd64   asking",
     ]
-    take(downloads, PackageArriving("aws", version, LINUX, 1 << 20, 4 << 20), 5.0)
-    take(downloads, PackageArriving("aws", version, LINUX, 2 << 20, 4 << 20), 6.0)
-    take(downloads, PackageHashed("aws", version, MAC, "signed", True), 6.0)
-    take(downloads, ProviderFailed("tls", "Error", "tls 5.2.0 for linux_amd64: it is down", ""), 6.0)
-    take(downloads, HashesObtained("aws", LINUX, Tracking.NEW_HASHES), 6.0)
+    take_event(downloads, PackageArriving("aws", version, LINUX, 1 << 20, 4 << 20), 5.0)
+    take_event(downloads, PackageArriving("aws", version, LINUX, 2 << 20, 4 << 20), 6.0)
+    take_event(downloads, PackageHashed("aws", version, MAC, "signed", True), 6.0)
+    take_event(downloads, ProviderFailed("tls", "Error", "tls 5.2.0 for linux_amd64: it is down", ""), 6.0)
+    take_event(downloads, HashesObtained("aws", LINUX, Tracking.NEW_HASHES), 6.0)
     assert [one.text for one in download_lines(downloads.in_order, 6.0)] == [
         "aws 5.2.0 linux_amd64   #####.....  50 %  2.0 MiB of 4.0 MiB  2.0 MiB/s  1 s left",
         "aws 5.2.0 darwin_arm64  hashed  in an earlier run",
         "tls 5.2.0 linux_amd64   FAILED  tls 5.2.0 for linux_amd64: it is down",
     ]
     assert (downloads.hashed, downloads.has_failed) == (1, True)
-    take(downloads, FetchStarted("aws", version, MAC), 7.0)
+    take_event(downloads, FetchStarted("aws", version, MAC), 7.0)
     assert downloads.in_order[1].ended == 6.0
-    take(downloads, PackageHashed("aws", version, LINUX, "signed", False), 7.0)
+    take_event(downloads, PackageHashed("aws", version, LINUX, "signed", False), 7.0)
     assert next(one.text for one in download_lines(downloads.in_order, 9.0)) == (
         "aws 5.2.0 linux_amd64   hashed  2.0 MiB  1.0 MiB/s"
     )
-    take(downloads, PackageHashed("aws", version, MAC, "signed", False, True), 8.0)
+    take_event(downloads, PackageHashed("aws", version, MAC, "signed", False, True), 8.0)
     assert [one.text for one in download_lines(downloads.in_order, 9.0)][1] == (
         "aws 5.2.0 darwin_arm64  reported  by the registry, not downloaded"
     )
@@ -318,6 +316,6 @@ def test_events_become_lines() -> None:
 def test_a_failure_of_a_whole_provider_is_that_of_all_its_packages() -> None:
     downloads, version = Downloads(), Version.parse("5.2.0")
     for platform in (LINUX, MAC):
-        take(downloads, FetchStarted("aws", version, platform), 0.0)
-    take(downloads, ProviderFailed("aws", "Error", "the registry is down", ""), 1.0)
+        take_event(downloads, FetchStarted("aws", version, platform), 0.0)
+    take_event(downloads, ProviderFailed("aws", "Error", "the registry is down", ""), 1.0)
     assert all(one.problem == "the registry is down" for one in downloads.in_order)

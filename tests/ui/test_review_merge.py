@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.ui.shell.file_watch import roots_of
-from locklens.ui.shell.review_merge import with_roots
+from locklens.ui.shell.review_loader import roots_of, with_roots
 
 if TYPE_CHECKING:
     from pathlib import Path

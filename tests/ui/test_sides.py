@@ -17,7 +17,7 @@ from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.project.git import Repository
-from locklens.ui.dialogs.sides import SidesDialog
+from locklens.ui.dialogs.choices import SidesDialog
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:

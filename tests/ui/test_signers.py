@@ -29,7 +29,7 @@ from locklens.review.reports.keys import grouped
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
-from locklens.ui.dialogs.export import ExportDialog
+from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.signers.screen import SIGNERS_KEYS, SignersScreen
 

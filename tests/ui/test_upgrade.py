@@ -34,12 +34,11 @@ from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui import views
 from locklens.ui.app import LockLensApp
-from locklens.ui.dialogs.export import ExportDialog
+from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.messages import ViewWanted
-from locklens.ui.upgrade.keys import UPGRADE_KEYS
-from locklens.ui.upgrade.screen import UpgradeScreen
-from locklens.ui.why.dialog import WhyDialog
+from locklens.ui.upgrade.screen import UPGRADE_KEYS, UpgradeScreen
+from locklens.ui.why import WhyDialog
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot

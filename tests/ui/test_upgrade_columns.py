@@ -7,8 +7,8 @@ from rich.cells import cell_len
 from ui.test_upgrade_rows import ALL, rows, selection_of
 
 from locklens.lines import Role, Span
-from locklens.ui.upgrade.columns import COLUMNS, Column, LaidOutColumns
-from locklens.ui.upgrade.help import upgrade_help
+from locklens.ui.upgrade.screen import upgrade_help
+from locklens.ui.upgrade.upgrade_list import COLUMNS, Column, LaidOutColumns
 
 BODY = [row for row in rows(selection_of(*ALL)) if row.depth]
 

@@ -19,8 +19,7 @@ from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, Upg
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.ui.shell.filtering import parse_filter
-from locklens.ui.upgrade.bars import fetch_words, upgrade_head, upgrade_status
-from locklens.ui.upgrade.detail import upgrade_lines
+from locklens.ui.upgrade.detail import fetch_words, upgrade_head, upgrade_lines, upgrade_status
 from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, upgrade_rows
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
@@ -326,7 +325,7 @@ def test_majors_are_eligible_only_where_they_are_taken_in() -> None:
     assert not of.is_left_out_as_major(READY)
     of = of.with_terms(replace(of.terms, takes_majors=True))
     assert [one.name for one in of.safe] == ["acme/ready", "acme/major"]
-    assert "majors included" in plain(upgrade_status(of, DownloadEstimate(), network="", is_narrowed=False)[0])
+    assert "majors included" in plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0])
 
 
 def test_detail_of_other_rows() -> None:
@@ -389,17 +388,17 @@ def test_head_and_status() -> None:
     assert plain(upgrade_head(of)[0]).split() == (
         ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held", "back"])  # fmt: skip
     assert "nothing selected: space selects" in plain(
-        upgrade_status(of, DownloadEstimate(), network="", is_narrowed=False)[0]
+        upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0]
     )
     told = plain(
         upgrade_status(
-            of.toggled([READY]), DownloadEstimate(3, 5_000_000, 2, is_sure=False), network="x", is_narrowed=True
+            of.toggled([READY]), DownloadEstimate(3, 5_000_000, 2, is_sure=False), asking="x", is_narrowed=True
         )[0]
     )
     for words in ("1 provider selected in 1 root", "downloads about 3 packages", "2 already hashed", "cooldown 7 d",
                   "filtered"):  # fmt: skip
         assert words in told, words
-    assert plain(upgrade_status(of, DownloadEstimate(), network="", is_narrowed=False, message="hello")[0]) == " hello"
+    assert plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False, message="hello")[0]) == " hello"
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,8 @@ from locklens.lockfile.parse import parse
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.review.model import Review, Severity
 from locklens.review.reports.why import render, why_lines
-from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.why.dialog import WhyDialog
-from locklens.ui.why.keys import WHY_KEYS
+from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.why import WHY_KEYS, WhyDialog
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The Textual app: themes, the first screen, and the way between screens."""
+"""The Textual app: the two themes, the first screen, and the way between screens."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
+from textual.theme import Theme
 from textual.widgets import Input
 
 from locklens.errors import LockLensError
@@ -16,7 +17,6 @@ from locklens.operations.locklens import LockLens
 from locklens.storage.preferences import default_preferences_path, read_preferences, save_preference
 from locklens.text import visible
 from locklens.ui.preview.screen import Closed, PreviewScreen
-from locklens.ui.shell.marks import MarkKeeper
 from locklens.ui.shell.messages import (
     MarksNotKept,
     PreferenceChanged,
@@ -27,11 +27,11 @@ from locklens.ui.shell.messages import (
     ViewShown,
     ViewWanted,
 )
+from locklens.ui.shell.review_loader import MarkKeeper
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.themes import DARK, LIGHT, THEMES
+from locklens.ui.text.clipboard import CopyingApp
 from locklens.ui.views import VIEWS
-from locklens.ui.widgets.copying import CopyingApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -43,6 +43,52 @@ if TYPE_CHECKING:
 
     from locklens.operations.review.request import ReviewRequest
     from locklens.ui.views import View
+
+DARK = Theme(
+    name="locklens-dark",
+    dark=True,
+    primary="#86aef0",
+    secondary="#7fc4c9",
+    accent="#86aef0",
+    warning="#e2b45c",
+    error="#ff7b72",
+    success="#85c98a",
+    foreground="#d8dbe2",
+    background="#14161b",
+    surface="#191c22",
+    panel="#242832",
+    variables={
+        "quiet": "#a2aab8",
+        "rule": "#333946",
+        "cursor-line": "#2b3a55",
+        "cursor-line-unfocused": "#252a34",
+        "footer-key-foreground": "#86aef0",
+    },
+)
+
+LIGHT = Theme(
+    name="locklens-light",
+    dark=False,
+    primary="#1d55b0",
+    secondary="#0b6670",
+    accent="#1d55b0",
+    warning="#7d4f00",
+    error="#b01c14",
+    success="#1c6329",
+    foreground="#20242b",
+    background="#fbfbfa",
+    surface="#f4f4f2",
+    panel="#e7e7e4",
+    variables={
+        "quiet": "#59606c",
+        "rule": "#c9cac7",
+        "cursor-line": "#d3e1f8",
+        "cursor-line-unfocused": "#e6e8ea",
+        "footer-key-foreground": "#1d55b0",
+    },
+)
+
+THEMES = (DARK, LIGHT)
 
 
 class LockLensApp(CopyingApp):
@@ -140,7 +186,7 @@ class LockLensApp(CopyingApp):
         """Open the command palette of a screen; a dialog has none."""
         if not isinstance(self.screen, LockLensScreen):
             return
-        from locklens.ui.shell.palette import Palette
+        from locklens.ui.shell.keys import Palette
 
         self.push_screen(Palette(id="--command-palette"))
 

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
-
-from textual import on, work
-from textual.message import Message
 
 from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.ui import views
-from locklens.ui.dialogs.copy import CopyChoice, CopyDialog
-from locklens.ui.dialogs.export import ExportDialog
-from locklens.ui.prove.dialog import Proved, ProveDialog
+from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
+from locklens.ui.dialogs.form import ExportDialog
+from locklens.ui.prove import Proved, ProveDialog
 from locklens.ui.shell.external import browser_command, has_browser, open_page, release_page, work_tree_file
+from locklens.ui.shell.jobs import Job
 from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.text.clipboard import copied_line
-from locklens.ui.why.dialog import WhyDialog
-from locklens.ui.widgets.copying import copy_text
+from locklens.ui.text.clipboard import copied_line, copy_text
+from locklens.ui.why import WhyDialog
 
 if TYPE_CHECKING:
     import threading
@@ -37,9 +33,10 @@ if TYPE_CHECKING:
     from locklens.review.model import Review, RootReview
     from locklens.review.why import Why
     from locklens.text import Printable
-    from locklens.ui.prove.lines import ProvingSelection
-    from locklens.ui.shell.examined import ExaminedProvider
-    from locklens.ui.shell.palette import Command
+    from locklens.ui.prove import ProvingSelection
+    from locklens.ui.shell.jobs import Run
+    from locklens.ui.shell.keys import Command
+    from locklens.ui.shell.messages import ExaminedProvider
 
     Where = Callable[[Iterable[str]], Scope]
     """Returns the scope of the roots with these paths."""
@@ -57,14 +54,6 @@ class RowTarget(NamedTuple):
     copied: str = ""
     place: FilePlace | None = None
     release: tuple[ProviderAddress, str] | None = None
-
-
-@dataclass
-class Exported(Message):
-    """The end of an export; `error` is "" on success."""
-
-    path: Path
-    error: str = ""
 
 
 def writable(review: Review | None, top: Path | None) -> tuple[Review, Path]:
@@ -135,7 +124,7 @@ class RowActionsScreen(TwoPaneScreen):
 
     def export_commands(self) -> Iterator[Command]:
         """Yield a command for each format of the screen's reports."""
-        from locklens.ui.shell.palette import Command
+        from locklens.ui.shell.keys import Command
 
         for form in formats_of(self.VIEW.name):
             title = REPORTS[self.VIEW.name, form].title
@@ -272,23 +261,14 @@ class RowActionsScreen(TwoPaneScreen):
         self.app.push_screen(ExportDialog(report.title, suggestion), partial(self._export_to, form))
 
     def _export_to(self, form: str, path: Path | None) -> None:
-        if path is not None:
-            self._export(form, path)
-
-    @work(thread=True, group="export")
-    def _export(self, form: str, path: Path) -> None:
-        from locklens.storage.files import write_atomically
-
-        if self.review is None:
+        review = self.review
+        if path is None or review is None:
             return
-        report = self.report(self.review, form)
-        try:
-            write_atomically(path, report.encode())
-        except LockLensError as error:
-            self.post_message(Exported(path, str(error)))
-        else:
-            self.post_message(Exported(path))
 
-    @on(Exported)
-    def _show_export_result(self, event: Exported) -> None:
-        self.say(event.error or f"exported to {event.path}")
+        def export(_: Run) -> str:
+            from locklens.storage.files import write_atomically
+
+            write_atomically(path, self.report(review, form).encode())
+            return f"exported to {path}"
+
+        Job(self, f"export {path}").start(export, self.say, lambda error: self.say(str(error)))

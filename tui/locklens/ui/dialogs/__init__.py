@@ -1,1 +1,1 @@
-"""The full-window screens and the dialogs above them."""
+"""The dialogs above the screens."""

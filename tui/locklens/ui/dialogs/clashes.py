@@ -13,12 +13,9 @@ from locklens.operations.merge import Preference
 from locklens.text import counted
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.bar import Piece
-from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from textual.widget import Widget
+    from collections.abc import Iterator, Mapping, Sequence
 
     from locklens.errors import LockLensError
     from locklens.operations.write.resolve import Clash, ResolveConflicts
@@ -70,24 +67,20 @@ class ClashesDialog(Dialog[SelectedSides | None]):
         for_all = DialogKey("N O T" if all(newer) else "O T", "for all")
         return (*for_one, *sides, for_all, DialogKey("j k", "move"), *self.KEYS)
 
-    def body(self) -> Iterable[Widget]:
-        """Return the entries."""
-        yield LineView(id="dialog-lines")
-
     def on_mount(self) -> None:
         """Show the entries."""
         self._show()
-        self.query_one(LineView).focus()
+        self.view.focus()
 
     def _show(self) -> None:
         count, done = len(self._clashes), len(self._selected)
         state = f"  {done} of {count} settled" if count > 1 else ""
         self.show_title(f"Merge conflict in {counted(count, 'provider')}", Piece(state, Role.INFO))
-        self.query_one(LineView).show_lines(clash_lines(self._clashes, self._selected), keep_place=bool(done))
+        self.view.show_lines(clash_lines(self._clashes, self._selected), keep_place=bool(done))
 
     def action_take(self, name: str) -> None:
         """Settle the highlighted entry, and go to the next one that is open; close after the last."""
-        view, preference = self.query_one(LineView), Preference(name)
+        view, preference = self.view, Preference(name)
         if view.current is None:
             return
         here = int(view.current.copied)

@@ -1,18 +1,23 @@
-"""A dialog of a few one-line fields; it is closed with all of them once each is valid."""
+"""The dialog of a few one-line fields, its forms (an acceptance, a pin, an export), and what their fields take."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from locklens.lines import Role
+from locklens.lines import Role, Span, line
+from locklens.review.reports.words import severity_span
+from locklens.review.rules.catalogue import wording_of
+from locklens.text import listing
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from locklens.lines import Line
+    from locklens.review.model import Finding
 
 _MOST_CHARACTERS = 400
 """Of a field: reasons are sentences, and a pasted file is none."""
@@ -83,7 +89,7 @@ class FormDialog(Dialog[Answers | None]):
 
     def body(self) -> Iterable[Widget]:
         """Return the facts, and the fields with their labels."""
-        yield LineView(id="dialog-lines")
+        yield from super().body()
         for field in self._fields:
             yield Bar(id=f"label-{field.name}")
             yield Input(field.initial, id=f"field-{field.name}", compact=True, max_length=_MOST_CHARACTERS)
@@ -91,7 +97,7 @@ class FormDialog(Dialog[Answers | None]):
     def on_mount(self) -> None:
         """Show the texts, and focus the first field."""
         self.show_title(self._title)
-        view = self.query_one(LineView)
+        view = self.view
         view.can_focus = False
         view.show_lines(self._facts)
         for field in self._fields:
@@ -121,3 +127,198 @@ class FormDialog(Dialog[Answers | None]):
             self.dismiss({field.name: self._input(field).value.strip() for field in self._fields})
         else:
             self._input(self._fields[number + 1]).focus()
+
+
+_DIGITS = 8
+"""The digits of a fingerprint that are typed: enough to have looked at another source, as `gpg --fingerprint`."""
+
+
+def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_name: bool = False) -> FormDialog:
+    """Return the form that asks which findings are accepted, why, and until when.
+
+    Args:
+        name: The provider, for the title.
+        findings: Of its change, the worst first; at least one.
+        today: UTC.
+        asks_name: True if git does not know who decides.
+    """
+    rules = list(dict.fromkeys(finding.rule for finding in findings))
+    facts = [
+        line(severity_span(one.severity, width=6), Span(f"{rule}  ", Role.STRONG), wording_of(one).title, hanging=15)
+        for rule in rules
+        for one in [next(finding for finding in findings if finding.rule == rule)]
+    ]
+    facts.append(line(Span("Accepts only this change; counts once the base has the commit.", Role.DIM)))
+    chosen = Field("rules", "findings to accept", partial(rules_problem, rules=rules), rules[0])
+    return FormDialog(
+        f"Accept a finding about {name}",
+        facts,
+        (
+            *([chosen] if len(rules) > 1 else []),
+            _reason(is_needed=True),
+            *_name(is_asked=asks_name),
+            _until("expires on", today),
+        ),
+        start="reason",
+    )
+
+
+def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks_name: bool = False) -> FormDialog:
+    """Return the form that asks for the last digits of each key, why it is trusted, and when to review that.
+
+    Args:
+        namespace: As the pin will name it.
+        fingerprints: Of the keys that sign its locked releases.
+        today: UTC.
+        asks_name: True if git does not know who decides.
+    """
+    facts = [line(Span("key  ", Role.DIM), fingerprint, copied=fingerprint) for fingerprint in fingerprints]
+    each = "it" if len(fingerprints) == 1 else "them"
+    facts.append(
+        line(Span(f"Compare {each} with what the publisher publishes somewhere other than the registry.", Role.DIM))
+    )
+    whose = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
+    digits = Field(
+        "digits",
+        f"last {_DIGITS} digits {whose}, once you have compared all 40",
+        partial(digits_problem, fingerprints=fingerprints),
+    )
+    fields = (
+        digits,
+        _reason(is_needed=True),
+        *_name(is_asked=asks_name),
+        _until("review the pin on", today),
+    )
+    return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
+
+
+def _reason(*, is_needed: bool) -> Field:
+    return Field(
+        "reason",
+        f"reason ({'required, ' if is_needed else ''}saved in locklens.toml)",
+        partial(reason_problem, is_needed=is_needed),
+    )
+
+
+def _name(*, is_asked: bool) -> tuple[Field, ...]:
+    label = "your name, which git does not know (git config user.name sets it)"
+    return (Field("by", label, name_problem),) if is_asked else ()
+
+
+def _until(label: str, today: date) -> Field:
+    return Field("until", f"{label} (YYYY-MM-DD, optional)", partial(date_problem, today=today))
+
+
+def reason_problem(text: str, *, is_needed: bool) -> str:
+    """Return what is wrong with a reason; "" for a valid one."""
+    if not text:
+        return "a reason is needed" if is_needed else ""
+    return "" if text.isprintable() else "the reason must be one line of printable characters"
+
+
+def name_problem(text: str) -> str:
+    """Return what is wrong with the name of who decides; "" for a valid one."""
+    if not text:
+        return "a name is needed: it is saved with the decision"
+    return "" if text.isprintable() else "the name must be one line of printable characters"
+
+
+def date_problem(text: str, *, today: date) -> str:
+    """Return what is wrong with a date; "" for a valid one, or none."""
+    try:
+        day = read_date(text)
+    except ValueError:
+        return "no date: write it as YYYY-MM-DD"
+    return f"{day} has passed" if day is not None and day < today else ""
+
+
+def digits_problem(text: str, *, fingerprints: Sequence[str]) -> str:
+    """Return what is wrong with the typed ends of fingerprints; "" where each key has its own."""
+    typed = "".join(text.split()).upper()
+    if len(typed) != _DIGITS * len(fingerprints):
+        wanted = f"{_DIGITS} digits" + (f" for each of {len(fingerprints)} keys" if len(fingerprints) > 1 else "")
+        return f"type {wanted}"
+    parts = {typed[start : start + _DIGITS] for start in range(0, len(typed), _DIGITS)}
+    ends = {fingerprint[-_DIGITS:].upper() for fingerprint in fingerprints}
+    return "" if parts == ends else "these are not the last digits of the key: compare them again"
+
+
+def rules_problem(text: str, *, rules: Sequence[str]) -> str:
+    """Return what is wrong with the named findings; "" for some of those that there are."""
+    named = read_rules(text)
+    unknown = [rule for rule in named if rule not in rules]
+    if unknown or not named:
+        return f"{f'no finding {unknown[0]}' if unknown else 'name a finding'}: there are {listing(list(rules))}"
+    return ""
+
+
+def read_rules(text: str) -> tuple[str, ...]:
+    """Return the rules that a text names, by commas or spaces."""
+    return tuple(dict.fromkeys(text.upper().replace(",", " ").split()))
+
+
+def read_date(text: str) -> date | None:
+    """Return a date; None for an empty text.
+
+    Raises:
+        ValueError: It is none.
+    """
+    return date.fromisoformat(text) if text else None
+
+
+def until_of(answers: Answers) -> date | None:
+    """Return the date of a form's answers."""
+    return read_date(answers["until"])
+
+
+def today_utc() -> date:
+    """Return the date, as policies count days."""
+    return datetime.now(UTC).date()
+
+
+class ExportDialog(Dialog[Path | None]):
+    """Asks for a file name; an existing file needs a second enter. Writes nothing itself.
+
+    Args:
+        form: The report's format, as shown in the title.
+        suggestion: The initial file name.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Cancel", show=False)]
+    KEYS: ClassVar[Sequence[DialogKey]] = (DialogKey("enter", "write"), DialogKey("esc", "cancel", "close"))
+    FRAME = "-small"
+
+    def __init__(self, form: str, suggestion: str) -> None:
+        super().__init__()
+        self._form = form
+        self._suggestion = suggestion
+        self._confirmed = ""
+
+    def body(self) -> Iterable[Widget]:
+        """Return the input."""
+        yield Input(self._suggestion, id="export-path")
+
+    def on_mount(self) -> None:
+        """Show the title."""
+        self.show_title(f"Export {self._form} to")
+        self.query_one(Input).focus()
+
+    @on(Input.Changed)
+    def _path_changed(self, event: Input.Changed) -> None:
+        if event.value != self._confirmed:
+            self._confirmed = ""
+            self.say("")
+
+    @on(Input.Submitted)
+    def _path_submitted(self, event: Input.Submitted) -> None:
+        name = event.value.strip()
+        if not name or "\0" in name:
+            return
+        path = Path(name).expanduser()
+        if path.is_dir():
+            self.say("is a folder: name a file in it", Role.WARN)
+        elif path.exists() and self._confirmed != event.value:
+            self._confirmed = event.value
+            self.say("file exists: enter again overwrites it", Role.WARN)
+        else:
+            self.dismiss(path)

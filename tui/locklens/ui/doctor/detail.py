@@ -1,34 +1,156 @@
-"""The detail of a cause or a fix, the facts of the incident, and what stands here before a diagnosis. No I/O."""
+"""What the Doctor screen shows: rows of causes and fixes with their list, the detail of each, and the bars."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from textual.message import Message
+
 from locklens.doctor.causes import cause_title
-from locklens.doctor.model import WARNINGS
+from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.doctor.report_text import (
     DO_NOT,
     NARROWED,
     NOTHING_RECOGNISED,
+    asked_words,
     error_place_words,
     is_clean,
     missing_words,
     narrowing,
     onset_words,
     remedy_costs,
+    ruled_out_words,
+    tally,
     verdict_sentence,
 )
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.text import counted
+from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
 from locklens.ui.text.clipboard import ShellText
+from locklens.ui.widgets.bar import BarLayout, Piece
+from locklens.ui.widgets.row_list import RowList
+from locklens.ui.widgets.strips import StyledPiece, fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from locklens.doctor.model import Cause, Diagnosis, Remedy
     from locklens.errors import LockLensError
-    from locklens.ui.doctor.rows import DoctorRow
+
+_VERDICTS = {
+    CauseVerdict.YES: Span("yes", Role.BLOCK),
+    CauseVerdict.LIKELY: Span("likely", Role.WARN),
+    CauseVerdict.UNKNOWN: Span("?", Role.INFO),
+    CauseVerdict.NO: Span("no", Role.DIM),
+}
+_TRUST = {TrustCost.NONE: Role.GOOD, TrustCost.LOW: Role.INFO, TrustCost.HIGH: Role.BLOCK}
+
+
+DOCTOR_GRAMMAR = Grammar("id or title", has_severity=False)
+_ALL = Filter()
+
+
+class DoctorRow(Struct, frozen=True):
+    """One line of the list: a cause or a fix.
+
+    Attributes:
+        key: Stable across runs.
+        state: The verdict, or the fix's cost in trust.
+        title: The cause or the fix.
+    """
+
+    key: str
+    state: Span
+    title: Span
+    cause: Cause | None = None
+    remedy: Remedy | None = None
+
+
+def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = _ALL) -> tuple[DoctorRow, ...]:
+    """Return the rows: causes that hold, fixes, and the other causes.
+
+    Args:
+        diagnosis: The diagnosis.
+        narrowed: The filter.
+    """
+    held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
+    rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
+    fixes = tuple(
+        DoctorRow(f"{remedy.id} {remedy.command}", Span("fix", _TRUST[remedy.trust]), Span(title), remedy=remedy)
+        for remedy, title in zip(diagnosis.remedies, fix_titles(diagnosis.remedies), strict=True)
+    )
+    rows = (*map(_cause_row, held), *fixes, *map(_cause_row, rest))
+    return tuple(row for row in rows if narrowed.is_match(RowFacts(f"{row.key} {row.title.text}".lower())))
+
+
+def fix_titles(remedies: Sequence[Remedy]) -> tuple[str, ...]:
+    """Return the titles of fixes; those that several have begin with the provider, which a narrow list must not cut."""
+    shared = Counter(remedy.title for remedy in remedies)
+    return tuple(
+        f"{remedy.write.provider}: {remedy.title}"
+        if remedy.write is not None and shared[remedy.title] > 1
+        else remedy.title
+        for remedy in remedies
+    )
+
+
+def _cause_row(cause: Cause) -> DoctorRow:
+    held = cause.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}
+    words = cause.id.value if cause.verdict is CauseVerdict.NO else cause_title(cause)
+    title = Span(words, Role.STRONG if held else Role.DIM)
+    return DoctorRow(cause.id.value, _VERDICTS[cause.verdict], title, cause=cause)
+
+
+_STATE = 7
+
+
+class DoctorList(RowList[DoctorRow]):
+    """Causes and fixes."""
+
+    @dataclass
+    class Highlighted(Message):
+        """Another row, or changed content, is highlighted; None for an empty list."""
+
+        row: DoctorRow | None
+
+    @dataclass
+    class Opened(Message):
+        """The detail of a cause, or the Preview of a fix, is requested."""
+
+        row: DoctorRow
+
+    def tell_highlighted(self) -> None:
+        """Post the highlighted row."""
+        self.post_message(self.Highlighted(self.current))
+
+    def action_open(self) -> None:
+        """Open the highlighted row."""
+        if self.current is not None:
+            self.post_message(self.Opened(self.current))
+
+    def lay_out(self, rows: tuple[DoctorRow, ...], width: int) -> None:
+        """Give the title the width that the state leaves."""
+        del rows
+        self._room = max(0, width - 2 - _STATE)
+
+    def titles(self, width: int) -> StyledPiece:
+        """Name the columns."""
+        del width
+        return [Span(f"  {'holds':<{_STATE}}cause, or fix", Role.DIM)]
+
+    def painted(self, row: DoctorRow, width: int, *, cursor: bool) -> StyledPiece:
+        """Paint state and title."""
+        del width
+        return [
+            Span("> " if cursor else "  ", Role.STRONG),
+            Span(f"{row.state.text:<{_STATE}}", row.state.role),
+            Span(fitted(row.title.text, self._room), row.title.role),
+        ]
+
 
 _ERRORS_SHOWN = 3
 
@@ -134,3 +256,29 @@ def before_diagnosis(
         return line(), line(Span(f"  {NOTHING_RECOGNISED}", Role.WARN)), line(f"  {words}", hanging=2), *keys
     title = "Why did init fail?" if diagnosis is None else "Nothing matches the filter."
     return line(), line(Span(f"  {title}", Role.STRONG)), *keys
+
+
+def doctor_head(diagnosis: Diagnosis | None) -> tuple[BarLayout, ...]:
+    """The head line: the provider, the certainty, and how many causes are ruled out."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("doctor", Role.DIM))
+    if diagnosis is None or not diagnosis.is_recognised:
+        return (BarLayout(name),)
+    certainty = "OK" if is_clean(diagnosis) else str(diagnosis.certainty)
+    state = Piece(f"{certainty} ", Role.STRONG)
+    named = (*name, Piece(f"  {diagnosis.examined}"))
+    ruled_out = Piece(f"{ruled_out_words(diagnosis)}  ")
+    return (
+        BarLayout(named, (Piece(f"{tally(diagnosis)}  "), state)),
+        BarLayout(named, (ruled_out, state)),
+        BarLayout(named, (state,)),
+    )
+
+
+def doctor_status(diagnosis: Diagnosis | None, *, is_working: bool, message: str) -> tuple[BarLayout, ...]:
+    """The status line above the keys."""
+    asked = "" if diagnosis is None else asked_words(diagnosis)
+    state = "testing each cause …" if is_working else asked
+    shown = Piece(f" {message or state}", Role.STRONG if message else Role.DIM)
+    return BarLayout((shown,), (Piece("read only until a fix is applied on its Preview ", Role.DIM),)), BarLayout(
+        (shown,)
+    )

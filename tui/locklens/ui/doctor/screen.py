@@ -1,66 +1,208 @@
-"""The Doctor screen: the causes of a failed run, their evidence, and fixes that land on Preview."""
+"""The Doctor screen: the causes of a failed run, their evidence, and fixes that land on Preview.
+
+With its keys and help, and the dialogs for a log and for downloads.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
-from textual import events, on, work
-from textual.message import Message
-from textual.worker import get_current_worker
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.widgets import TextArea
 
 from locklens.addresses import Platform
 from locklens.dialect import DIALECTS
 from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import PackagePath
-from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import Role, Span, line
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.storage.files import is_within
 from locklens.text import reason_of
 from locklens.ui import views
+from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.dialogs.form import Answers, Field, FormDialog
-from locklens.ui.doctor.bars import doctor_head, doctor_status
-from locklens.ui.doctor.detail import before_diagnosis, fact_lines, row_detail
-from locklens.ui.doctor.doctor_list import DoctorList
-from locklens.ui.doctor.help import doctor_help
-from locklens.ui.doctor.keys import DOCTOR_KEYS
-from locklens.ui.doctor.paste import PasteDialog
-from locklens.ui.doctor.proving import DoctorProveDialog
-from locklens.ui.doctor.rows import DOCTOR_GRAMMAR, doctor_rows
-from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.doctor.detail import (
+    DOCTOR_GRAMMAR,
+    DoctorList,
+    before_diagnosis,
+    doctor_head,
+    doctor_rows,
+    doctor_status,
+    fact_lines,
+    row_detail,
+)
+from locklens.ui.prove import DownloadDialog
+from locklens.ui.shell.jobs import Job
+from locklens.ui.shell.keys import (
+    BACK,
+    FILTER,
+    PANE,
+    PROGRAM_KEYS,
+    Key,
+    KeyGroup,
+    KeyTable,
+    elsewhere,
+    help_section,
+    key_help,
+    view_bindings,
+)
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.text.clipboard import copied_line, markdown_text
-from locklens.ui.widgets.copying import copy_text
+from locklens.ui.text.clipboard import copied_line, copy_text, markdown_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import threading
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from textual.binding import BindingType
+    from textual.widget import Widget
 
     from locklens.doctor.model import Diagnosis
+    from locklens.errors import LockLensError
     from locklens.lines import Line
     from locklens.operations.locklens import LockLens
-    from locklens.review.model import Review
-    from locklens.ui.prove.dialog import Proved
-    from locklens.ui.shell.examined import ExaminedProvider
-    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.operations.review.request import ProvingPlanned, ReviewEvent
+    from locklens.review.model import Review, RootReview
+    from locklens.ui.prove import Proved
+    from locklens.ui.shell.jobs import Run
+    from locklens.ui.shell.messages import ExaminedProvider
+    from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
+
+DOCTOR_KEYS = KeyTable(
+    (
+        KeyGroup(
+            "Moving",
+            (
+                Key("j k, arrows", "", "next and previous cause, fix or line", "move"),
+                Key("g G", "", "first and last"),
+                PANE,
+                Key("enter", "", "open the detail of a cause, or the Preview of a fix", "open"),
+                BACK,
+            ),
+        ),
+        KeyGroup(
+            "Diagnosing",
+            (
+                Key("p", "paste", "paste log: of the failed run; a paste without p works too", "paste log"),
+                Key("f", "file", "log from file: name the file of a log", "file"),
+                Key("i", "examine", "diagnose root: that of the current folder, without a log", "diagnose"),
+                Key(
+                    "v",
+                    "prove",
+                    "verify by download: download and hash packages, to tell causes apart; the size is shown first",
+                    "verify",
+                ),
+                Key(
+                    "e",
+                    "facts",
+                    "correct facts: root, platform, tool, version, origin, mirror, cache, package of the failing run",
+                    "facts",
+                ),
+                Key("r", "reload", "diagnose again: ask the registries again", "again"),
+                FILTER,
+                Key("y", "copy", "copy report: or the highlighted line; read it before you paste it", "copy"),
+            ),
+        ),
+        PROGRAM_KEYS,
+        elsewhere(),
+    ),
+    ("?", "q ctrl+c", "p", "f", "enter", "v", "e", "y", "i", "r", "tab", ":", "j k"),
+    ("?", "esc", "j k", "y", "v", "tab", "r", "q ctrl+c", ":"),
+)
+
+_VERDICTS = {
+    "yes": "certain: a fact about the failing run",
+    "likely": "probable; the needed fact is named",
+    "?": "unknown; the needed fact is named with the way to it",
+    "no": "ruled out, by evidence alone",
+    "fix": "fixes; those that leave trust unchanged come first",
+    "CONFIRMED": "a fact about the failing run makes a cause certain",
+    "LIKELY": "evidence was found on this machine, or holds now",
+    "CANNOT SAY": "several causes are possible; the missing facts are named",
+    "FIXED": "what the log is about has changed since: run init again",
+}
+
+
+def doctor_help() -> Iterator[Line]:
+    """The keys and the verdicts of the Doctor screen."""
+    yield from key_help(DOCTOR_KEYS)
+    yield from help_section("VERDICTS", _VERDICTS)
+    yield from help_section("FILTER", DOCTOR_GRAMMAR.meanings)
+
+
+class PasteDialog(Dialog[str | None]):
+    """Asks for the log of a failed run; nothing in it is interpreted."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", "Cancel", show=False, priority=True),
+        Binding("ctrl+d,ctrl+s", "done", "Diagnose", show=False, priority=True),
+    ]
+    KEYS: ClassVar[Sequence[DialogKey]] = (DialogKey("ctrl+d", "diagnose", "done"), DialogKey("esc", "cancel", "close"))
+    FRAME = "-tall"
+
+    def body(self) -> Iterable[Widget]:
+        """Return the text."""
+        yield TextArea(id="log")
+
+    def on_mount(self) -> None:
+        """Show the title."""
+        self.show_title("Paste the log of the failed run")
+        self.query_one(TextArea).focus()
+
+    def action_done(self) -> None:
+        """Close with the text."""
+        self.dismiss(self.query_one(TextArea).text or None)
+
+
+class DoctorProveDialog(DownloadDialog):
+    """Diagnoses again with downloads; `diagnosis` is None until that is done.
+
+    Args:
+        source: Diagnoses, and downloads the packages.
+        request: The diagnosis.
+    """
+
+    def __init__(self, source: LockLens, request: DoctorRequest) -> None:
+        super().__init__()
+        self._source = source
+        self._request = replace(request, prove="changed")
+        self.diagnosis: Diagnosis | None = None
+
+    def download(
+        self,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[ReviewEvent], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        """Diagnose with the packages that the user agrees to; their hashes are cached, so that later runs know them."""
+        is_agreed = False
+
+        def ask(plan: ProvingPlanned) -> bool:
+            nonlocal is_agreed
+            is_agreed = confirm(plan)
+            return is_agreed
+
+        found = self._source.diagnose(self._request, cancel=cancel, on_event=on_event, confirm=ask)
+        self.diagnosis = found if is_agreed else None
+        return ()
+
+    def take_roots(self, roots: tuple[RootReview, ...]) -> None:
+        """Take none: a diagnosis has no review."""
+
+    def outcome(self, roots: tuple[RootReview, ...], *, is_planned: bool) -> str:
+        """Return what was done."""
+        del roots
+        if not is_planned:
+            return "nothing to download: each locked h1 is known, or no registry can be asked for its package"
+        return "packages were hashed, and each cause was tested again"
 
 
 class DoctorScreen(TwoPaneScreen):
     """Diagnoses a log, or examines the root in the current folder."""
-
-    @dataclass
-    class Diagnosed(Message):
-        """The diagnosis, or the error that prevented it; `run` is the number of the run."""
-
-        run: int
-        diagnosis: Diagnosis | None
-        error: LockLensError | None = None
 
     TABLE = DOCTOR_KEYS
     VIEW = views.DOCTOR
@@ -76,8 +218,7 @@ class DoctorScreen(TwoPaneScreen):
         self._diagnosis: Diagnosis | None = None
         self._problem: LockLensError | None = None
         self._top_named: Path | None = None
-        self._run = 0
-        self._is_working = False
+        self._job = Job(self, "diagnosis")
         self._is_again = False
 
     def on_mount(self) -> None:
@@ -108,9 +249,9 @@ class DoctorScreen(TwoPaneScreen):
 
     def notice(self) -> tuple[Line, ...]:
         """Return the lines in place of the panes; () while there are rows."""
-        if self.is_open and self.left.rows and not self._is_working:
+        if self.is_open and self.left.rows and not self._job.is_running:
             return ()
-        return before_diagnosis(is_working=self._is_working, problem=self._problem, diagnosis=self._diagnosis)
+        return before_diagnosis(is_working=self._job.is_running, problem=self._problem, diagnosis=self._diagnosis)
 
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
         """Return the placeholder of an empty list, which does not depend on the review."""
@@ -123,7 +264,7 @@ class DoctorScreen(TwoPaneScreen):
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The progress, or a message."""
-        return doctor_status(self._diagnosis, is_working=self._is_working, message=self.message)
+        return doctor_status(self._diagnosis, is_working=self._job.is_running, message=self.message)
 
     def help_lines(self) -> Iterable[Line]:
         """The keys and the verdicts."""
@@ -229,7 +370,7 @@ class DoctorScreen(TwoPaneScreen):
 
     def action_prove(self) -> None:
         """Ask for the downloads that tell causes apart, and test them again."""
-        if self._diagnosis is None or not self._diagnosis.is_recognised or self._is_working:
+        if self._diagnosis is None or not self._diagnosis.is_recognised or self._job.is_running:
             self.say("verify: no diagnosis yet; p pastes a log, i diagnoses the root")
             return
         dialog = DoctorProveDialog(self.source, self._request)
@@ -276,28 +417,22 @@ class DoctorScreen(TwoPaneScreen):
         """Diagnose; the cursor keeps its row if the same is diagnosed again, else it goes to the first cause."""
         self._is_again = is_again
         self._request = replace(self._request, folder=_folder_at(self.top or self._top_named or self.source.folder))
-        self._run += 1
-        self._is_working = True
-        self._work(self._run, self._request)
+        self._job.start(partial(self._diagnose, self._request), self._take_diagnosis, self._fail)
         self.refresh_notice()
         self.refresh_bars()
 
-    @work(thread=True, exclusive=True, group="diagnosis")
-    def _work(self, run: int, request: DoctorRequest) -> None:
-        try:
-            diagnosis = self.source.diagnose(request, cancel=get_current_worker().cancelled_event)
-        except RunCancelledError:
-            return
-        except LockLensError as error:
-            self.post_message(self.Diagnosed(run, None, error))
-        else:
-            self.post_message(self.Diagnosed(run, diagnosis))
+    def _diagnose(self, request: DoctorRequest, run: Run) -> Diagnosis:
+        return self.source.diagnose(request, cancel=run.cancel)
 
-    @on(Diagnosed)
-    def _take_diagnosis(self, event: Diagnosed) -> None:
-        if event.run != self._run:
-            return
-        self._is_working, self._diagnosis, self._problem = False, _shareable(event.diagnosis), event.error
+    def _take_diagnosis(self, diagnosis: Diagnosis) -> None:
+        self._diagnosis, self._problem = _shareable(diagnosis), None
+        self._show_diagnosis()
+
+    def _fail(self, error: LockLensError) -> None:
+        self._diagnosis, self._problem = None, error
+        self._show_diagnosis()
+
+    def _show_diagnosis(self) -> None:
         self.refresh_list()
         if not self._is_again:
             self.left.action_edge(0)

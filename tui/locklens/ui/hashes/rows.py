@@ -21,7 +21,7 @@ from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_filter_words, packages_span
 from locklens.ui.review.outline import RootChange, provider_name
 from locklens.ui.shell.filtering import PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
-from locklens.ui.text.evidence import unverified_in_row
+from locklens.ui.text.phrases import unverified_in_row
 from locklens.ui.widgets.row_list import FoldingList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
 

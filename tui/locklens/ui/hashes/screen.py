@@ -17,22 +17,25 @@ from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows, selected_hash_row
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
-from locklens.ui.shell.examined import examined_row
-from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.shell.key_table import (
+from locklens.ui.shell.bars import one_sentence
+from locklens.ui.shell.keys import (
+    BACK,
     DIAGNOSE,
-    EVERYWHERE,
+    ENDS,
     FILTER,
-    QUIT,
-    SIDES,
-    UNDO,
+    PANE,
+    PROGRAM_KEYS,
+    RELOAD,
+    ROWS,
     Key,
     KeyGroup,
     KeyTable,
     elsewhere,
+    help_section,
+    key_help,
     view_bindings,
 )
-from locklens.ui.shell.placeholders import one_sentence
+from locklens.ui.shell.messages import examined_row
 from locklens.ui.text.clipboard import change_copied
 
 if TYPE_CHECKING:
@@ -43,8 +46,8 @@ if TYPE_CHECKING:
 
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
-    from locklens.ui.shell.examined import ExaminedProvider
-    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.messages import ExaminedProvider
+    from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 
 HASHES_KEYS = KeyTable(
@@ -52,32 +55,31 @@ HASHES_KEYS = KeyTable(
         KeyGroup(
             "Moving",
             (
-                Key("", "j k, arrows", "", "next and previous row or line", "move"),
-                Key("", "g G", "", "first and last row"),
-                Key("", "h l, left right", "", "fold and unfold an entry of several roots", "fold"),
-                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
-                Key("", "enter", "", "open the detail; full screen on narrow terminals", "open"),
-                Key("n", "n", "finding(1)", "next finding: next row with a finding", "next finding"),
-                Key("N", "N", "finding(-1)", "previous finding: previous row with a finding"),
-                Key("left_square_bracket", "[", "root(-1)", "previous root"),
-                Key("right_square_bracket", "]", "root(1)", "next root"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
+                ROWS,
+                ENDS,
+                Key("h l, left right", "", "fold and unfold an entry of several roots", "fold"),
+                PANE,
+                Key("enter", "", "open the detail; full screen on narrow terminals", "open"),
+                Key("n", "finding(1)", "next finding: next row with a finding", "next finding"),
+                Key("N", "finding(-1)", "previous finding: previous row with a finding"),
+                Key("[", "root(-1)", "previous root"),
+                Key("]", "root(1)", "next root"),
+                BACK,
             ),
         ),
         KeyGroup(
             "Reading",
             (
-                Key("space", "space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
-                Key("a", "a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
+                Key("space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
+                Key("a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
                 FILTER,
-                Key("x", "x", "expand", "show full hashes: and the explanation of each rule", "expand"),
-                Key("w", "w", "why", "explain provider: its requirements, and the holds on newer versions", "why"),
+                Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
+                Key("w", "why", "explain provider: its requirements, and the holds on newer versions", "why"),
                 DIAGNOSE,
-                Key("y", "y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
-                Key("e", "e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-                Key("o", "o", "open_page", "open release page: on the registry; copies the URL without a browser"),
+                Key("y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
+                Key("e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+                Key("o", "open_page", "open release page: on the registry; copies the URL without a browser"),
                 Key(
-                    "v",
                     "v",
                     "prove",
                     "verify by download: the unverified h1 of the marked providers, or of the row; asks first",
@@ -85,27 +87,22 @@ HASHES_KEYS = KeyTable(
                 ),
                 Key(
                     "p",
-                    "p",
                     "compare_packages",
                     "compare packages: installed, cached and mirrored ones of the marked providers, or of the row",
                     "packages",
                 ),
-                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
+                RELOAD,
             ),
         ),
         KeyGroup(
             "Writing, with a Preview",
             (
                 Key(
-                    "L",
-                    "L",
-                    "lock",
-                    "lock missing platforms: required ones, of the marked providers, or of the row",
-                    "lock",
+                    "L", "lock", "lock missing platforms: required ones, of the marked providers, or of the row", "lock"
                 ),
             ),
         ),
-        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
+        PROGRAM_KEYS,
         elsewhere("L"),
     ),
     ("?", "q ctrl+c", "space", "v", "p", "i", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
-from textual.message import Message
-from textual.worker import get_current_worker
+from textual import on
 
-from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import FilePlace
-from locklens.operations.review.request import Progress
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
@@ -21,31 +16,32 @@ from locklens.project.folders import FileWatch
 from locklens.review.health import command_words
 from locklens.text import counted, shell_words
 from locklens.ui import views
-from locklens.ui.dialogs.copy import CopyChoice
+from locklens.ui.dialogs.choices import CopyChoice
 from locklens.ui.health.detail import health_detail, health_head, health_status
 from locklens.ui.health.rows import HEALTH_GRAMMAR, HealthGrouping, HealthList, HealthRow, HealthSort, health_rows
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
-from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.examined import examined_row
-from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.shell.key_table import (
+from locklens.ui.shell.bars import Reading, one_sentence
+from locklens.ui.shell.jobs import Throttle
+from locklens.ui.shell.keys import (
+    BACK,
     DIAGNOSE,
-    EVERYWHERE,
+    ENDS,
     FILTER,
-    QUIT,
-    SIDES,
-    UNDO,
+    PANE,
+    PROGRAM_KEYS,
+    RELOAD,
+    ROWS,
     Key,
     KeyGroup,
     KeyTable,
     elsewhere,
+    help_section,
+    key_help,
     view_bindings,
 )
-from locklens.ui.shell.messages import ProgressMade, ReviewFailed
-from locklens.ui.shell.placeholders import one_sentence
+from locklens.ui.shell.messages import examined_row
 from locklens.ui.shell.review_loader import ReviewLoader
-from locklens.ui.shell.throttle import Throttle
 from locklens.ui.text.clipboard import ShellText
 
 if TYPE_CHECKING:
@@ -60,8 +56,9 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.review.health import Health
     from locklens.review.model import Review
-    from locklens.ui.shell.examined import ExaminedProvider
-    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.jobs import Run
+    from locklens.ui.shell.messages import ExaminedProvider
+    from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 
 HEALTH_KEYS = KeyTable(
@@ -69,40 +66,40 @@ HEALTH_KEYS = KeyTable(
         KeyGroup(
             "Moving",
             (
-                Key("", "j k, arrows", "", "next and previous row or line", "move"),
-                Key("", "g G", "", "first and last row"),
-                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
-                Key("", "enter", "", "list the roots of a check, or open the detail of a row", "list"),
-                Key("l,right", "l", "unfold(True)", "unfold section", ""),
-                Key("n", "n", "finding(1)", "next finding: next section with one", "next finding"),
-                Key("N", "N", "finding(-1)", "previous finding: previous section with one"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
+                ROWS,
+                ENDS,
+                PANE,
+                Key("enter", "", "list the roots of a check, or open the detail of a row", "list"),
+                Key("l", "unfold(True)", "unfold section", "", binds="l,right"),
+                Key("n", "finding(1)", "next finding: next section with one", "next finding"),
+                Key("N", "finding(-1)", "previous finding: previous section with one"),
+                BACK,
             ),
         ),
         KeyGroup(
             "Reading",
             (
-                Key("space", "space", "mark", "mark roots: of the row, for L U P F; again: unmark", "mark"),
-                Key("a", "a", "mark_shown", "mark all shown: every root with a finding; again: unmark", "all"),
+                Key("space", "mark", "mark roots: of the row, for L U P F; again: unmark", "mark"),
+                Key("a", "mark_shown", "mark all shown: every root with a finding; again: unmark", "all"),
                 FILTER,
-                Key("s", "s", "sort", "sort: by severity, number of roots, name", "sort"),
-                Key("b", "b", "group", "group: by check, root, provider, signer", "group"),
+                Key("s", "sort", "sort: by severity, number of roots, name", "sort"),
+                Key("b", "group", "group: by check, root, provider, signer", "group"),
                 DIAGNOSE,
-                Key("y", "y", "copy", "copy: the command of the check, or the highlighted line", "copy"),
-                Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
+                Key("y", "copy", "copy: the command of the check, or the highlighted line", "copy"),
+                Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+                RELOAD,
             ),
         ),
         KeyGroup(
             "Writing, with a Preview: the marked roots, or those of the row",
             (
-                Key("L", "L", "lock", "lock platforms: the required ones, and what is not locked", "lock"),
-                Key("U", "U", "upgrade", "upgrade providers: those of the row, by the policy's cooldown", "upgrade"),
-                Key("P", "P", "prune", "prune orphans", "prune"),
-                Key("F", "F", "format", "format lock files", "format"),
+                Key("L", "lock", "lock platforms: the required ones, and what is not locked", "lock"),
+                Key("U", "upgrade", "upgrade providers: those of the row, by the policy's cooldown", "upgrade"),
+                Key("P", "prune", "prune orphans", "prune"),
+                Key("F", "format", "format lock files", "format"),
             ),
         ),
-        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
+        PROGRAM_KEYS,
         elsewhere("L", "U", "P", "F"),
     ),
     ("?", "q ctrl+c", "enter", "space", "L", "U", "P", "F", "/", "i", "s", "b", "y", "n", "a", "tab", "r", ":", "j k"),
@@ -363,19 +360,6 @@ class HealthLoader(ReviewLoader):
         keeper: Stores marks.
     """
 
-    @dataclass
-    class Scanned(Message):
-        """The roots were scanned; `is_final` once registries have answered.
-
-        Attributes:
-            watch: The files that it depends on.
-        """
-
-        run: int
-        health: Health
-        watch: FileWatch
-        is_final: bool
-
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.health: Health | None = None
@@ -386,52 +370,39 @@ class HealthLoader(ReviewLoader):
         self.health = None
         super().use(source)
 
-    @work(thread=True, exclusive=True, group="review")
-    def _load(self, run: int, watch: FileWatch | None, *, is_fresh: bool) -> None:
-        cancel = get_current_worker().cancelled_event
+    def _load(self, run: Run, *, watch: FileWatch | None, is_fresh: bool) -> tuple[Review, FileWatch | None]:
         since = time.time_ns()
         if watch is not None:
             watch.restart()
         throttle = Throttle(_PROGRESS_SECONDS)
 
-        def post_progress(what: str, done: int, total: int) -> None:
+        def tell_progress(what: str, done: int, total: int) -> None:
             now = time.monotonic()
             if not throttle.wait(now):
                 throttle.took(now, now)
-                phase = "configuration" if what == "roots" else "evidence"
-                self.post_message(ProgressMade(run, Progress(phase, done, total)))  # type: ignore[arg-type]
+                run.tell(self._take_scanning, Reading(done, total, "configuration" if what == "roots" else "evidence"))
 
-        def post_health(health: Health, *, is_final: bool = False) -> None:
+        def watch_of(health: Health) -> FileWatch:
+            top = Path(health.top)
+            return watch or FileWatch(top, [top / root.lock_file for root in health.review.roots], since_ns=since)
+
+        def tell_draft(health: Health) -> None:
             nonlocal watch
-            if watch is None:
-                top = Path(health.top)
-                watch = FileWatch(top, [top / root.lock_file for root in health.review.roots], since_ns=since)
-            self.post_message(self.Scanned(run, health, watch, is_final))
+            watch = watch_of(health)
+            run.tell(self._take_health, health, watch)
+            run.tell(self.post_message, self.Changed())
 
-        try:
-            health = self._source.health(
-                is_fresh=is_fresh, on_progress=post_progress, on_draft=post_health, cancel=cancel
-            )
-            post_health(health, is_final=True)
-        except RunCancelledError:
-            return
-        except LockLensError as error:
-            self.post_message(ReviewFailed(run, error))
+        health = self._source.health(
+            is_fresh=is_fresh, on_progress=tell_progress, on_draft=tell_draft, cancel=run.cancel
+        )
+        watch = watch_of(health)
+        run.tell(self._take_health, health, watch)
+        return health.review, watch
 
-    @on(Scanned)
-    def _take_health(self, event: Scanned) -> None:
-        if event.run != self.run:
-            return
-        self.health, self.review, self.top = event.health, event.health.review, Path(event.health.top)
-        self._watch, self.error = event.watch, None
-        if not event.is_final:
-            self.post_message(self.Changed())
-            return
-        self.progress = Reading()
-        changed, self._changed = self._changed, ()
-        self.post_message(self.Changed(event.health.review.notes, changed))
+    def _take_health(self, health: Health, watch: FileWatch) -> None:
+        self.health, self.review, self.top = health, health.review, Path(health.top)
+        self._watch, self.error = watch, None
 
-    @on(ProgressMade)
-    def _tell_progress(self, event: ProgressMade) -> None:
-        if event.run == self.run:
-            self.post_message(self.Progressed())
+    def _take_scanning(self, progress: Reading) -> None:
+        self.progress = progress
+        self.post_message(self.Progressed())

@@ -1,4 +1,4 @@
-"""The left pane of the Preview: the plan, its progress, its result, and errors. No I/O."""
+"""The left pane of the Preview and its bars: the plan, its progress, its result, and errors. No I/O."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied
 from locklens.ui.text.downloads import DownloadRow, download_lines
+from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -530,3 +531,34 @@ def _remark_lines(plan: Plan) -> Iterator[Line]:
 def _named(roots: list[str]) -> str:
     """Some roots by name, many by number."""
     return ", ".join(roots) if len(roots) <= _ROOTS_NAMED else f"{len(roots)} roots"
+
+
+def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
+    """The head line: the operation, and that nothing is written yet."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
+    title = Piece(standing.title)
+    done = standing.words.done
+    state = f"being {done}" if standing.stage is PlanStage.WRITING else f"nothing {done} yet"
+    right = (Piece(f" {state} ", Role.INFO),)
+    return (
+        BarLayout((*name, title), right),
+        BarLayout((Piece(" preview  ", Role.DIM), title), right),
+        BarLayout((Piece(" "), title), right),
+    )
+
+
+def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[BarLayout, ...]:
+    """The status line: a message, or the readiness of the plan."""
+    failed = len(standing.plan.failures) if standing.plan is not None else 0
+    if message:
+        shown = Piece(f" {message}", Role.STRONG)
+    elif reason:
+        shown = Piece(
+            f" {reason}", Role.INFO if standing.stage in {PlanStage.PLANNING, PlanStage.REVIEWING} else Role.WARN
+        )
+    else:
+        files = written_words(standing.plan) if standing.plan is not None else ""
+        shown = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
+    right = (Piece(f"  {counted(failed, 'failure')} ", Role.BLOCK),) if failed else ()
+    safe = (*right, Piece("  esc cancels, nothing is written ", Role.DIM))
+    return BarLayout((shown,), safe), BarLayout((shown,), right), BarLayout((shown,))

@@ -1,43 +1,58 @@
-"""The Preview screen: a plan, its review, and its application; nothing is written before enter."""
+"""The Preview screen, its keys and help: a plan, its review, and its application. Only enter writes."""
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec.structs import replace
-from textual import on, work
+from textual import on
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
-from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError, RunCancelledError, StaleLockFileError
+from locklens.errors import LockLensError, StaleLockFileError
+from locklens.lines import Line, line
 from locklens.operations.review.request import Progress, ReviewEvent
+from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.text import counted
-from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.preview.bars import preview_head, preview_status
+from locklens.ui.dialogs.base import TextDialog
 from locklens.ui.preview.detail import preview_detail, raw_diff
-from locklens.ui.preview.help import preview_help
-from locklens.ui.preview.install_progress import take
-from locklens.ui.preview.keys import PREVIEW_KEYS
-from locklens.ui.preview.plan_pane import COMMAND, Item, PlanProgress, PlanStage, items, refusal, written_words
+from locklens.ui.preview.plan_pane import (
+    COMMAND,
+    Item,
+    PlanProgress,
+    PlanStage,
+    items,
+    preview_head,
+    preview_status,
+    refusal,
+    written_words,
+)
 from locklens.ui.shell import bars
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.examined import examined_failure
 from locklens.ui.shell.external import file_below
-from locklens.ui.shell.key_table import dialog_bindings
-from locklens.ui.shell.messages import ViewWanted
+from locklens.ui.shell.jobs import Job
+from locklens.ui.shell.keys import (
+    DIAGNOSE,
+    EVERYWHERE,
+    Key,
+    KeyGroup,
+    KeyTable,
+    dialog_bindings,
+    help_section,
+    key_help,
+)
+from locklens.ui.shell.messages import ViewWanted, examined_failure
 from locklens.ui.shell.screen import LockLensScreen
-from locklens.ui.text.clipboard import ShellText, copied_line
-from locklens.ui.text.downloads import Downloads
+from locklens.ui.text.clipboard import ShellText, copied_line, copy_text
+from locklens.ui.text.downloads import Downloads, take_event
 from locklens.ui.views import DOCTOR
 from locklens.ui.widgets.bar import Bar
-from locklens.ui.widgets.copying import copy_text
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -45,12 +60,75 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallEvent
     from locklens.lines import Line
     from locklens.operations.locklens import LockLens
-    from locklens.operations.plan.model import FileChanges, Plan
+    from locklens.operations.plan.model import Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
     from locklens.ui.preview.plan_pane import Group
-    from locklens.ui.shell.examined import ExaminedProvider
+    from locklens.ui.shell.jobs import Run
+    from locklens.ui.shell.messages import ExaminedProvider
+
+PREVIEW_KEYS = KeyTable(
+    (
+        KeyGroup(
+            "Deciding",
+            (
+                Key("enter", "apply", "apply plan: write all of its files, once it is ready", "apply"),
+                Key("esc q", "cancel", "cancel: stop the work in progress, without writing", "cancel"),
+                Key(
+                    "f",
+                    "with_files",
+                    "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
+                    "stage files",
+                ),
+                Key(
+                    "m",
+                    "without_modules",
+                    "ignore missing modules: plan again without what they require; as --allow-missing-modules",
+                    "without missing modules",
+                ),
+                Key("r", "plan_anew", "plan again: from the current files", "plan again"),
+            ),
+        ),
+        KeyGroup(
+            "Reading",
+            (
+                Key("j k, arrows", "", "next and previous line; the right pane follows the left", "move"),
+                Key("g G", "", "first and last line"),
+                Key("tab", "other_pane", "switch pane: between plan and detail", "pane"),
+                Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
+                Key("d", "diff", "show full diff: as git apply takes it", "full diff"),
+                Key(
+                    "y",
+                    "copy",
+                    "copy commit message: or the highlighted command line, or line of the detail",
+                    "copy message",
+                ),
+                DIAGNOSE,
+                Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+            ),
+        ),
+        KeyGroup(
+            "Program",
+            (*EVERYWHERE, Key("Z", "undo", "undo apply: on every other screen")),
+        ),
+    ),
+    ("enter", "esc q", "?", "m", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+    ("enter", "esc q", "?", "m", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+)
+
+
+def preview_help() -> Iterator[Line]:
+    """The keys and the signs of the Preview."""
+    yield line("Nothing is written before enter. Then each file is replaced atomically, all of them or none.")
+    yield line(
+        "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
+    )
+    yield line()
+    yield from key_help(PREVIEW_KEYS)
+    yield from help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
+    yield from help_section("SIGNS", SIGN_MEANINGS)
+
 
 _REDRAW_SECONDS = 0.1
 _MOVING = frozenset({PlanStage.PLANNING, PlanStage.REVIEWING, PlanStage.WRITING})
@@ -80,48 +158,16 @@ class PreviewScreen(LockLensScreen[Closed]):
     TABLE = PREVIEW_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*dialog_bindings(PREVIEW_KEYS)]
 
-    class Planned(Message):
-        """The plan is made."""
-
-        def __init__(self, run: int, plan: Plan) -> None:
-            super().__init__()
-            self.run = run
-            self.plan = plan
-
-    class Reviewed(Message):
-        """The plan is reviewed, or the review failed."""
-
-        def __init__(self, run: int, outcome: PlanReview | LockLensError) -> None:
-            super().__init__()
-            self.run = run
-            self.outcome = outcome
-
-    class NotPlanned(Message):
-        """Planning failed."""
-
-        def __init__(self, run: int, error: LockLensError) -> None:
-            super().__init__()
-            self.run = run
-            self.error = error
-
-    class Written(Message):
-        """All files are written, or none with an error."""
-
-        def __init__(self, notices: tuple[str, ...] = (), error: LockLensError | None = None) -> None:
-            super().__init__()
-            self.notices = notices
-            self.error = error
-
     def __init__(self, source: LockLens, operation: Operation, review: Review | None) -> None:
         super().__init__()
         self._source = source
         self._operation = operation
         self._review = review
-        self._run = 0
+        self._job = Job(self, "plan")
+        self._writing = Job(self, "write")
         self._begin()
 
     def _begin(self) -> None:
-        self._run += 1
         self._stage = PlanStage.PLANNING
         self._plan: Plan | None = None
         self._plan_review: PlanReview | None = None
@@ -146,7 +192,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     def on_mount(self) -> None:
         """Start planning."""
         self.left.focus()
-        self._worker = self._make_plan(self._run)
+        self._make_plan()
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
         self._show()
         self._show_detail()
@@ -183,35 +229,25 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     # Work
 
-    @work(thread=True, group="plan")
-    def _make_plan(self, run: int) -> None:
-        cancel = get_current_worker().cancelled_event
+    def _make_plan(self) -> None:
         downloads = self._downloads
 
-        def reach(root: str) -> None:
-            if run == self._run:
-                self._roots = (*self._roots, root)
+        def hear(event: InstallEvent) -> None:
+            take_event(downloads, event, time.monotonic())
 
-        def on_event(event: InstallEvent) -> None:
-            take(downloads, event, time.monotonic())
+        def plan(run: Run) -> PlanReview | LockLensError | None:
+            """Make the plan and its review; None where there is nothing to review."""
+            reach = partial(run.tell, self._reach)
+            made = self._source.plan(self._operation, self._review, on_root=reach, on_event=hear, cancel=run.cancel)
+            run.tell(self._take_plan, made)
+            if not made.proposal.files:
+                return None
+            try:
+                return self._review_plan(made, run.cancel)
+            except LockLensError as error:
+                return error
 
-        try:
-            plan = self._source.plan(self._operation, self._review, on_root=reach, on_event=on_event, cancel=cancel)
-        except RunCancelledError:
-            return
-        except LockLensError as error:
-            self.post_message(self.NotPlanned(run, error))
-            return
-        self.post_message(self.Planned(run, plan))
-        if not plan.proposal.files:
-            return
-        try:
-            outcome = self._review_plan(plan, cancel)
-        except RunCancelledError:
-            return
-        except LockLensError as error:
-            outcome = error
-        self.post_message(self.Reviewed(run, outcome))
+        self._job.start(plan, self._take_review, self._fail)
 
     def _review_plan(self, plan: Plan, cancel: threading.Event) -> PlanReview | LockLensError:
         if self._review is None:
@@ -222,31 +258,30 @@ class PreviewScreen(LockLensScreen[Closed]):
         if isinstance(event, Progress):
             self._progress = Reading(event.done, event.total, event.what)
 
-    @on(Planned)
-    def _take_plan(self, event: Planned) -> None:
-        if event.run == self._run:
-            self._plan = event.plan
-            self._stage = PlanStage.REVIEWING if event.plan.proposal.files else PlanStage.READY
-            self._show()
-            self._show_detail()
+    def _reach(self, root: str) -> None:
+        self._roots = (*self._roots, root)
 
-    @on(Reviewed)
-    def _take_review(self, event: Reviewed) -> None:
-        if event.run == self._run:
-            if isinstance(event.outcome, LockLensError):
-                self._review_error = event.outcome
-            else:
-                self._plan_review = event.outcome
-            self._stage = PlanStage.READY
-            self._show()
-            self._show_detail()
+    def _take_plan(self, plan: Plan) -> None:
+        self._plan = plan
+        self._go_on(PlanStage.REVIEWING if plan.proposal.files else PlanStage.READY)
 
-    @on(NotPlanned)
-    def _take_error(self, event: NotPlanned) -> None:
-        if event.run == self._run:
-            self._error, self._stage = event.error, PlanStage.FAILED
-            self._show()
-            self._show_detail()
+    def _take_review(self, outcome: PlanReview | LockLensError | None) -> None:
+        if outcome is None:
+            return
+        if isinstance(outcome, LockLensError):
+            self._review_error = outcome
+        else:
+            self._plan_review = outcome
+        self._go_on(PlanStage.READY)
+
+    def _fail(self, error: LockLensError) -> None:
+        self._error = error
+        self._go_on(PlanStage.FAILED)
+
+    def _go_on(self, stage: PlanStage) -> None:
+        self._stage = stage
+        self._show()
+        self._show_detail()
 
     # Display
 
@@ -300,30 +335,22 @@ class PreviewScreen(LockLensScreen[Closed]):
             return
         self._stage, self._error = PlanStage.WRITING, None
         self._show()
-        self._write(replace(self._plan.proposal, message=self.standing.message))
+        proposal = replace(self._plan.proposal, message=self.standing.message)
+        self._writing.start(lambda _: self._source.apply(proposal), self._end, self._keep)
 
-    @work(thread=True, group="write")
-    def _write(self, proposal: FileChanges) -> None:
-        try:
-            notices = self._source.apply(proposal)
-        except LockLensError as error:
-            self.post_message(self.Written(error=error))
-        else:
-            self.post_message(self.Written(notices))
+    def _keep(self, error: LockLensError) -> None:
+        """Stay open after a write that failed."""
+        self._error = error
+        self._stage = PlanStage.STALE if isinstance(error, StaleLockFileError) else PlanStage.READY
+        self._show()
+        self.say(refusal(self.standing) or f"nothing was written: {error}")
 
-    @on(Written)
-    def _end(self, event: Written) -> None:
-        if event.error is not None:
-            self._error = event.error
-            self._stage = PlanStage.STALE if isinstance(event.error, StaleLockFileError) else PlanStage.READY
-            self._show()
-            self.say(refusal(self.standing) or f"nothing was written: {event.error}")
-            return
+    def _end(self, notices: tuple[str, ...]) -> None:
         plan = self._plan
         files = written_words(plan) if plan is not None else "the files"
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
-        rest = "; ".join(event.notices) or "Z undoes it"
+        rest = "; ".join(notices) or "Z undoes it"
         self.dismiss(Closed(f"{self.standing.words.past} {files}{failed}; {rest}", is_news=True))
 
     def action_cancel(self) -> None:
@@ -331,7 +358,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         if self.is_writing:
             self.say("writing in progress: each file is replaced as a whole")
             return
-        self._worker.cancel()
+        self._job.cancel()
         self._leave()
 
     def _leave(self) -> None:
@@ -347,7 +374,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self.action_focus_list()
         self._begin()
         self._in_full = in_full
-        self._worker = self._make_plan(self._run)
+        self._make_plan()
         self._show()
         self._show_detail()
 

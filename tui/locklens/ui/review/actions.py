@@ -15,10 +15,10 @@ from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import ChangeKind, Severity
 from locklens.text import counted
-from locklens.ui.dialogs.copy import CopyChoice
+from locklens.ui.dialogs.choices import CopyChoice
 from locklens.ui.review.outline import NodeKind, provider_name
 from locklens.ui.row_actions import RowTarget
-from locklens.ui.shell.examined import examined_row
+from locklens.ui.shell.messages import examined_row
 from locklens.ui.text.clipboard import (
     change_copied,
     change_markdown,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Finding, Review, RootReview
     from locklens.ui.review.outline import Node
     from locklens.ui.row_actions import Where
-    from locklens.ui.shell.examined import ExaminedProvider
+    from locklens.ui.shell.messages import ExaminedProvider
 
 _SHOWN_REVISION = 12
 

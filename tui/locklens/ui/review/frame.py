@@ -17,10 +17,31 @@ from locklens.text import counted, visible
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort
 from locklens.ui.review.rows import BOTH, PENDING, STAGED
 from locklens.ui.shell.bars import Reading, fact_line, head_line, joined_parts, note_lines, registry_lines, status_line
-from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.shell.key_table import DIAGNOSE, EVERYWHERE, FILTER, QUIT, SIDES, Key, KeyGroup, KeyTable, elsewhere
-from locklens.ui.text.evidence import MEANINGS
-from locklens.ui.text.phrases import configuration_read, nothing_changed, registries_in_short, reviewed_words, verdict
+from locklens.ui.shell.keys import (
+    DIAGNOSE,
+    ENDS,
+    EVERYWHERE,
+    FILTER,
+    PANE,
+    QUIT,
+    RELOAD,
+    ROWS,
+    SIDES,
+    Key,
+    KeyGroup,
+    KeyTable,
+    elsewhere,
+    help_section,
+    key_help,
+)
+from locklens.ui.text.phrases import (
+    MEANINGS,
+    configuration_read,
+    nothing_changed,
+    registries_in_short,
+    reviewed_words,
+    verdict,
+)
 from locklens.ui.views import REVIEW, VIEWS
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -30,17 +51,17 @@ if TYPE_CHECKING:
 MOVING = KeyGroup(
     "Moving",
     (
-        Key("", "j k, arrows", "", "next and previous row or line", "move"),
-        Key("", "g G", "", "first and last row"),
-        Key("", "h l, left right", "", "fold and unfold; h on a row without a fold goes to its section", "fold"),
-        Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
-        Key("", "enter", "", "open the detail; full screen on narrow terminals", "open"),
-        Key("n", "n", "finding(1)", "next finding: the next warning or block that is not reviewed", "next finding"),
-        Key("N", "N", "finding(-1)", "previous finding: the previous warning or block that is not reviewed"),
-        Key("u", "u", "unreviewed", "next unreviewed row: of any severity", "unreviewed"),
-        Key("left_square_bracket", "[", "root(-1)", "previous section"),
-        Key("right_square_bracket", "]", "root(1)", "next section"),
-        Key("escape", "esc", "back", "back: from the detail to the list, from a filter to all rows", "back"),
+        ROWS,
+        ENDS,
+        Key("h l, left right", "", "fold and unfold; h on a row without a fold goes to its section", "fold"),
+        PANE,
+        Key("enter", "", "open the detail; full screen on narrow terminals", "open"),
+        Key("n", "finding(1)", "next finding: the next warning or block that is not reviewed", "next finding"),
+        Key("N", "finding(-1)", "previous finding: the previous warning or block that is not reviewed"),
+        Key("u", "unreviewed", "next unreviewed row: of any severity", "unreviewed"),
+        Key("[", "root(-1)", "previous section"),
+        Key("]", "root(1)", "next section"),
+        Key("esc", "back", "back: from the detail to the list, from a filter to all rows", "back"),
     ),
 )
 
@@ -49,52 +70,47 @@ REVIEWING = KeyGroup(
     (
         Key(
             "space",
-            "space",
             "mark",
             "mark reviewed: the changes and findings of the row; again to unmark; kept for later runs",
             "reviewed",
         ),
         Key(
             "a",
-            "a",
             "mark_shown",
             "mark all shown: every row that the filter shows; again to unmark; Z marks them as before",
         ),
         FILTER,
-        Key("s", "s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
-        Key("b", "b", "group", "change grouping: by root, by provider, by severity", "group"),
-        Key("d", "d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
-        Key("w", "w", "why", "why this version: requirements of the provider, and the holds on newer versions", "why"),
+        Key("s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
+        Key("b", "group", "change grouping: by root, by provider, by severity", "group"),
+        Key("d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
+        Key("w", "why", "why this version: requirements of the provider, and the holds on newer versions", "why"),
         DIAGNOSE,
-        Key("x", "x", "expand", "show full hashes: also unchanged ones, and the explanation of each rule", "expand"),
+        Key("x", "expand", "show full hashes: also unchanged ones, and the explanation of each rule", "expand"),
         Key(
-            "y",
             "y",
             "copy",
             "copy: row or Markdown, without paths and safe to paste in public; provider, finding, fingerprint, hash",
             "copy",
         ),
-        Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-        Key("o", "o", "open_page", "open release page: on the registry; copies the URL without a browser"),
+        Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+        Key("o", "open_page", "open release page: on the registry; copies the URL without a browser"),
         Key(
-            "v",
             "v",
             "prove",
             "verify by download: the h1 of the row, group or section, with the signed packages; shows the size first",
             "verify",
         ),
-        Key("U", "U", "upgrade", "upgrade this provider: on the Upgrade screen", "upgrade"),
-        Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
+        Key("U", "upgrade", "upgrade this provider: on the Upgrade screen", "upgrade"),
+        RELOAD,
     ),
 )
 
 DECIDING = KeyGroup(
     "Opens a Preview: nothing is written before enter",
     (
-        Key("R", "R", "restore", "restore from base: the change of the row, or all of the group or section", "restore"),
-        Key("P", "P", "prune", "prune orphans: the highlighted one, or all in the row's root", "prune"),
+        Key("R", "restore", "restore from base: the change of the row, or all of the group or section", "restore"),
+        Key("P", "prune", "prune orphans: the highlighted one, or all in the row's root", "prune"),
         Key(
-            "L",
             "L",
             "lock",
             "lock missing platforms: the required ones; without locklens.toml, those of the file's other entries",
@@ -102,27 +118,24 @@ DECIDING = KeyGroup(
         ),
         Key(
             "A",
-            "A",
             "accept",
             "accept finding: of the row's change, with a reason and an optional date, in locklens.toml",
             "accept",
         ),
         Key(
             "M",
-            "M",
             "merge",
             "merge lock file: that git left in conflict, by block; a side for each provider that both changed",
             "merge",
         ),
-        Key("F", "F", "format", "format lock file: of the row's root, as its tool writes it", "format"),
+        Key("F", "format", "format lock file: of the row's root, as its tool writes it", "format"),
         Key(
-            "S",
             "S",
             "stage",
             "stage marked changes: of every root, as git add -p would; the others remain unstaged",
             "stage",
         ),
-        Key("Z", "Z", "undo", "undo last apply: also of an earlier run; after unmarking, mark again instead", "undo"),
+        Key("Z", "undo", "undo last apply: also of an earlier run; after unmarking, mark again instead", "undo"),
     ),
 )
 

@@ -13,9 +13,9 @@ from locklens.lines import Line
 from locklens.operations.write.policy_edits import decision_of, name_in_git
 from locklens.review.model import Severity
 from locklens.ui import views
+from locklens.ui.dialogs.base import TextDialog
 from locklens.ui.dialogs.clashes import ClashesDialog, ClashesFound
-from locklens.ui.dialogs.decisions import accept_form, read_rules, today_utc, until_of
-from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.dialogs.form import accept_form, read_rules, today_utc, until_of
 from locklens.ui.review.actions import (
     acceptable,
     accepting,
@@ -51,7 +51,7 @@ from locklens.ui.review.outline import (
 )
 from locklens.ui.review.rows import ChangeList, Setting, Standing, is_folded, is_reviewed, marked_words, rows
 from locklens.ui.row_actions import RowActionsScreen
-from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.shell.keys import view_bindings
 from locklens.ui.shell.messages import PreferenceChanged, ViewWanted
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.resolve import ResolveConflicts
     from locklens.review.model import Finding, Review
+    from locklens.ui.dialogs.choices import CopyChoice
     from locklens.ui.dialogs.clashes import SelectedSides
-    from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.review.rows import Row
     from locklens.ui.row_actions import RowTarget
-    from locklens.ui.shell.examined import ExaminedProvider
-    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.messages import ExaminedProvider
+    from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 
 

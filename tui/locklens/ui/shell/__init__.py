@@ -1,1 +1,1 @@
-"""Common parts of all screens: bars, keys, help, palette, panes."""
+"""Common parts of all screens: bars, keys, jobs, the review loader, panes."""

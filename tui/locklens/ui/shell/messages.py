@@ -1,7 +1,4 @@
-"""Messages from worker threads to the review loader, and from screens to the app.
-
-Messages of a load carry its number, so that those of a replaced load are dropped.
-"""
+"""Messages of screens to the app, and the provider that Doctor is asked to examine."""
 
 from __future__ import annotations
 
@@ -10,77 +7,23 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from locklens.doctor.model import StartingPoint
+from locklens.errors import TrustError
+from locklens.text import counted
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.diagnostics import Diagnostic
     from locklens.errors import LockLensError
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.request import Progress
+    from locklens.operations.plan.model import Plan
     from locklens.operations.write.operation import Operation
-    from locklens.project.folders import FileWatch
-    from locklens.project.git.listings import Revision
-    from locklens.review.model import Review, RootReview
-    from locklens.ui.shell.examined import ExaminedProvider
+    from locklens.review.model import Finding, Review
     from locklens.ui.views import View
-
-
-@dataclass
-class ReviewDrafted(Message):
-    """Comparison of the lock files, before configurations are read.
-
-    Attributes:
-        watch: The files that it depends on; None without any.
-    """
-
-    run: int
-    review: Review
-    top: Path | None
-    repository: str
-    marks: frozenset[str]
-    watch: FileWatch | None
-
-
-@dataclass
-class RootsRead(Message):
-    """Roots with more facts."""
-
-    run: int
-    roots: tuple[RootReview, ...]
-
-
-@dataclass
-class ProgressMade(Message):
-    """Progress of the review."""
-
-    run: int
-    progress: Progress
-
-
-@dataclass
-class ReviewCompleted(Message):
-    """The complete review, and the watch of the files that it depends on."""
-
-    run: int
-    review: Review
-    watch: FileWatch | None
-
-
-@dataclass
-class ReviewFailed(Message):
-    """The comparison could not be opened or finished."""
-
-    run: int
-    error: LockLensError
-
-
-@dataclass
-class FilesChanged(Message):
-    """Watched files changed on disk since they were read."""
-
-    run: int
-    paths: tuple[str, ...]
 
 
 @dataclass
@@ -104,14 +47,6 @@ class ViewWanted(Message):
     folder: Path | None
     provider: tuple[str, ProviderAddress] | None = None
     examined: ExaminedProvider | None = None
-
-
-@dataclass
-class RevisionsListed(Message):
-    """The revisions that can be compared, or the error of listing them."""
-
-    revisions: tuple[Revision, ...]
-    error: LockLensError | None = None
 
 
 @dataclass
@@ -162,3 +97,51 @@ class PreviewWanted(Message):
     source: LockLens
     operation: Operation
     review: Review | None
+
+
+@dataclass(frozen=True)
+class ExaminedProvider:
+    """What Doctor is asked to examine.
+
+    Attributes:
+        root: The root's folder, relative to the top of the files under review.
+        provider: The provider; "" for all of the root.
+        start: The finding or the error that led there.
+    """
+
+    root: str
+    provider: str
+    start: StartingPoint
+
+
+def examined_row(root: str, provider: str, findings: Iterable[Finding], *, screen: str) -> ExaminedProvider:
+    """Return the provider of a row with its findings, the worst first; without any, `screen` led there."""
+    ordered = sorted(findings, key=lambda finding: finding.severity.rank)
+    if not ordered:
+        return ExaminedProvider(root, provider, StartingPoint(f"{provider or root or '.'}, a row of {screen}"))
+    first, rules = ordered[0], tuple(dict.fromkeys(finding.rule for finding in ordered))
+    more = f", and {counted(len(ordered) - 1, 'more finding')}" if len(ordered) > 1 else ""
+    return ExaminedProvider(root, provider, StartingPoint(f"{first.rule} {first.message}{more}", rules))
+
+
+def examined_failure(
+    plan: Plan | None, error: LockLensError | None, roots: Sequence[str], title: str
+) -> ExaminedProvider | None:
+    """Return the provider that a plan failed for with an error about a checksum or a signature; None for others.
+
+    Args:
+        plan: The plan; None if there is none.
+        error: Why there is none.
+        roots: The roots that planning reached.
+        title: The operation.
+    """
+    failed: Diagnostic | None = next((one for one in plan.failures if one.is_of_trust), None) if plan else None
+    if failed is not None:
+        words = f'the plan "{title}" failed: {failed.sentence}'
+        message = f"Error: {failed.summary}\n\n{failed.detail}\n"
+        return ExaminedProvider(failed.root, failed.address, StartingPoint(words, message=message))
+    if isinstance(error, TrustError):
+        words = f'the plan "{title}" failed: {error}'
+        message = f"Error: Failed to install provider\n\n{error}\n"
+        return ExaminedProvider(roots[-1] if roots else "", "", StartingPoint(words, message=message))
+    return None

@@ -1,17 +1,20 @@
-"""Loader of a review: in steps, and again when its files change. An invisible child widget of a screen."""
+"""Loader of a review: in steps, and again when its files change. An invisible child widget of a screen.
+
+Keeps the marks of reviewed changes, and shows a root's facts until as many are known again.
+"""
 
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from textual import on, work
 from textual.message import Message
 from textual.widget import Widget
-from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.request import (
     LookupProgress,
     PackageDone,
@@ -20,33 +23,23 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
+from locklens.review.reports.evidence_lines import is_settled
+from locklens.storage.marks import MarkStore
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.file_watch import roots_of
-from locklens.ui.shell.messages import (
-    FilesChanged,
-    ProgressMade,
-    ReviewCompleted,
-    ReviewDrafted,
-    ReviewFailed,
-    RootsRead,
-)
-from locklens.ui.shell.review_merge import renewed, with_roots
-from locklens.ui.shell.throttle import Throttle
-from locklens.ui.shell.timers import after
+from locklens.ui.shell.jobs import Job, Throttle, after
 from locklens.ui.text.phrases import PARTIALLY_WATCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from textual.timer import Timer
-    from textual.worker import Worker
 
+    from locklens.errors import LockLensError
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewEvent
     from locklens.project.folders import FileWatch
     from locklens.review.model import Review, RootReview
-    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.jobs import Run
 
 _LOOK_SECONDS = 1.0
 _SHOW_SECONDS = 0.1
@@ -92,12 +85,11 @@ class ReviewLoader(Widget):
         self.progress = Reading()
         self.top: Path | None = None
         """The folder that the review's paths are relative to; None if not on disk."""
-        self.run = 0
-        """The number of the newest load; messages of older loads are dropped."""
         self.repository = ""
         """The key of the stored marks: stable for a repository across runs."""
         self._watch: FileWatch | None = None
-        self._looking: Worker[None] | None = None
+        self._loading = Job(self, "review")
+        self._looking = Job(self, "watch")
         self._look_throttle = Throttle(0)
         self._changed: tuple[str, ...] = ()
         self._draft: Review | None = None
@@ -123,12 +115,12 @@ class ReviewLoader(Widget):
         Args:
             is_fresh: True to ask registries again despite the cache.
         """
-        self.run += 1
         self._draft, self._known = None, {}
         self.error = None if is_fresh else self.error
         self.progress = Reading(0)
         self.post_message(self.Progressed())
-        self._load(self.run, self._watch, is_fresh=is_fresh)
+        load = partial(self._load, watch=self._watch, is_fresh=is_fresh)
+        self._loading.start(load, self._take_review, self._take_failure)
 
     def use(self, source: LockLens) -> None:
         """Load another comparison; nothing of the one before is shown meanwhile."""
@@ -146,63 +138,53 @@ class ReviewLoader(Widget):
         self._is_drawing = False
         self._throttle.took(began, ended)
 
-    @work(thread=True, exclusive=True, group="review")
-    def _load(self, run: int, watch: FileWatch | None, *, is_fresh: bool) -> None:
-        cancel = get_current_worker().cancelled_event
+    def _load(self, run: Run, *, watch: FileWatch | None, is_fresh: bool) -> tuple[Review, FileWatch | None]:
+        """Load on the worker's thread; return the complete review, and the watch of the files that it depends on."""
         since = time.time_ns()
         if watch is not None:
             watch.restart()
+        opened = self._source.open(is_fresh=is_fresh)
         try:
-            opened = self._source.open(is_fresh=is_fresh)
-            try:
-                draft = opened.draft
-                watch = watch or opened.watch(draft, since_ns=since)
-                marks = self._keeper.read(opened.repository)
-                self.post_message(ReviewDrafted(run, draft, opened.top, opened.repository, marks, watch))
-                review = opened.complete(on_event=lambda event: self._post(run, event), cancel=cancel)
-                if watch is None or not watch.is_whole:
-                    watch = opened.watch(review, since_ns=since)
-                self.post_message(ReviewCompleted(run, review, watch))
-            finally:
-                opened.close()
-        except RunCancelledError:
-            return
-        except LockLensError as error:
-            self.post_message(ReviewFailed(run, error))
+            draft = opened.draft
+            watch = watch or opened.watch(draft, since_ns=since)
+            marks = self._keeper.read(opened.repository)
+            run.tell(self._take_draft, draft, opened.top, opened.repository, marks, watch)
+            review = opened.complete(on_event=partial(self._hear, run), cancel=run.cancel)
+            if watch is None or not watch.is_whole:
+                watch = opened.watch(review, since_ns=since)
+            return review, watch
+        finally:
+            opened.close()
 
-    def _post(self, run: int, event: ReviewEvent) -> None:
-        """Post an event of a worker's review; thread-safe."""
+    def _hear(self, run: Run, event: ReviewEvent) -> None:
+        """Handle an event on the worker's thread."""
         match event:
             case RootsKnown():
-                self.post_message(RootsRead(run, event.roots))
+                run.tell(self._take_known, event.roots)
             case Progress():
-                self.post_message(ProgressMade(run, event))
+                run.tell(self._take_progress, event)
             case LookupProgress() | ProvingPlanned() | PackageDownloading() | PackageDone():
                 pass
             case _:
                 assert_never(event)
 
-    @on(ReviewDrafted)
-    def _take_draft(self, event: ReviewDrafted) -> None:
-        if event.run != self.run:
-            return
-        self.top, self.repository, self.error = event.top, event.repository, None
-        self.marks, self._watch = event.marks, event.watch
-        self._draft = event.review
-        self.progress = Reading(0, len(event.review.roots))
+    def _take_draft(
+        self, draft: Review, top: Path | None, repository: str, marks: frozenset[str], watch: FileWatch | None
+    ) -> None:
+        """Take the comparison of the lock files, before configurations are read."""
+        self.top, self.repository, self.error = top, repository, None
+        self.marks, self._watch = marks, watch
+        self._draft = draft
+        self.progress = Reading(0, len(draft.roots))
         self._show()
 
-    @on(RootsRead)
-    def _take_roots(self, event: RootsRead) -> None:
-        if event.run == self.run:
-            self._known |= {root.lock_file: root for root in event.roots}
-            self._show_soon()
+    def _take_known(self, roots: Iterable[RootReview]) -> None:
+        self._known |= {root.lock_file: root for root in roots}
+        self._show_soon()
 
-    @on(ProgressMade)
-    def _take_progress(self, event: ProgressMade) -> None:
-        if event.run == self.run:
-            self.progress = Reading(event.progress.done, event.progress.total, event.progress.what)
-            self._show_soon()
+    def _take_progress(self, progress: Progress) -> None:
+        self.progress = Reading(progress.done, progress.total, progress.what)
+        self._show_soon()
 
     def _show_soon(self) -> None:
         """Show new facts: immediately, or together with later ones when throttled."""
@@ -222,21 +204,16 @@ class ReviewLoader(Widget):
         self._is_drawing = True
         self.post_message(self.Changed())
 
-    @on(ReviewCompleted)
-    def _take_review(self, event: ReviewCompleted) -> None:
-        if event.run != self.run:
-            return
-        self.review, self._watch, self.progress = event.review, event.watch, Reading()
+    def _take_review(self, loaded: tuple[Review, FileWatch | None]) -> None:
+        self.review, self._watch = loaded
+        self.progress = Reading()
         self._draft, self._known = None, {}
         changed, self._changed = self._changed, ()
         is_partial = self._watch is not None and self._watch.is_partial
-        self.post_message(self.Changed((*event.review.notes, *([PARTIALLY_WATCHED] if is_partial else [])), changed))
+        self.post_message(self.Changed((*self.review.notes, *([PARTIALLY_WATCHED] if is_partial else [])), changed))
 
-    @on(ReviewFailed)
-    def _take_failure(self, event: ReviewFailed) -> None:
-        if event.run != self.run:
-            return
-        self.error, self.progress, self._changed = event.error, Reading(), ()
+    def _take_failure(self, error: LockLensError) -> None:
+        self.error, self.progress, self._changed = error, Reading(), ()
         self._draft = None
         self.post_message(self.Progressed() if self.review is None else self.Changed())
 
@@ -249,24 +226,21 @@ class ReviewLoader(Widget):
         """Check for changed files, unless a load is reading them or the screen is hidden."""
         if self._watch is None or not self.screen.is_current or self._is_reading:
             return
-        is_looking = self._looking is not None and not self._looking.is_finished
-        if not is_looking and not self._look_throttle.wait(time.monotonic()):
-            self._looking = self._poll(self.run, self._watch)
+        if not self._looking.is_running and not self._look_throttle.wait(time.monotonic()):
+            take = partial(self._take_changed_files, self._loading.runs)
+            self._looking.start(partial(self._poll, self._watch), take, self._take_failure)
 
-    # Not exclusive, which would cancel a poll of a slow disk at the next look: `_look` waits for it instead.
-    @work(thread=True, group="watch")
-    def _poll(self, run: int, watch: FileWatch) -> None:
+    def _poll(self, watch: FileWatch, _: Run) -> tuple[str, ...]:
         began = time.monotonic()
         paths = watch.poll()
         self._look_throttle.took(began, time.monotonic())
-        if paths:
-            self.post_message(FilesChanged(run, paths))
+        return paths
 
-    @on(FilesChanged)
-    def _take_changed_files(self, event: FilesChanged) -> None:
-        if event.run != self.run or self.review is None or self._is_reading:
+    def _take_changed_files(self, load: int, paths: tuple[str, ...]) -> None:
+        """Load again where watched files changed since they were read, by the load of that number."""
+        if not paths or load != self._loading.runs or self.review is None or self._is_reading:
             return  # the watch names them again at the next look, unless they are read anew until then
-        self._changed = roots_of(event.paths, self.review, self.top)
+        self._changed = roots_of(paths, self.review, self.top)
         self.reload()
 
     def take_roots(self, roots: Iterable[RootReview]) -> None:
@@ -279,3 +253,100 @@ class ReviewLoader(Widget):
         """Marks changes as reviewed, or unmarks them; marks persist across runs."""
         self.marks = self.marks | change_ids if marked else self.marks - change_ids
         self._keeper.set(self.repository, change_ids, marked=marked)
+
+
+def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
+    """The review with roots replaced by their finished versions, unless their files changed since."""
+    from msgspec.structs import replace
+
+    by_file = {root.lock_file: root for root in finished}
+    return replace(
+        review,
+        roots=tuple(
+            new if (new := by_file.get(root.lock_file)) is not None and _is_of_same_files(root, new) else root
+            for root in review.roots
+        ),
+    )
+
+
+def renewed(shown: Review, draft: Review, known: Mapping[str, RootReview]) -> Review:
+    """The review to show during a load: never fewer facts of a root than shown already.
+
+    Args:
+        shown: The review on the screen; the draft itself for the first review.
+        draft: The draft of the review in progress.
+        known: Roots of the review in progress with more facts, by lock file.
+    """
+    from msgspec.structs import replace
+
+    before = {root.lock_file: root for root in shown.roots}
+
+    def best(root: RootReview) -> RootReview:
+        old, new = before.get(root.lock_file), known.get(root.lock_file)
+        if old is None:
+            return new or root
+        if new is None:
+            return old
+        is_better = _is_settled(new) or not _is_settled(old) or not _is_of_same_files(old, new)
+        return new if is_better else old
+
+    return replace(draft, roots=tuple(map(best, draft.roots)), hosts=shown.hosts, notes=shown.notes)
+
+
+def _is_settled(root: RootReview) -> bool:
+    return root.configuration is not None and all(map(is_settled, root.changes))
+
+
+def _is_of_same_files(root: RootReview, other: RootReview) -> bool:
+    return (root.old.data, root.new.data) == (other.old.data, other.new.data)
+
+
+def roots_of(paths: Iterable[str], review: Review, top: Path | None) -> tuple[str, ...]:
+    """Labels of changed files: the root that contains the file, else the file's path below `top`, else its name."""
+    root_paths = {root.path for root in review.roots}
+    names = []
+    for path in map(Path, paths):
+        below = path.relative_to(top) if top is not None and path.is_relative_to(top) else None
+        folder = below.parent.as_posix() if below is not None else None
+        is_root = folder is not None and ("" if folder == "." else folder) in root_paths
+        names.append(str(folder) if is_root else below.as_posix() if below is not None else path.name)
+    return tuple(dict.fromkeys(names))
+
+
+class MarkKeeper:
+    """Writes marks to the store in order, on a thread of its own.
+
+    Args:
+        path: The store's file; None for the user's own.
+        on_notice: Called on that thread with each notice of the store.
+    """
+
+    def __init__(self, path: Path | None, on_notice: Callable[[str], object]) -> None:
+        self._store = MarkStore(path)
+        self._on_notice = on_notice
+        self._queue = ThreadPoolExecutor(max_workers=1, thread_name_prefix="marks")
+
+    def read(self, repository: str) -> frozenset[str]:
+        """Return the marked ids, after pending writes."""
+        return self._queue.submit(self._read, repository).result()
+
+    def set(self, repository: str, change_ids: Collection[str], *, marked: bool) -> None:
+        """Marks or unmarks changes; returns immediately."""
+        self._queue.submit(self._write, repository, tuple(change_ids), marked=marked)
+
+    def close(self) -> None:
+        """Wait for pending writes."""
+        self._queue.shutdown(wait=True)
+
+    def _read(self, repository: str) -> frozenset[str]:
+        ids = self._store.marks(repository)
+        self._report()
+        return ids
+
+    def _write(self, repository: str, change_ids: tuple[str, ...], *, marked: bool) -> None:
+        (self._store.mark if marked else self._store.unmark)(repository, change_ids)
+        self._report()
+
+    def _report(self) -> None:
+        for notice in self._store.take_notices():
+            self._on_notice(notice)

@@ -11,12 +11,11 @@ from textual.screen import ScreenResultType
 
 from locklens.errors import LockLensError
 from locklens.programs import safe_environment
-from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.dialogs.base import ClosedOnce, TextDialog
 from locklens.ui.shell.external import editor_command
+from locklens.ui.shell.jobs import after
 from locklens.ui.shell.messages import PreferenceChanged
-from locklens.ui.shell.timers import after
 from locklens.ui.widgets.bar import Bar
-from locklens.ui.widgets.closing import ClosedOnce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from locklens.lines import Line
-    from locklens.ui.shell.key_table import KeyTable
-    from locklens.ui.shell.palette import Command
+    from locklens.ui.shell.keys import Command, KeyTable
 
 _MESSAGE_SECONDS = 8.0
 _FACTS_FROM_HEIGHT = 32
@@ -40,7 +38,7 @@ _HEIGHTS = [(0, "-short"), (_FACTS_FROM_HEIGHT, "-tall"), (_LEGEND_FROM_HEIGHT, 
 
 def _commands() -> type[Provider]:
     """The palette's commands; loaded when the palette is opened."""
-    from locklens.ui.shell.palette import ScreenCommands
+    from locklens.ui.shell.keys import ScreenCommands
 
     return ScreenCommands
 
@@ -72,7 +70,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
 
     def palette_commands(self) -> Iterable[Command]:
         """Return the commands that the palette offers on this screen."""
-        from locklens.ui.shell.palette import key_commands
+        from locklens.ui.shell.keys import key_commands
 
         return key_commands(self.TABLE)
 

@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
@@ -14,19 +14,20 @@ from textual.widgets import Input, Static
 from locklens.errors import LockLensError
 from locklens.operations.write.undo import Undo, applied_writes, damaged_records
 from locklens.review.reports.words import side
-from locklens.ui.dialogs.writes import WritesDialog
+from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.shell import bars
+from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, parse_filter
-from locklens.ui.shell.key_table import WRITE_KEYS
-from locklens.ui.shell.messages import PreviewWanted, QuitWanted, RevisionsListed, SidesWanted, ViewShown, ViewWanted
-from locklens.ui.shell.placeholders import placeholder
+from locklens.ui.shell.jobs import Job
+from locklens.ui.shell.keys import WRITE_KEYS
+from locklens.ui.shell.messages import PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.phrases import changed_on_disk
 from locklens.ui.views import REVIEW, VIEWS
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
-from locklens.ui.widgets.list_titles import ListTitles
+from locklens.ui.widgets.row_list import ListTitles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -42,11 +43,12 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.undo import AppliedWrite
+    from locklens.project.git.listings import Revision
     from locklens.review.model import Review
-    from locklens.ui.shell.examined import ExaminedProvider
     from locklens.ui.shell.filtering import Grammar
-    from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.shell.palette import Command
+    from locklens.ui.shell.keys import Command
+    from locklens.ui.shell.messages import ExaminedProvider
+    from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.views import View
     from locklens.ui.widgets.bar import BarLayout
     from locklens.ui.widgets.row_list import RowList
@@ -79,6 +81,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.loader = self.make_loader(source, keeper)
         self.narrowed = Filter()
         self._shown_key = ""
+        self._revisions = Job(self, "revisions")
 
     def make_loader(self, source: LockLens, keeper: MarkKeeper) -> ReviewLoader:
         """Return the loader of the review; a screen that loads more returns its own kind."""
@@ -336,7 +339,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def palette_commands(self) -> Iterable[Command]:
         """Return the palette's commands on this view."""
-        from locklens.ui.shell.palette import view_commands
+        from locklens.ui.shell.keys import view_commands
 
         keys = (key for group in self.TABLE.groups for key in group.keys)
         hidden = {key.action for key in keys if key.shown in WRITE_KEYS} if self.is_read_only else set()
@@ -439,24 +442,15 @@ class TwoPaneScreen(LockLensScreen[int]):
     def action_sides(self) -> None:
         """List the revisions, for the selection of base and head."""
         self.say("reading branches, tags and commits …")
-        self._list_revisions()
+        self._revisions.start(lambda _: self.source.revisions(self.top), self._offer_sides, self._fail_to_list)
 
-    @work(thread=True, exclusive=True, group="revisions")
-    def _list_revisions(self) -> None:
-        try:
-            revisions = self.source.revisions(self.top)
-        except LockLensError as error:
-            self.post_message(RevisionsListed((), error))
-        else:
-            self.post_message(RevisionsListed(revisions))
+    def _offer_sides(self, revisions: tuple[Revision, ...]) -> None:
+        self.say("")
+        if self.is_current:
+            self.app.push_screen(SidesDialog(revisions), self._compare_sides)
 
-    @on(RevisionsListed)
-    def _offer_sides(self, event: RevisionsListed) -> None:
-        from locklens.ui.dialogs.sides import SidesDialog
-
-        self.say(f"compare: {event.error.sentence}" if event.error is not None else "")
-        if event.error is None and self.is_current:
-            self.app.push_screen(SidesDialog(event.revisions), self._compare_sides)
+    def _fail_to_list(self, error: LockLensError) -> None:
+        self.say(f"compare: {error.sentence}")
 
     def _compare_sides(self, base: Base | None) -> None:
         if base is not None:

@@ -27,23 +27,24 @@ from locklens.policy import POLICY_FILE, pin_for
 from locklens.review.keys import signers
 from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.ui import views
-from locklens.ui.dialogs.decisions import today_utc, trust_form, until_of
+from locklens.ui.dialogs.form import today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
-from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.shell.key_table import (
-    EVERYWHERE,
+from locklens.ui.shell.bars import one_sentence
+from locklens.ui.shell.keys import (
+    BACK,
     FILTER,
-    QUIT,
-    SIDES,
-    UNDO,
+    PANE,
+    PROGRAM_KEYS,
+    RELOAD,
     Key,
     KeyGroup,
     KeyTable,
     elsewhere,
+    help_section,
+    key_help,
     view_bindings,
 )
-from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.signers.detail import History, signer_detail, signers_head
 from locklens.ui.signers.rows import SIGNERS_GRAMMAR, SignerList, SignerRow, signer_rows
 
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from locklens.review.keys import SignerUses, Use
     from locklens.review.model import Review
     from locklens.ui.dialogs.form import Answers
-    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 
 SIGNERS_KEYS = KeyTable(
@@ -67,26 +68,25 @@ SIGNERS_KEYS = KeyTable(
         KeyGroup(
             "Moving",
             (
-                Key("", "j k, arrows", "", "next and previous signer or line", "move"),
-                Key("", "g G", "", "first and last"),
-                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
-                Key("", "enter", "", "open the detail, and look up the signer's history", "history"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
+                Key("j k, arrows", "", "next and previous signer or line", "move"),
+                Key("g G", "", "first and last"),
+                PANE,
+                Key("enter", "", "open the detail, and look up the signer's history", "history"),
+                BACK,
             ),
         ),
         KeyGroup(
             "Reading",
             (
                 FILTER,
-                Key("y", "y", "copy", "copy fingerprint: or the highlighted provider", "copy"),
-                Key("e", "e", "edit", "edit lock file: the highlighted one, in $VISUAL or $EDITOR", "edit"),
+                Key("y", "copy", "copy fingerprint: or the highlighted provider", "copy"),
+                Key("e", "edit", "edit lock file: the highlighted one, in $VISUAL or $EDITOR", "edit"),
                 Key(
-                    "o",
                     "o",
                     "open_page",
                     "open release page: of the highlighted provider on the registry; copies the URL without a browser",
                 ),
-                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
+                RELOAD,
             ),
         ),
         KeyGroup(
@@ -94,15 +94,14 @@ SIGNERS_KEYS = KeyTable(
             (
                 Key(
                     "T",
-                    "T",
                     "trust",
                     "trust key: pin the namespace to it in locklens.toml; asks for its last 8 digits and a reason",
                     "trust",
                 ),
-                Key("D", "D", "drop_pin", "drop pin: that of the provider's namespace, from locklens.toml", "drop pin"),
+                Key("D", "drop_pin", "drop pin: that of the provider's namespace, from locklens.toml", "drop pin"),
             ),
         ),
-        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
+        PROGRAM_KEYS,
         elsewhere("T", "D"),
     ),
     ("?", "q ctrl+c", "enter", "T", "D", "y", "/", "r", "tab", ":", "j k"),

@@ -1,1 +1,1 @@
-"""Styled text and phrases shared by several screens."""
+"""Styled text, phrases and the clipboard, shared by several screens."""

@@ -1,17 +1,38 @@
-"""Progress of package downloads: a line with a bar for each. Pure, except for the value that two threads share."""
+"""Progress of package downloads: rows from the events of a run, and a line with a bar for each.
+
+No I/O. A worker writes the rows while the screen reads them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.install.context import (
+    AlreadyInstalled,
+    CacheBusy,
+    FetchStarted,
+    FolderDiffers,
+    HashesObtained,
+    LinkedFromCache,
+    PackageArriving,
+    PackageHashed,
+    PackageMirrored,
+    ProviderFailed,
+    ProviderInstalled,
+    QueryStarted,
+    RegistryWarned,
+    ReleaseWarned,
+)
 from locklens.lines import Line, Role, Span, line
 from locklens.text import size_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+
+    from locklens.install.context import InstallEvent
 
 _BAR = 10
 _LABEL = 36
@@ -118,3 +139,50 @@ def _spans(row: DownloadRow, width: int, now: float, indent: str) -> Iterator[Sp
         )
     else:
         yield Span(f"{size_words(row.received)}  {rate}", Role.DIM)
+
+
+def take_event(downloads: Downloads, event: InstallEvent, now: float) -> None:
+    """Record an event.
+
+    Args:
+        downloads: The downloads so far.
+        event: The event.
+        now: Seconds of a monotonic clock.
+    """
+    match event:
+        case FetchStarted(provider, version, platform) if platform is not None:
+            downloads.announce(f"{provider} {version} {platform}", "asking", now)
+        case PackageArriving(provider, version, platform, received, size):
+            downloads.arrive(f"{provider} {version} {platform}", received, size, now)
+        case PackageHashed(provider, version, platform, _, is_cached, is_reported):
+            label, note = f"{provider} {version} {platform}", "in an earlier run" if is_cached else ""
+            if is_reported:
+                downloads.end(label, now, note="by the registry, not downloaded", outcome="reported")
+            else:
+                downloads.end(label, now, note=note)
+        case ProviderFailed(provider, _, words, _):
+            for label in _failed_packages(downloads, provider, words):
+                downloads.end(label, now, problem=words)
+        case (
+            FetchStarted()
+            | QueryStarted()
+            | RegistryWarned()
+            | AlreadyInstalled()
+            | LinkedFromCache()
+            | CacheBusy()
+            | PackageMirrored()
+            | FolderDiffers()
+            | ProviderInstalled()
+            | HashesObtained()
+            | ReleaseWarned()
+        ):
+            pass
+        case _:
+            assert_never(event)
+
+
+def _failed_packages(downloads: Downloads, provider: str, words: str) -> list[str]:
+    """The packages of a failure: the named one, else all unfinished ones of the provider."""
+    unfinished = [row.label for row in downloads.in_order if row.ended is None]
+    candidates = [label for label in unfinished if label.startswith(f"{provider} ")]
+    return [label for label in candidates if all(part in words for part in label.split(" "))] or candidates

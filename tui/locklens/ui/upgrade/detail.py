@@ -1,4 +1,4 @@
-"""The detail of a row of the Upgrade screen: warnings, constraints, holds, release and versions. No I/O."""
+"""The detail of a row of the Upgrade screen (warnings, holds, release, versions), and the screen's bars. No I/O."""
 
 from __future__ import annotations
 
@@ -16,16 +16,94 @@ from locklens.operations.upgrades.candidate_lines import (
     warning_lines,
 )
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.selection import Eligibility, sorted_versions
-from locklens.text import age_words, counted
+from locklens.operations.upgrades.selection import BumpLimit, Eligibility, sorted_versions
+from locklens.text import age_words, counted, size_words
 from locklens.ui.row_actions import RowTarget
+from locklens.ui.shell.bars import joined_parts
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
+from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.operations.upgrades.candidates import CandidateVersion, RefusedRoot, UpgradeCandidates
+    from locklens.operations.upgrades.candidates import (
+        CandidateVersion,
+        DownloadEstimate,
+        RefusedRoot,
+        UpgradeCandidates,
+    )
     from locklens.operations.upgrades.selection import UpgradeSelection
+
+
+def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
+    """The head line: counts of providers that can be upgraded, and that are held back."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("upgrade", Role.DIM))
+    providers = selection.offers.providers
+    if not providers and not selection.offers.refused:
+        return (BarLayout(name),)
+    roots = {offer.root for offer in providers} | {offer.root for offer in selection.offers.refused}
+    extent = f"  {counted(len({offer.address for offer in providers}), 'provider')} in {counted(len(roots), 'root')}"
+    best: dict[object, Eligibility] = {}
+    for offer in providers:
+        state = selection.recommendation(offer).state
+        best[offer.address] = min(best.get(offer.address, state), state, key=list(Eligibility).index)
+    states = list(best.values())
+    ready, held = states.count(Eligibility.READY), states.count(Eligibility.HELD)
+    counts = (
+        Piece(f"  {ready} can upgrade", Role.GOOD if ready else Role.DIM),
+        Piece(f"  {held} held back ", Role.WARN if held else Role.DIM),
+    )
+    return (
+        BarLayout((*name, Piece(extent)), counts),
+        BarLayout((name[0], Piece(extent.strip())), counts),
+        BarLayout(name[:1], counts),
+    )
+
+
+def upgrade_status(
+    selection: UpgradeSelection, fetch: DownloadEstimate, *, asking: str, is_narrowed: bool, message: str = ""
+) -> tuple[BarLayout, ...]:
+    """The status line: the selection and its download, the conditions on upgrades, or a message.
+
+    Args:
+        selection: The candidates and the selection.
+        fetch: Download estimate of the selection.
+        asking: The lookup in progress, in words; "" for none.
+        is_narrowed: True if there is a filter.
+        message: A message in place of the line; "" for none.
+    """
+    if message:
+        return (BarLayout((Piece(f" {message}", Role.STRONG),)),)
+    parts: list[Piece] = []
+    choices = selection.choices
+    if choices:
+        providers = counted(len({offer.address for offer, _ in choices}), "provider")
+        roots = counted(len({offer.root for offer, _ in choices}), "root")
+        parts += [Piece(f"{providers} selected in {roots}", Role.GOOD), Piece(fetch_words(fetch))]
+    else:
+        parts += [Piece("nothing selected: space selects, a selects all eligible", Role.DIM)]
+    cooldown = selection.terms.cooldown
+    parts += [
+        Piece(f"cooldown {cooldown} d" if cooldown is not None else "no cooldown", Role.DIM),
+        Piece(str(selection.terms.limit) if selection.terms.limit is not BumpLimit.ANYWHERE else "", Role.DIM),
+        Piece("majors included" if selection.terms.takes_majors else "", Role.DIM),
+        Piece(asking, Role.INFO),
+        Piece("filtered" if is_narrowed else "", Role.WARN),
+    ]
+    shown = (Piece(" "), *joined_parts([part for part in parts if part.text]))
+    full = (*shown, Piece(" | ", Role.DIM), Piece("others are left untouched", Role.DIM))
+    return BarLayout(full), BarLayout(shown)
+
+
+def fetch_words(fetch: DownloadEstimate) -> str:
+    """A download estimate in words."""
+    about = "" if fetch.is_sure else "about "
+    hashed = f", {fetch.hashed} already hashed" if fetch.hashed else ""
+    if not fetch.packages:
+        return f"nothing to download{hashed}"
+    size = f", {size_words(fetch.size)}" if fetch.size is not None else ", size unknown"
+    return f"downloads {about}{counted(fetch.packages, 'package')}{size}{hashed}"
+
 
 _VERSIONS_SHOWN, _STEPS_BEFORE = 8, 3
 """Versions around the target in one line, and those above it."""

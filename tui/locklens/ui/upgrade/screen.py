@@ -1,4 +1,4 @@
-"""The Upgrade screen: candidate versions of each provider, and the selection of upgrades."""
+"""The Upgrade screen, its keys and help: candidate versions of each provider, and the selection of upgrades."""
 
 from __future__ import annotations
 
@@ -15,52 +15,166 @@ from locklens.operations.upgrades.candidates import estimate_download
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
+from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, writable
+from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
-from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.shell.jobs import Job, after
+from locklens.ui.shell.keys import (
+    BACK,
+    ENDS,
+    FILTER,
+    PANE,
+    PROGRAM_KEYS,
+    RELOAD,
+    ROWS,
+    Key,
+    KeyGroup,
+    KeyTable,
+    elsewhere,
+    help_section,
+    key_help,
+    view_bindings,
+)
 from locklens.ui.shell.messages import PreferenceChanged
-from locklens.ui.shell.placeholders import one_sentence
-from locklens.ui.shell.timers import after
-from locklens.ui.upgrade.bars import upgrade_head, upgrade_status
-from locklens.ui.upgrade.candidate_loader import CandidateLoader
-from locklens.ui.upgrade.choosing import (
+from locklens.ui.upgrade.detail import upgrade_head, upgrade_lines, upgrade_status, upgrade_target
+from locklens.ui.upgrade.rows import (
+    UPGRADE_GRAMMAR,
+    By,
     stepped,
     toggled,
     toggled_eligible,
+    upgrade_rows,
     with_cooldown_toggled,
     with_majors_toggled,
     with_next_limit,
 )
-from locklens.ui.upgrade.detail import upgrade_lines, upgrade_target
-from locklens.ui.upgrade.help import upgrade_help
-from locklens.ui.upgrade.keys import UPGRADE_KEYS
-from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, upgrade_rows
-from locklens.ui.upgrade.upgrade_list import UpgradeList
+from locklens.ui.upgrade.upgrade_list import COLUMNS, UpgradeList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.timer import Timer
 
     from locklens.addresses import ProviderAddress
     from locklens.lines import Line
     from locklens.operations.locklens import LockLens
+    from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease
+    from locklens.releases.facts import ReleaseId
     from locklens.review.model import Review
     from locklens.ui.row_actions import RowTarget
-    from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.upgrade.choosing import Chosen
-    from locklens.ui.upgrade.rows import UpgradeRow
+    from locklens.ui.shell.jobs import Run
+    from locklens.ui.shell.review_loader import MarkKeeper
+    from locklens.ui.upgrade.rows import Chosen, UpgradeRow
     from locklens.ui.widgets.bar import BarLayout
+
+UPGRADE_KEYS = KeyTable(
+    (
+        KeyGroup(
+            "Moving",
+            (
+                ROWS,
+                ENDS,
+                Key("h l", "", "fold and unfold a provider's roots; h on a root goes to its provider", "fold"),
+                PANE,
+                Key("enter", "", "open the detail; full screen on narrow terminals", "detail"),
+                Key("n", "warned(1)", "next warning: next row that is held back or has warnings", "next warning"),
+                Key("N", "warned(-1)", "previous warning: previous row that is held back or has warnings"),
+                Key("[", "section(-1)", "previous section or root"),
+                Key("]", "section(1)", "next section or root"),
+                BACK,
+            ),
+        ),
+        KeyGroup(
+            "Selection",
+            (
+                Key(
+                    "space", "select", "select provider: in the root, or in all of its roots; again: deselect", "select"
+                ),
+                Key(
+                    "a",
+                    "select_eligible",
+                    "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
+                    " known change of signer; again: deselect all",
+                    "all eligible",
+                ),
+                Key(
+                    "< >, left right",
+                    "",
+                    "older and newer version, the same in all roots of a provider; * if a constraint would be edited",
+                    "version",
+                ),
+                Key("m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
+                Key("M", "majors", "include major versions: in what a selects; again: leave them out", "majors"),
+                Key("c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
+                Key("U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
+            ),
+        ),
+        KeyGroup(
+            "Reading",
+            (
+                Key("w", "why", "why this version: constraints with file and line, and the versions held back", "why"),
+                Key(
+                    "e", "edit", "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR", "edit"
+                ),
+                Key(
+                    "o",
+                    "open_page",
+                    "open release page: of the target version on the registry; copies the URL without a browser",
+                ),
+                Key("y", "copy", "copy row: provider and versions, or the highlighted line of the detail", "copy"),
+                Key("x", "expand", "toggle all versions: one per line, or those near the target in one line"),
+                FILTER,
+                Key("b", "group", "change grouping: by provider, by root", "group"),
+                RELOAD,
+            ),
+        ),
+        PROGRAM_KEYS,
+        elsewhere("U"),
+    ),
+    ("?", "q ctrl+c", "space", "U", "a", "< >", "w", "enter", "/", "m", "M", "c", "n", "b", "h l", "e", "r", ":"),
+    ("?", "esc", "j k", "space", "< >", "U", "e", "y", "w", "tab", "q ctrl+c", ":"),
+)
+
+
+def upgrade_help() -> Iterator[Line]:
+    """The keys and the terms of the Upgrade screen."""
+    yield from key_help(UPGRADE_KEYS)
+    yield from help_section("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS})
+    yield from help_section("SIGNER  compared with the locked version", _UPGRADE_SIGNERS)
+    yield from help_section("SIGNED BY", TIER_MEANINGS)
+    yield from help_section("FILTER", UPGRADE_GRAMMAR.meanings)
+
+
+_UPGRADE_SIGNS = {
+    "[x] [ ] [-]": "selected, not selected, selected in some roots",
+    "-": "no version to select: right steps to one that needs an edited constraint",
+    "*": "excluded by the configuration: the upgrade edits the constraint, as Preview shows",
+}
+
+
+_UPGRADE_SIGNERS = {
+    "same key": "signed with the key of the locked version",
+    "NEW KEY": "a different key; both are in the detail",
+    "NOT SIGNED": "not signed, unlike the locked version",
+    "now signed": "signed, unlike the locked version",
+    "still unsigned": "not signed, like the locked version",
+    "REFUSED": "the tool would refuse the release",
+    "?": "unknown; the reason is in the detail",
+}
 
 _LOOK_UP_SECONDS = 0.25
 """Delay of the lookup of signers after a cursor movement, so that rows in passing cause none."""
 
 _FOLLOW_SECONDS = 0.04
 """Delay of the detail after a cursor movement, so that the list scrolls smoothly while a key is held down."""
+
+_BATCH = 16
+"""Releases per lookup of signers; few, so that a row highlighted meanwhile waits only briefly."""
 
 
 class UpgradeScreen(RowActionsScreen):
@@ -77,7 +191,10 @@ class UpgradeScreen(RowActionsScreen):
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self.candidates = CandidateLoader(source)
+        self._reading = Job(self, "candidates")
+        self._signers = Job(self, "releases")
+        self._tried: frozenset[ReleaseId] = frozenset()
+        """The releases whose signers were looked up."""
         self.selection = UpgradeSelection()
         self.has_offers = False
         """True after the first complete lookup."""
@@ -96,11 +213,6 @@ class UpgradeScreen(RowActionsScreen):
     def prefer(self, preferences: Mapping[str, str]) -> None:
         """Apply the saved grouping."""
         self.by = By(preferences.get("upgrade.group", self.by))
-
-    def compose(self) -> ComposeResult:
-        """Yield the two panes, and the loader of candidates."""
-        yield self.candidates
-        yield from super().compose()
 
     def make_list(self) -> UpgradeList:
         """Return the list of providers."""
@@ -138,22 +250,24 @@ class UpgradeScreen(RowActionsScreen):
         """The lookup in progress, in words; "" for none."""
         if self.progress.words:
             return self.progress.words
-        if self.candidates.is_reading:
+        if self._reading.is_running:
             offers = self.selection.offers.providers
             waiting = sum(not offer.is_asked for offer in offers)
             return _asked_words(waiting, len(offers)) if waiting else "checking registries again"
-        return "looking up signers" if self.candidates.is_looking_up else ""
+        return "looking up signers" if self._signers.is_running else ""
 
     def use(self, source: LockLens) -> None:
         """Show another comparison, with nothing selected."""
-        self.candidates.use(source)
+        self._reading.stop()
+        self._signers.stop()
+        self._tried = frozenset()
         self.selection, self.has_offers, self._has_terms = UpgradeSelection(), False, False
         super().use(source)
 
     def reload(self, *, is_fresh: bool = False) -> None:
         """Reload everything; the selection is kept."""
         self._is_fresh = self._is_fresh or is_fresh
-        self.candidates.stop()
+        self._reading.stop()
         super().reload(is_fresh=is_fresh)
 
     def review_arrived(self) -> None:
@@ -161,36 +275,43 @@ class UpgradeScreen(RowActionsScreen):
         if self.review is not None and not self._has_terms:
             self._has_terms = True
             self.selection = self.selection.with_terms(replace(self.selection.terms, policy=self.review.policy))
-        if self.review is not None and not self.is_asking and not self.candidates.is_reading and self.error is None:
-            self.candidates.read(self.review, self.top, is_fresh=self._is_fresh)
-            self._is_fresh = False
+        if self.review is not None and not self.is_asking and not self._reading.is_running and self.error is None:
+            self._read_candidates(self.review, self.top)
         self.refresh_list()
 
-    @on(CandidateLoader.Read)
-    def _take_candidates(self, event: CandidateLoader.Read) -> None:
+    def _read_candidates(self, review: Review, top: Path | None) -> None:
+        """Start the lookup of candidates; the registries are asked despite the cache after a reload by key."""
+        is_fresh, self._is_fresh = self._is_fresh, False
+        if is_fresh:
+            self._tried = frozenset()
+
+        def read(run: Run) -> CandidateTable:
+            if top is None:
+                raise LockLensError("upgrades need a work tree: the shown revision is not on disk")
+            known = partial(run.tell, partial(self._take_candidates, is_final=False))
+            return self.source.candidates(review, top, on_known=known, cancel=run.cancel, is_fresh=is_fresh)
+
+        self._reading.start(read, self._take_candidates, self.say_error)
+
+    def _take_candidates(self, offers: CandidateTable, *, is_final: bool = True) -> None:
         # During a further lookup, the previous candidates stay on the screen.
-        if not (event.is_final or not self.has_offers):
+        if not (is_final or not self.has_offers):
             return
-        self.selection = self.selection.with_offers(event.offers)
-        if event.is_final:
+        self.selection = self.selection.with_offers(offers)
+        if is_final:
             self.has_offers = True
-            self.show_notes(event.offers.notes)
+            self.show_notes(offers.notes)
         self.refresh_list()
 
-    @on(CandidateLoader.Failed)
-    def _take_failure(self, event: CandidateLoader.Failed) -> None:
-        self.say_error(event.error)
+    def _take_signer(self, release: KnownRelease) -> None:
+        self.selection, dropped = self.selection.with_known((release,)).without_suspects()
+        if dropped:
+            names = ", ".join(sorted({offer.name for offer in dropped}))
+            self.say(f"deselected {names}: the signer changed")
 
-    @on(CandidateLoader.SignersKnown)
-    def _take_signers(self, event: CandidateLoader.SignersKnown) -> None:
-        if event.releases:
-            self.selection, dropped = self.selection.with_known(event.releases).without_suspects()
-            if dropped:
-                names = ", ".join(sorted({offer.name for offer in dropped}))
-                self.say(f"deselected {names}: the signer changed")
-        if event.is_final:
-            self._look_up()
-            self.refresh_list()
+    def _end_look_up(self) -> None:
+        self._look_up()
+        self.refresh_list()
 
     def look_up_soon(self) -> None:
         """Schedule a lookup of signers for the highlighted row."""
@@ -201,7 +322,21 @@ class UpgradeScreen(RowActionsScreen):
     def _look_up(self) -> None:
         if self.review is not None and self.is_open:
             highlighted = self.row.offers if self.row is not None and self.row.is_of_provider else ()
-            self.candidates.look_up(self.review, self.selection.unknown_releases(highlighted))
+            self._look_up_signers(self.review, self.selection.unknown_releases(highlighted))
+
+    def _look_up_signers(self, review: Review, wanted: Iterable[ReleaseId]) -> None:
+        """Look up signers of the first releases not tried before; one lookup at a time."""
+        batch = [release for release in wanted if release not in self._tried][:_BATCH]
+        if self._signers.is_running or not batch:
+            return
+        self._tried |= frozenset(batch)
+
+        def look_up(run: Run) -> None:
+            known = partial(run.tell, self._take_signer)
+            self.source.releases(review, batch, on_known=known, cancel=run.cancel)
+
+        # After an error, the releases have no facts, and the rows show the signer as unknown.
+        self._signers.start(look_up, lambda _: self._end_look_up(), lambda _: self._end_look_up())
 
     # Display
 
@@ -271,7 +406,7 @@ class UpgradeScreen(RowActionsScreen):
         )
         message = self.status_text or ("" if self.asking_words else self._read_only_words)
         return upgrade_status(
-            self.selection, fetch, network=self.asking_words, is_narrowed=self.is_narrowed, message=message
+            self.selection, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
         )
 
     def help_lines(self) -> Iterable[Line]:
@@ -295,7 +430,7 @@ class UpgradeScreen(RowActionsScreen):
         if row is None:
             self.show_detail("", ())
             return
-        lines = upgrade_lines(row, self.selection, in_full=self.in_full, is_asking=self.candidates.is_looking_up)
+        lines = upgrade_lines(row, self.selection, in_full=self.in_full, is_asking=self._signers.is_running)
         self.show_detail(row.key, lines)
         self.look_up_soon()
 

@@ -1,10 +1,13 @@
-"""A scrolling list of one-line rows with a cursor. Paints only the rows in sight; subclasses define their look."""
+"""A scrolling list of one-line rows with a cursor, and the line of column titles above it.
+
+Paints only the rows in sight; subclasses define their look.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
@@ -12,6 +15,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from locklens.ui.widgets.strips import StyledPiece, strip_of
 
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual import events
-    from textual.widget import Widget
 
 
 class Keyed(Protocol):
@@ -270,3 +273,23 @@ class FoldingList(RowList[FoldingT]):
             self.post_message(self.Turned(row))
         elif folded and row.depth:
             self.go_to_next(-1, lambda above: above.depth < row.depth, is_cyclic=False)
+
+
+class ListTitles(Widget, can_focus=False):
+    """Paints the titles of a list, in the widths of its columns.
+
+    Args:
+        rows: The list below.
+    """
+
+    DEFAULT_CSS = "ListTitles { height: 1; }"
+
+    def __init__(self, rows: RowList[Any]) -> None:
+        super().__init__()
+        self._rows = rows
+        rows.titles_line = self
+
+    def render_line(self, y: int) -> Strip:
+        """Paint the titles."""
+        width = self._rows.scrollable_content_region.width
+        return strip_of(self._rows.titles(width) if y == 0 else [], self, width=self.size.width)

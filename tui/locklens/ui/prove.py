@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from functools import partial
 from threading import Event as Signal
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
 
-from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import RunCancelledError
+from locklens.hashes import is_of_files
 from locklens.lines import Line, Role, Span, line
 from locklens.operations.review.request import (
     LookupProgress,
@@ -22,21 +21,83 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
+from locklens.review.model import LookupAnswer
+from locklens.text import counted, size_words
 from locklens.ui.dialogs.base import Dialog, DialogKey
-from locklens.ui.prove.lines import nothing_to_prove, outcome, plan_lines
+from locklens.ui.shell.jobs import Job
 from locklens.ui.text.downloads import Downloads, download_lines
-from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from textual.widget import Widget
-
+    from locklens.addresses import ProviderAddress
+    from locklens.errors import LockLensError
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewEvent
-    from locklens.review.model import Review, RootReview
-    from locklens.ui.prove.lines import ProvingSelection
+    from locklens.review.model import Change, HashFact, Review, RootReview
+    from locklens.ui.shell.jobs import Run
+
+_MOST_LABELS = 8
+"""Packages that are named, so that the dialog fits into 24 lines."""
+
+ProvingSelection = frozenset[tuple[str, "ProviderAddress"]]
+"""Changes, each by lock file and provider."""
+
+
+def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
+    """The estimated downloads, and their purpose."""
+    size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "size unknown"
+    packages = Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG)
+    if not plan.hashes:
+        yield line("To download: ", packages, f", up to {plan.at_most} times, to see if it arrives as it was signed.")
+    else:
+        yield line("To download: ", packages, f", to verify {plan.hashes} h1.")
+    if plan.hashes and plan.at_most > plan.likely:
+        yield line(f"At most {plan.at_most}, if an h1 matches none of these: an h1 does not name its platform.")
+    for label in plan.labels[:_MOST_LABELS]:
+        yield line(Span(f"  {label}", Role.PLACE), hanging=4)
+    if len(plan.labels) > _MOST_LABELS:
+        yield line(Span(f"  and {len(plan.labels) - _MOST_LABELS} more", Role.DIM))
+    yield line()
+    handling = "Packages are hashed while downloading, and hashes are cached. No package is stored, unpacked or run."
+    yield line(Span(handling, Role.DIM))
+
+
+def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
+    """Return the count of `h1` that the downloads verified, in words."""
+    old = {fact.hash for change in _changes(before.roots, selection) for fact in _open_h1(change)}
+    still = {fact.hash for change in _changes(after, selection) for fact in _open_h1(change)}
+    count = f"{len(old - still)} of {counted(len(old), 'h1', 'h1')} verified"
+    return f"{count}; see the findings for the others" if still else count
+
+
+def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
+    """Return the reason why there is nothing to download."""
+    changes = list(_changes(review.roots, selection))
+    if not any(True for change in changes for _ in _open_h1(change)):
+        return "nothing to verify here: every h1 is verified, or there is none"
+    problems = [
+        problem
+        for change in changes
+        if change.evidence is not None
+        and (change.evidence.answer is not LookupAnswer.GIVEN or change.evidence.problems)
+        for problem in change.evidence.problems
+    ]
+    return (
+        f"nothing can be verified: {problems[0]}"
+        if problems
+        else "nothing can be verified: no signed package left to hash"
+    )
+
+
+def _changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterator[Change]:
+    return (change for root in roots for change in root.changes if (root.lock_file, change.address) in selection)
+
+
+def _open_h1(change: Change) -> Iterator[HashFact]:
+    return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_explained)
+
 
 _REDRAW_SECONDS = 0.1
 
@@ -56,33 +117,9 @@ class DownloadDialog(Dialog[Proved]):
         Binding("escape,q", "stop", "Stop", show=False),
     ]
 
-    class Planned(Message):
-        """The estimate is ready for confirmation."""
-
-        def __init__(self, plan: ProvingPlanned) -> None:
-            super().__init__()
-            self.plan = plan
-
-    class Known(Message):
-        """Roots with more facts."""
-
-        def __init__(self, roots: tuple[RootReview, ...]) -> None:
-            super().__init__()
-            self.roots = roots
-
-    class Ended(Message):
-        """The worker is done."""
-
-        def __init__(
-            self, roots: tuple[RootReview, ...], error: LockLensError | None = None, *, is_cancelled: bool = False
-        ) -> None:
-            super().__init__()
-            self.roots = roots
-            self.error = error
-            self.is_cancelled = is_cancelled
-
     def __init__(self) -> None:
         super().__init__()
+        self._job = Job(self, "prove")
         self._plan: ProvingPlanned | None = None
         self._answered = Signal()
         self._is_confirmed = False
@@ -112,41 +149,32 @@ class DownloadDialog(Dialog[Proved]):
     def outcome(self, roots: tuple[RootReview, ...], *, is_planned: bool) -> str:
         """Return what came of it, in words; without a plan there was nothing to download."""
 
-    def body(self) -> Iterable[Widget]:
-        """Return the lines."""
-        yield LineView(id="dialog-lines")
-
     def on_mount(self) -> None:
         """Start the estimate."""
         self.show_title("Verify h1 by download")
         self._redraw()
-        self.query_one(LineView).focus()
-        self._worker = self._prove()
+        self.view.focus()
+        self._job.start(self._prove, self._end, self._fail)
         self.set_interval(_REDRAW_SECONDS, self._redraw)
 
-    @work(thread=True, group="prove")
-    def _prove(self) -> None:
-        cancel = get_current_worker().cancelled_event
+    def _prove(self, run: Run) -> tuple[RootReview, ...] | None:
+        """Download on the worker's thread; None if that was cancelled."""
 
         def confirm(plan: ProvingPlanned) -> bool:
             self._is_confirmed = False  # each plan of a run is asked about
             self._answered.clear()
-            self.post_message(self.Planned(plan))
+            run.tell(self._ask, plan)
             while not self._answered.wait(0.05):
-                if cancel.is_set():
+                if run.cancel.is_set():
                     return False
             return self._is_confirmed
 
         try:
-            roots = self.download(confirm, self._hear, cancel)
+            return self.download(confirm, partial(self._hear, run), run.cancel)
         except RunCancelledError:
-            self.post_message(self.Ended((), is_cancelled=True))
-        except LockLensError as error:
-            self.post_message(self.Ended((), error))
-        else:
-            self.post_message(self.Ended(roots))
+            return None
 
-    def _hear(self, event: ReviewEvent) -> None:
+    def _hear(self, run: Run, event: ReviewEvent) -> None:
         """Handle an event on the worker's thread."""
         now = time.monotonic()
         match event:
@@ -155,44 +183,47 @@ class DownloadDialog(Dialog[Proved]):
             case PackageDone():
                 self._downloads.end(event.label, now, received=event.size, problem=event.problem)
             case RootsKnown():
-                self.post_message(self.Known(event.roots))
+                run.tell(self.take_roots, event.roots)
             case Progress() | LookupProgress() | ProvingPlanned():
                 pass
             case _:
                 assert_never(event)
 
-    @on(Planned)
-    def _ask(self, event: Planned) -> None:
-        self._plan = event.plan
+    def _ask(self, plan: ProvingPlanned) -> None:
+        self._plan = plan
         self._redraw()
 
-    @on(Known)
-    def _forward_roots(self, event: Known) -> None:
-        self.take_roots(event.roots)
+    def _end(self, roots: tuple[RootReview, ...] | None) -> None:
+        if roots:
+            self.take_roots(roots)
+        if roots is None or self._is_stopped:
+            self._conclude(self._cancelled)
+        else:
+            self._conclude(Proved(self.outcome(roots, is_planned=self._plan is not None)))
 
-    @on(Ended)
-    def _end(self, event: Ended) -> None:
-        if event.roots:
-            self.take_roots(event.roots)
-        self._result = self._conclude(event)
+    def _fail(self, error: LockLensError) -> None:
+        if self._is_stopped:
+            self._conclude(self._cancelled)
+        else:
+            self._conclude(Proved(f"verification failed: {error.sentence}", is_partial=bool(self._downloads.hashed)))
+
+    @property
+    def _cancelled(self) -> Proved:
+        if not self._is_confirmed:
+            return Proved("nothing was downloaded")
+        hashed = bool(self._downloads.hashed)
+        return Proved(f"verification cancelled{'; hashes computed so far are cached' if hashed else ''}", hashed)
+
+    def _conclude(self, result: Proved) -> None:
+        """Close with the result, or show it below the downloads that failed."""
+        self._result = result
         if self._downloads.has_failed and not self._is_stopped:
             self._redraw()
         else:
             self.dismiss(self._result)
 
-    def _conclude(self, event: Ended) -> Proved:
-        hashed = bool(self._downloads.hashed)
-        if self._is_stopped or event.is_cancelled:
-            if not self._is_confirmed:
-                return Proved("nothing was downloaded")
-            cached = "; hashes computed so far are cached" if hashed else ""
-            return Proved(f"verification cancelled{cached}", is_partial=hashed)
-        if event.error is not None:
-            return Proved(f"verification failed: {event.error.sentence}", is_partial=hashed)
-        return Proved(self.outcome(event.roots, is_planned=self._plan is not None))
-
     def _redraw(self) -> None:
-        self.query_one(LineView).show_lines(self._lines(), keep_place=True)
+        self.view.show_lines(self._lines(), keep_place=True)
         self.refresh_keys()
 
     def _lines(self) -> tuple[Line, ...]:
@@ -234,7 +265,7 @@ class DownloadDialog(Dialog[Proved]):
             return
         self._is_stopped = True
         self._answered.set()
-        self._worker.cancel()
+        self._job.cancel()
         self._redraw()
 
 

@@ -2,40 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
-from locklens.ui.dialogs.base import DialogKey
-from locklens.ui.dialogs.reading import ReadingDialog
-from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.text.clipboard import copied_line
-from locklens.ui.why.help import why_help
-from locklens.ui.why.keys import WHY_KEYS
+from locklens.ui.dialogs.base import DialogKey, ReadingDialog, TextDialog
+from locklens.ui.shell.jobs import Job
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
+from locklens.ui.text.clipboard import copied_line, copy_text
 from locklens.ui.widgets.bar import Piece
-from locklens.ui.widgets.copying import copy_text
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
     from locklens.addresses import ProviderAddress
+    from locklens.errors import LockLensError
     from locklens.lines import FilePlace
     from locklens.review.why import Why
+    from locklens.ui.shell.jobs import Run
 
     class Explain(Protocol):
         """Explains a provider; thread-safe; raises LockLensError."""
 
         def __call__(self, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
             """Return the explanation, with the registry's part if `is_asking`."""
+
+
+WHY_KEYS = KeyTable(
+    (
+        KeyGroup(
+            "Why",
+            (
+                Key("esc q w", "close", "back: from the search, to the screen", "back", binds="q,w,enter"),
+                Key("/", "search", "search text: upper and lower case alike", "search", binds=""),
+                Key("n N", "found(1)", "next and previous match", "next", binds=""),
+                Key("y", "copy", "copy line: the highlighted version or constraint, without its path", "copy"),
+                Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+                Key("r", "again", "reload files: all, and ask the registry again", "reload"),
+                Key("?", "help", "this help", "keys"),
+                Key("j k", "", "next and previous line that can be copied or opened; also arrows", "move"),
+                Key("g G", "", "first and last line", "ends"),
+                Key("pgup pgdn", "", "a page up and down", "page"),
+            ),
+        ),
+    ),
+    (),
+    (),
+)
+
+
+def why_help() -> Iterator[Line]:
+    """The keys of the Why dialog."""
+    yield from key_help(WHY_KEYS)
 
 
 class WhyDialog(ReadingDialog):
@@ -57,54 +79,35 @@ class WhyDialog(ReadingDialog):
         DialogKey(key.shown, key.short, key.action) for group in WHY_KEYS.groups for key in group.keys if key.short
     )
 
-    @dataclass
-    class Answered(Message):
-        """An explanation, or an error.
-
-        Attributes:
-            run: The number of the lookup; older ones are dropped.
-            why: The explanation; None with an `error`.
-            is_asking: True while the registry's answer is outstanding.
-        """
-
-        run: int
-        why: Why | None
-        is_asking: bool
-        error: LockLensError | None = None
-
     def __init__(self, address: ProviderAddress, explain: Explain, edit: Callable[[FilePlace | None], str]) -> None:
         super().__init__()
         self._address = address
         self._explain = explain
         self._edit = edit
-        self._run = 0
+        self._job = Job(self, "why")
         self._why: Why | None = None
-        self._is_asking = True
         self._error: LockLensError | None = None
 
     def on_mount(self) -> None:
         """Start the lookup."""
+        self._look_up(is_fresh=False)
+
+    def _look_up(self, *, is_fresh: bool) -> None:
+        def explain(run: Run) -> Why:
+            run.tell(self._take, self._explain(is_asking=False, is_fresh=is_fresh, cancel=run.cancel))
+            return self._explain(is_asking=True, is_fresh=is_fresh, cancel=run.cancel)
+
+        self._error = None
+        self._job.start(explain, self._take, self._fail)
         self._refresh()
-        self._look_up(self._run, is_fresh=False)
 
-    @work(thread=True, exclusive=True, group="why")
-    def _look_up(self, run: int, *, is_fresh: bool) -> None:
-        cancel = get_current_worker().cancelled_event
-        for is_asking in (False, True):
-            try:
-                why = self._explain(is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
-            except RunCancelledError:
-                return
-            except LockLensError as error:
-                self.post_message(self.Answered(run, None, is_asking=False, error=error))
-                return
-            self.post_message(self.Answered(run, why, is_asking=not is_asking))
+    def _take(self, why: Why) -> None:
+        self._why = why
+        self._refresh()
 
-    @on(Answered)
-    def _take(self, event: Answered) -> None:
-        if event.run == self._run:
-            self._why, self._is_asking, self._error = event.why or self._why, event.is_asking, event.error
-            self._refresh()
+    def _fail(self, error: LockLensError) -> None:
+        self._error = error
+        self._refresh()
 
     def _refresh(self) -> None:
         summary = why_in_short(self._why) if self._why is not None else ""
@@ -117,11 +120,13 @@ class WhyDialog(ReadingDialog):
         if self._error is not None:
             lines.append(line(Span(self._error.sentence, Role.WARN), hanging=2))
         if self._why is not None:
-            lines += why_lines(self._why, is_asking=self._is_asking)
+            lines += why_lines(self._why, is_asking=self._job.is_running)
         return tuple(lines) or (line(Span("Reading the configuration …", Role.DIM)),)
 
     def _say(self, message: str) -> None:
-        self.say(message or ("asking the registry; facts from the configuration are shown" if self._is_asking else ""))
+        self.say(
+            message or ("asking the registry; facts from the configuration are shown" if self._job.is_running else "")
+        )
 
     def action_help(self) -> None:
         """Show the keys."""
@@ -129,10 +134,7 @@ class WhyDialog(ReadingDialog):
 
     def action_again(self) -> None:
         """Repeat the lookup, and ask the registry despite the cache."""
-        self._run += 1
-        self._is_asking, self._error = True, None
-        self._refresh()
-        self._look_up(self._run, is_fresh=True)
+        self._look_up(is_fresh=True)
 
     def action_copy(self) -> None:
         """Copy the highlighted version or constraint."""

@@ -1,0 +1,256 @@
+"""The dialogs that select a line: a text to copy, an applied write to undo, the two sides of the comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from locklens.lines import Line, Role, Span, line
+from locklens.operations.comparison import Base
+from locklens.text import counted
+from locklens.ui.dialogs.base import Dialog, DialogKey
+from locklens.ui.text.clipboard import copy_text
+from locklens.ui.widgets.bar import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from textual.widget import Widget
+
+    from locklens.operations.write.undo import AppliedWrite
+    from locklens.project.git.listings import Revision
+
+_LABEL_WIDTH = 13
+
+
+class CopyChoice(NamedTuple):
+    """One text that can be copied.
+
+    Attributes:
+        label: The kind of the text.
+        text: For `locklens.ui.text.clipboard.copied_line`.
+        shown: What the list shows for it; "" for itself.
+    """
+
+    label: str
+    text: str
+    shown: str = ""
+
+
+class CopyDialog(Dialog[CopyChoice | None]):
+    """Offers texts; the result is the selected one, None if the dialog was closed.
+
+    Args:
+        choices: The texts, the most usual first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,y", "copy", "Copy", show=False),
+        Binding("escape,q", "close", "Close", show=False),
+    ]
+    KEYS: ClassVar[Sequence[DialogKey]] = (
+        DialogKey("enter", "copy", "copy"),
+        DialogKey("j k", "move"),
+        DialogKey("esc", "close", "close"),
+    )
+
+    def __init__(self, choices: Sequence[CopyChoice]) -> None:
+        super().__init__()
+        self._choices = tuple(choices)
+
+    def on_mount(self) -> None:
+        """Show the title and the choices."""
+        self.show_title("Copy")
+        self.view.show_lines(
+            line(
+                Span(choice.label.ljust(_LABEL_WIDTH), Role.DIM),
+                choice.shown or choice.text,
+                hanging=_LABEL_WIDTH,
+                copied=choice.text,
+            )
+            for choice in self._choices
+        )
+        self.view.focus()
+
+    def action_copy(self) -> None:
+        """Select the highlighted text."""
+        self.dismiss(self._choices[self.view.cursor] if self.view.current is not None else None)
+
+
+_FILES_SHOWN = 8
+
+
+class WritesDialog(Dialog["AppliedWrite | None"]):
+    """Lists the applied writes; dismissed with the one to undo or redo.
+
+    Args:
+        writes: The newest first; at least one.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "revert", "Undo or redo", show=False),
+        Binding("y", "copy", "Copy commit message", show=False),
+        Binding("escape,q,Z", "close", "Close", show=False),
+    ]
+    KEYS: ClassVar[Sequence[DialogKey]] = (
+        DialogKey("enter", "preview undo or redo", "revert"),
+        DialogKey("esc", "close", "close"),
+        DialogKey("j k", "move"),
+        DialogKey("y", "copy commit message", "copy"),
+    )
+
+    def __init__(self, writes: Sequence[AppliedWrite]) -> None:
+        super().__init__()
+        self._writes = {write.id: write for write in writes}
+
+    def on_mount(self) -> None:
+        """Show the writes."""
+        self.show_title(f"Applied writes: {len(self._writes)}")
+        self.view.show_lines(_listed(self._writes.values()))
+        self.view.focus()
+
+    @property
+    def write(self) -> AppliedWrite | None:
+        """The highlighted write."""
+        current = self.view.current
+        return self._writes[current.copied] if current is not None else None
+
+    def action_revert(self) -> None:
+        """Close the dialog with the highlighted write."""
+        self.dismiss(self.write)
+
+    def action_copy(self) -> None:
+        """Copy the commit message of the highlighted write."""
+        message = self.write.record.message if self.write is not None else ""
+        if message:
+            self.say(copy_text(self.app, message, "the commit message"))
+        else:
+            self.say("no commit message: the write was made by a command")
+
+
+def _listed(writes: Iterable[AppliedWrite]) -> Iterator[Line]:
+    """The cursor stops at the line of each write, which has its id, and passes its files."""
+    for write in writes:
+        verb = Span("redo  ", Role.WARN) if write.is_undone else Span("undo  ", Role.GOOD)
+        undone = Span("  (undone)" if write.is_undone else "", Role.DIM)
+        yield line(verb, Span(write.moment, Role.DIM), "  ", write.title, undone, hanging=8, copied=write.id)
+        for name in write.files[:_FILES_SHOWN]:
+            yield line(Span(f"        {name}", Role.PLACE), hanging=10)
+        if len(write.files) > _FILES_SHOWN:
+            more = counted(len(write.files) - _FILES_SHOWN, "more file")
+            yield line(Span(f"        and {more}", Role.DIM))
+
+
+WORK_TREE, INDEX = "work tree", "index"
+_NAME_WIDTH = 28
+
+
+class SidesDialog(Dialog[Base | None]):
+    """Selects the base, then the head; the result is None if the dialog was closed.
+
+    Args:
+        revisions: The revisions that are offered.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", "Select", show=False),
+        Binding("slash", "filter", "Filter", show=False),
+        Binding("m", "merge_base", "Common ancestor", show=False),
+        Binding("escape,q", "back", "Back", show=False),
+    ]
+    KEYS: ClassVar[Sequence[DialogKey]] = (
+        DialogKey("enter", "select", "select"),
+        DialogKey("j k", "move"),
+        DialogKey("/", "filter", "filter"),
+        DialogKey("m", "common ancestor", "merge_base"),
+        DialogKey("esc", "back", "back"),
+    )
+
+    def __init__(self, revisions: Sequence[Revision]) -> None:
+        super().__init__()
+        self._revisions = tuple(revisions)
+        self._base = ""
+        """The selected base; "" while it is not selected."""
+        self._is_from_ancestor = False
+
+    def body(self) -> Iterable[Widget]:
+        """Return the filter and the revisions."""
+        yield Input(
+            placeholder="name, date or subject; or both sides as A..B or A...B", id="sides-filter", compact=True
+        )
+        yield from super().body()
+
+    def on_mount(self) -> None:
+        """Show the revisions for the base."""
+        self._show()
+        self.view.focus()
+
+    def _show(self) -> None:
+        title = f"Select the head to compare with {self._base}" if self._base else "Select the base"
+        state = "  since the common ancestor" if self._is_from_ancestor else ""
+        self.show_title(title, Piece(state, Role.WARN))
+        self.view.show_lines(self._lines())
+
+    def _lines(self) -> Iterator[Line]:
+        words = self.query_one(Input).value.lower().split()
+        fixed = ((WORK_TREE, "files on disk"), (INDEX, "staged changes")) if self._base else (("HEAD", "last commit"),)
+        for name, meaning in fixed:
+            if all(word in f"{name} {meaning}".lower() for word in words):
+                yield line(f"{name:<{_NAME_WIDTH}}  ", Span(meaning, Role.DIM), copied=name)
+        for one in self._revisions:
+            text = f"{one.kind} {one.name} {one.date} {one.subject}".lower()
+            if all(word in text for word in words):
+                about = f"  {one.kind:<6}  {one.date}  {one.subject}"
+                yield line(f"{one.name:<{_NAME_WIDTH}}", Span(about, Role.DIM), hanging=_NAME_WIDTH, copied=one.name)
+
+    @on(Input.Changed)
+    def _narrow(self) -> None:
+        self.view.show_lines(self._lines())
+
+    @on(Input.Submitted)
+    def _take_range(self, event: Input.Submitted) -> None:
+        """Select both sides of a range; leave the filter otherwise."""
+        sides = Base.of_range(event.value.strip()) if not self._base else None
+        if sides is not None:
+            self.dismiss(sides)
+        else:
+            self.view.focus()
+
+    def action_filter(self) -> None:
+        """Focus the filter."""
+        self.query_one(Input).focus()
+
+    def action_merge_base(self) -> None:
+        """Compare with the base itself, or with the common ancestor of both sides as a pull request does."""
+        self._is_from_ancestor = not self._is_from_ancestor
+        self._show()
+
+    def action_select(self) -> None:
+        """Select the highlighted revision as the base, then as the head."""
+        current = self.view.current
+        if current is None:
+            return
+        if not self._base:
+            self._base = current.copied
+            self.query_one(Input).value = ""
+            self._show()
+            return
+        name = current.copied
+        head = None if name in {WORK_TREE, INDEX} else name
+        fork_of = (head or "HEAD") if self._is_from_ancestor else ""
+        # "HEAD" is what counts where no base is named.
+        base = None if self._base == "HEAD" else self._base
+        self.dismiss(Base(base, fork_of, head, name == INDEX))
+
+    def action_back(self) -> None:
+        """Leave the filter, go back to the base, or close."""
+        if self.query_one(Input).has_focus:
+            self.view.focus()
+        elif self._base:
+            self._base = ""
+            self._show()
+        else:
+            self.dismiss(None)

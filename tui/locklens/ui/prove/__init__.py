@@ -1,1 +1,0 @@
-"""The dialog that verifies hashes by download."""
