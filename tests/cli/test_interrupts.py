@@ -77,6 +77,19 @@ sys.meta_path.insert(0, Finder())
 run()
 """
 
+UNFORESEEN = """
+import threading, time
+import locklens.cli.main
+from locklens.__main__ import run
+
+def broken(*_):
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    raise ZeroDivisionError("unforeseen")
+
+locklens.cli.main.main = broken
+run()
+"""
+
 
 def finished(script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -122,3 +135,10 @@ def test_all_is_as_before_behind_the_block_and_where_interrupts_are_ignored() ->
 def test_an_interrupt_while_the_program_is_loaded_ends_it_without_a_trace() -> None:
     done = finished(BEFORE_THE_COMMAND)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_an_error_that_nothing_foresaw_ends_the_process_whatever_its_threads_do() -> None:
+    """Textual's threads, which read and write the terminal, never end where it is gone."""
+    done = finished(UNFORESEEN)
+    assert done.returncode == 2
+    assert "ZeroDivisionError: unforeseen" in done.stderr

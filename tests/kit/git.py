@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-_AUTHOR = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
-_LOCAL_SUBMODULES = ("-c", "protocol.file.allow=always")
+_AUTHOR = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com", "-c", "commit.gpgsign=false")
+_USUAL = ("-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
 
 
 def git(folder: Path, *words: str, given: bytes = b"") -> str:
@@ -20,7 +20,7 @@ def git(folder: Path, *words: str, given: bytes = b"") -> str:
     Returns:
         Standard output without the line ends at its end.
     """
-    command = ["git", *_AUTHOR, *_LOCAL_SUBMODULES, *words]
+    command = ["git", *_AUTHOR, *_USUAL, *words]
     done = subprocess.run(command, cwd=folder, input=given, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return done.stdout.decode().rstrip("\n")

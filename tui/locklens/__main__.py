@@ -17,7 +17,10 @@ _GARBAGE = 50_000
 """Objects between two garbage collections: a run has little garbage, and loading modules alone makes thousands."""
 
 _INTERRUPTED = 130
-"""As of `cli.output`, which may not be loaded yet."""
+"""The same as `cli.output.INTERRUPTED`, which may not be loaded yet."""
+
+_UNUSABLE = 2
+"""The same as `cli.output.UNUSABLE`, for an error that nothing foresaw."""
 
 
 def run() -> NoReturn:
@@ -29,6 +32,9 @@ def run() -> NoReturn:
         status = main(sys.argv[1:], _open_ui)
     except KeyboardInterrupt:  # While modules are loaded, or the second one, while the first is reported.
         status = _INTERRUPTED
+    except Exception:  # noqa: BLE001 - a regular exit would wait for threads, and those of a lost terminal never end
+        sys.excepthook(*sys.exc_info())
+        status = _UNUSABLE
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, AttributeError):  # None if the caller closed it.
             stream.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from locklens.doctor.model import WARNINGS
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import within
 from locklens.operations.root_modules import RootReader, folders_with_locks, lock_path, no_root, read_lock
+from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.git import Repository
 from locklens.project.gittree import SparseWorkTree
 from locklens.project.tree import WorkTree, folder_of
@@ -299,13 +301,14 @@ class SubjectFinder:
 
     def _configured_folders(self) -> list[str]:
         """Return folders with a configuration, as far as they are looked for."""
-        top, found = os.fspath(self._checkout.top), []
-        for number, (folder, below, files) in enumerate(os.walk(top)):
-            below[:] = sorted(name for name in below if not name.startswith(".") and name != "modules")
-            if any(name.endswith((".tf", ".tofu", ".tf.json", ".tofu.json")) for name in files):
-                found.append("" if folder == top else os.path.relpath(folder, top).replace(os.sep, "/"))
-            if number > _MOST_FOLDERS or len(found) >= _MOST_READ:
-                break
+        found: list[str] = []
+        is_entered = lambda _, name: not name.startswith(".") and name != "modules"  # noqa: E731
+        with suppress(TooManyFoldersError):
+            for folder in walk(os.fspath(self._checkout.top), most=_MOST_FOLDERS, enters=is_entered):
+                if any(name.endswith((".tf", ".tofu", ".tf.json", ".tofu.json")) for name in folder.files):
+                    found.append(folder.path)
+                if len(found) >= _MOST_READ:
+                    break
         return found
 
     def _of_no_provider(self, error: RecognisedError, paths: Iterable[str]) -> list[DoctorSubject]:
