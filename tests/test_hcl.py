@@ -152,14 +152,7 @@ REFUSED = {
 }
 """What HCL refuses, and what is said of it where the expression is wanted."""
 
-TAKEN = [
-    "a = 1.2.3\n",
-    "a = b.0.1\n",
-    "a = b.*.c.*\n",
-    'a = "%{ if x }"\n',
-    'a = "%{ endif }"\n',
-    'a = "%{ foo }"\n',
-]
+TAKEN = ["a = 1.2.3\n", "a = b.0.1\n", "a = b.*.c.*\n", 'a = "%{ if x }"\n', 'a = "%{ endif }"\n', 'a = "%{ foo }"\n']
 """What HCL refuses, and python-hcl2 takes: no constant, so that nothing follows from it."""
 
 

@@ -366,8 +366,7 @@ YEN = "\N{YEN SIGN}u007ah:" + "ab" * 32
 
 @pytest.mark.parametrize("head", [("--head", "pr"), ("--staged",)], ids=" ".join)
 @pytest.mark.parametrize(
-    "attributes",
-    [f"{LOCK} working-tree-encoding=ISO646-JP", "* ident", f"[attr]odd filter=odd\ninfra/**/{LOCK} odd"],
+    "attributes", [f"{LOCK} working-tree-encoding=ISO646-JP", "* ident", f"[attr]odd filter=odd\ninfra/**/{LOCK} odd"]
 )
 def test_a_lock_file_that_a_checkout_would_change_blocks(clone: Path, attributes: str, head: tuple[str, ...]) -> None:
     git(clone, "checkout", "-q", "main")

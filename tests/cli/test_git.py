@@ -450,12 +450,7 @@ def test_an_older_set_up_is_renewed_and_removed(tmp_path: Path) -> None:
 # A git that is started where `locklens` is not on PATH, or no longer runs: by an IDE, after an upgrade of Python
 
 
-BROKEN = {
-    "not on PATH": "",
-    "a traceback": "echo Traceback >&2; exit 1",
-    "bad usage": "exit 2",
-    "killed": "kill -9 $$",
-}
+BROKEN = {"not on PATH": "", "a traceback": "echo Traceback >&2; exit 1", "bad usage": "exit 2", "killed": "kill -9 $$"}
 
 
 @pytest.fixture(params=list(BROKEN.values()), ids=list(BROKEN))

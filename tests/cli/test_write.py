@@ -165,11 +165,7 @@ def test_upgrade_keeps_platforms_that_no_cache_knows(run: Run, top: Path) -> Non
 
 @pytest.mark.parametrize(
     ("unpacked", "packed"),
-    [
-        (PLATFORMS, PLATFORMS),
-        (("darwin_arm64", "windows_amd64"), ("darwin_arm64", "windows_amd64")),
-        (PLATFORMS, ()),
-    ],
+    [(PLATFORMS, PLATFORMS), (("darwin_arm64", "windows_amd64"), ("darwin_arm64", "windows_amd64")), (PLATFORMS, ())],
 )
 def test_old_packages_are_not_downloaded_where_their_zh_tell_the_platforms(
     run: Run, top: Path, unpacked: tuple[str, ...], packed: tuple[str, ...]

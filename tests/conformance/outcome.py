@@ -128,8 +128,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _TITLE_PARTS = 3
 _TITLE = re.compile(r"^[│╷ ]*((?:Error|Warning): .*\S)", re.MULTILINE)
 _LINE = re.compile(
-    r"^- ((?:Finding|Reusing|Installed|Using|Retrieved|Obtained) .*\S|\S+ is built in to \w+)",
-    re.MULTILINE,
+    r"^- ((?:Finding|Reusing|Installed|Using|Retrieved|Obtained) .*\S|\S+ is built in to \w+)", re.MULTILINE
 )
 
 

@@ -170,8 +170,7 @@ def test_a_configuration_is_read(name: str, originals: list[bytes], tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("name", "originals"),
-    [("terraform.tfstate", samples.STATES), (".terraform/modules/modules.json", samples.MODULES)],
+    ("name", "originals"), [("terraform.tfstate", samples.STATES), (".terraform/modules/modules.json", samples.MODULES)]
 )
 def test_a_state_or_a_manifest_of_modules_is_read(name: str, originals: list[bytes], tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_bytes(samples.CONFIGURATIONS[0] + samples.CONFIGURATIONS[1])

@@ -55,15 +55,9 @@ def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
             plan(*(change("aws", "5.1.0", "5.2.0", root=f"infra/{number}") for number in range(40))),
             "Upgrade aws to 5.2.0 in 40 roots",
         ),
+        (plan(*(change(f"p{number}", "5.1.0", "5.2.0") for number in range(9))), "Upgrade 9 providers in infra/prod"),
         (
-            plan(*(change(f"p{number}", "5.1.0", "5.2.0") for number in range(9))),
-            "Upgrade 9 providers in infra/prod",
-        ),
-        (
-            plan(
-                change("a" * 30, "5.1.0", "5.2.0", root="x" * 40),
-                change("b" * 30, "5.1.0", "5.2.0", root="y" * 40),
-            ),
+            plan(change("a" * 30, "5.1.0", "5.2.0", root="x" * 40), change("b" * 30, "5.1.0", "5.2.0", root="y" * 40)),
             "Upgrade 2 providers in 2 roots",
         ),
         (plan(roots=("infra/win", "infra/mac")), "Fix the lock file format in infra/mac and infra/win"),
@@ -106,8 +100,7 @@ def test_the_trailers_are_gits(tmp_path: Path) -> None:
     one, two = signed("hashicorp/aws", BOB), signed("hashicorp/tls", ALICE)
     gone = SAMPLES.change("hashicorp/null", "1.0.0", None, kind=ChangeKind.REMOVED)
     warned = SAMPLES.change(
-        "hashicorp/random",
-        findings=(SAMPLES.finding("LK004", Severity.WARN), SAMPLES.finding("LK013", Severity.INFO)),
+        "hashicorp/random", findings=(SAMPLES.finding("LK004", Severity.WARN), SAMPLES.finding("LK013", Severity.INFO))
     )
     review = SAMPLES.review(
         SAMPLES.root("a", [*one.changes, gone]), SAMPLES.root("b", [*two.changes, *one.changes, warned])

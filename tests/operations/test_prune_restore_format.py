@@ -101,13 +101,7 @@ def test_prune_keeps_what_opentofu_migrates(top: Path) -> None:
 
 
 def test_prune_refuses_what_is_required(top: Path) -> None:
-    plan = Prune(
-        Scope(top),
-        (
-            "tls",
-            "aws",
-        ),
-    ).plan()
+    plan = Prune(Scope(top), ("tls", "aws")).plan()
     assert plan.proposal.files == ()
     assert said(plan)[1] == ["main.tf:3: hashicorp/aws is required here"]
 

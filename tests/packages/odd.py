@@ -4,20 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from packages.zips import (
-    BINARY,
-    DESCRIPTORS,
-    DOS,
-    ELSEWHERE,
-    FILE,
-    FOLDER,
-    LINK,
-    PROGRAM,
-    STORED,
-    UNIX,
-    Item,
-    build,
-)
+from packages.zips import BINARY, DESCRIPTORS, DOS, ELSEWHERE, FILE, FOLDER, LINK, PROGRAM, STORED, UNIX, Item, build
 
 PROVIDER = Item(BINARY, b"#!/bin/sh\nexit 0\n" * 40, attributes=PROGRAM)
 TEXT = Item(b"README.md", b"# hi\n")

@@ -18,12 +18,7 @@ STORED, DEFLATED = 0, 8
 UNIX, DOS, ELSEWHERE = 3, 0, 6
 FILE, PROGRAM, LINK, FOLDER = (mode << 16 for mode in (0o100644, 0o100755, 0o120777, 0o040755))
 
-DESCRIPTORS = {
-    "PK and 32 bits": "<4xLLL",
-    "32 bits": "<LLL",
-    "PK and 64 bits": "<4xLQQ",
-    "64 bits": "<LQQ",
-}
+DESCRIPTORS = {"PK and 32 bits": "<4xLLL", "32 bits": "<LLL", "PK and 64 bits": "<4xLQQ", "64 bits": "<LQQ"}
 
 
 class Item(Struct, frozen=True):

@@ -15,12 +15,7 @@ from pipelines.conftest import HOST, TOP, Runner
 from pipelines.test_action import ACTION, INPUTS, REVIEW
 
 RECIPES = marked("pipeline")
-LINES = {
-    "gitlab": r"^    - (.*)$",
-    "azure": r"^      (.*)$",
-    "atlantis": r"^        - run: (.*)$",
-    "shell": r"^(.*)$",
-}
+LINES = {"gitlab": r"^    - (.*)$", "azure": r"^      (.*)$", "atlantis": r"^        - run: (.*)$", "shell": r"^(.*)$"}
 SETTINGS = {
     "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
     "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main",

@@ -555,11 +555,7 @@ def test_module_versions(constraint: str, admitted: list[str], refused: list[str
 )
 def test_the_real_terraform_requires_the_same(tmp_path: Path, text: str) -> None:
     child = 'terraform {\n  required_providers {\n    c = { source = "acme/c", version = "~> 2.1" }\n  }\n}'
-    files = {
-        "main.tf": text,
-        "m/m.tf": child,
-        ".terraform/modules/modules.json": manifest(("m", "./m", "", "m")),
-    }
+    files = {"main.tf": text, "m/m.tf": child, ".terraform/modules/modules.json": manifest(("m", "./m", "", "m"))}
     configuration = configured(tmp_path, files)
     output = subprocess.run(["terraform", "providers"], cwd=tmp_path, capture_output=True, check=False, text=True)
     assert output.returncode == 0, output.stderr

@@ -223,13 +223,7 @@ def test_moved_roots_are_one_pair(repo: Path) -> None:
     git(repo, "mv", "unlike", "else")
     write(repo, {f"staging/db/{LOCK_FILE}": lock("a", "b", "d"), f"else/{LOCK_FILE}": lock("v")})
     expected = {f"groups/{number:02}": f"l<teams/{number:02}" for number in range(12)}
-    expected |= {
-        "staging/db": "l<stage/db",
-        "new/empty": "l+",
-        "old/empty": "l-",
-        "unlike": "l-",
-        "else": "l+",
-    }
+    expected |= {"staging/db": "l<stage/db", "new/empty": "l+", "old/empty": "l-", "unlike": "l-", "else": "l+"}
     git(repo, "reset", "-q")  # untracked, as "mv" alone leaves it
     assert found(repo, base) == expected
     git(repo, "add", "-A")

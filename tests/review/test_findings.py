@@ -172,8 +172,7 @@ def test_a_hash_that_the_tools_compare_beside_others_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "kind", "words"),
-    [("0002", "helm", "no release in common"), ("0002", "kubernetes", "wider")],
+    ("number", "kind", "words"), [("0002", "helm", "no release in common"), ("0002", "kubernetes", "wider")]
 )
 def test_changed_constraints_are_compared_as_ranges(number: str, kind: str, words: str) -> None:
     assert words in next(finding.message for finding in real_change(number, kind).findings if finding.rule == "LK021")

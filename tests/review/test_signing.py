@@ -27,10 +27,7 @@ ACCEPTED, REFUSED, SKIPPED, UNKNOWN = (
 
 
 def release(
-    outcome: AuthenticationOutcome | None = ACCEPTED,
-    key: str = "",
-    refusal: Refusal | None = None,
-    foreign: str = "",
+    outcome: AuthenticationOutcome | None = ACCEPTED, key: str = "", refusal: Refusal | None = None, foreign: str = ""
 ) -> ReleaseFacts:
     signed_by = SigningKey(key, (), "Ed25519", "2026-01-01", None, expired=False, revoked=False) if key else None
     judged = Authentication(outcome, Tier.PARTNER, signed_by, refusal) if outcome is not None else None

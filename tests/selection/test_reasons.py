@@ -7,17 +7,7 @@ from hypothesis import strategies as st
 from selection.making import LINUX, WINDOWS, offers, requirement, version
 
 from locklens.addresses import Platform
-from locklens.selection import (
-    HeldBack,
-    Newest,
-    Reason,
-    Unselectable,
-    conflicts,
-    held_back,
-    nearest,
-    newest_of,
-    select,
-)
+from locklens.selection import HeldBack, Newest, Reason, Unselectable, conflicts, held_back, nearest, newest_of, select
 from locklens.versions import Constraints
 
 
@@ -41,10 +31,7 @@ def test_each_version_above_the_selected_one_has_its_reasons() -> None:
     ]
     groups = held_back(requirements, offered, version("5.1.0"), platforms=(LINUX, WINDOWS))
     low = "~> 5.0 (main.tf:12, modules/b/versions.tf:4)"
-    no_protocol, no_windows = (
-        "unsupported plugin protocol {}",
-        "no package for windows_amd64",
-    )
+    no_protocol, no_windows = ("unsupported plugin protocol {}", "no package for windows_amd64")
     assert told(groups) == [
         f"7.0.0: {low}; < 7.0.0 (modules/a/versions.tf:3)",
         f"6.2.0: {low}; {no_protocol.format('4')}; {no_windows}",

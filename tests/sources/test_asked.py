@@ -17,11 +17,7 @@ from locklens.sources.registry import Registry
 
 def test_the_default_registries_and_whom_somebody_vouches_for() -> None:
     asked = asked_hosts(
-        OPENTOFU,
-        services=["s.test"],
-        credentials=["c.test", "s.test"],
-        base=["b.test"],
-        given=["g.test"],
+        OPENTOFU, services=["s.test"], credentials=["c.test", "s.test"], base=["b.test"], given=["g.test"]
     )
     assert {host: asked.judge(host) for host in asked.vouchers} == {
         "registry.opentofu.org": ContactReason.DEFAULT,

@@ -467,10 +467,7 @@ def test_cancelling_ends_every_wait(server: Server, answer: Callable[[Handler], 
     server.on("/a", answer)
     cancel = threading.Event()
     client = Client({}, cancel=cancel)
-    with (
-        meanwhile(lambda: server.asked, cancel.set, rescue=server.release.set),
-        ThreadPoolExecutor(4) as pool,
-    ):
+    with meanwhile(lambda: server.asked, cancel.set, rescue=server.release.set), ThreadPoolExecutor(4) as pool:
         futures = [pool.submit(client.get, server.url("/a"), PATIENT) for _ in range(4)]
         assert {type(future.exception()) for future in futures} == {RunCancelledError}
 

@@ -271,23 +271,14 @@ SPECIAL: dict[str, tuple[Callable[[Published], Published], Refusal | None]] = {
     "good and cut short": (_two(lambda data: (ACME.signature(data), ACME.signature(data)[:9])), None),
     "foreign and cut short": (_two(lambda data: (OTHER.signature(data), b"\x89")), Refusal.BROKEN_SIGNATURE),
     "of no known version": (lambda one: replace(one, signature=_packet(b"\x05" + bytes(40))), Refusal.UNKNOWN_ISSUER),
-    "of no known version and good": (
-        _two(lambda data: (_packet(b"\xff" * 40), ACME.signature(data))),
-        None,
-    ),
+    "of no known version and good": (_two(lambda data: (_packet(b"\xff" * 40), ACME.signature(data))), None),
     "good and of no known version": (_two(lambda data: (ACME.signature(data), _packet(b"\x05" + bytes(40)))), None),
-    "too short inside": (
-        lambda one: replace(one, signature=_packet(one.signature[3:-10])),
-        Refusal.BROKEN_SIGNATURE,
-    ),
+    "too short inside": (lambda one: replace(one, signature=_packet(one.signature[3:-10])), Refusal.BROKEN_SIGNATURE),
     "too short inside and good": (
         _two(lambda data: (_packet(ACME.signature(data)[3:-10]), ACME.signature(data))),
         Refusal.BROKEN_SIGNATURE,
     ),
-    "nothing inside and good": (
-        _two(lambda data: (_packet(b"\x04"), ACME.signature(data))),
-        Refusal.BROKEN_SIGNATURE,
-    ),
+    "nothing inside and good": (_two(lambda data: (_packet(b"\x04"), ACME.signature(data))), Refusal.BROKEN_SIGNATURE),
     "good and too short inside": (
         _two(lambda data: (ACME.signature(data), _packet(ACME.signature(data)[3:-10]))),
         None,

@@ -189,10 +189,7 @@ def test_hashes_of_another_registry() -> None:
     host = "registry.opentofu.org"
     found = judge_packages((), (*FIRST, SECOND[0], FOREIGN), TODAY, elsewhere={host: AGAIN, "other": TODAY})
     assert found.origins == (Origin.UNKNOWN_ORIGIN, Origin.OTHER_REGISTRY)
-    assert (found.foreign, found.elsewhere) == (
-        frozenset({FOREIGN}),
-        {host: frozenset({SECOND[0]})},
-    )
+    assert (found.foreign, found.elsewhere) == (frozenset({FOREIGN}), {host: frozenset({SECOND[0]})})
     assert judge_packages((), SECOND, TODAY, elsewhere={host: AGAIN}).origins == (Origin.OTHER_REGISTRY,)
 
 

@@ -188,11 +188,7 @@ def test_until_what_binds_a_user_id_expires(cache: Cache) -> None:
     more = signing._subpacket(signing._KEY_FLAGS, b"\x03") + signing._subpacket(
         signing._EXPIRES, struct.pack(">I", 3000)
     )
-    packets = (
-        signing._packet(6, body),
-        signing._packet(13, name),
-        key._signature(0x13, certified, key.created, more),
-    )
+    packets = (signing._packet(6, body), signing._packet(13, name), key._signature(0x13, certified, key.created, more))
     text = armor("PUBLIC KEY BLOCK", b"".join(packets))
     holds_until(cache, key.signature(DATA, now - 500), (text,), now + 2000)
 

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trust.selfsigned import (
-    BOUND,
-    BY_THE_PRIMARY_KEY,
-    BY_THE_SUBKEY,
-    CREATED,
-    KEY,
-    MAY_SIGN,
-    NAME,
-    SUB,
-    subpacket,
-)
+from trust.selfsigned import BOUND, BY_THE_PRIMARY_KEY, BY_THE_SUBKEY, CREATED, KEY, MAY_SIGN, NAME, SUB, subpacket
 
 from locklens.demo.signing import SIGNED_AT
 from locklens.storage.cache import Cache

@@ -327,12 +327,7 @@ class ServedReview(OpenedReview):
     gate: threading.Event | None = None
     closed: threading.Event = field(default_factory=threading.Event)
 
-    def complete(
-        self,
-        *,
-        on_event: Callable[[ReviewEvent], None],
-        cancel: threading.Event,
-    ) -> Review:
+    def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
         for number, root in enumerate(self.final.roots, start=1):
             on_event(RootsKnown((root,)))
             on_event(Progress("configuration", number, len(self.final.roots)))

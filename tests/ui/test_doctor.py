@@ -330,10 +330,7 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
 
 @pytest.mark.parametrize(
     ("verdict", "is_ok", "rest"),
-    [
-        (CauseVerdict.NO, True, ""),
-        (CauseVerdict.UNKNOWN, False, "; 1 of 2 causes could not be checked"),
-    ],
+    [(CauseVerdict.NO, True, ""), (CauseVerdict.UNKNOWN, False, "; 1 of 2 causes could not be checked")],
 )
 def test_ok_is_said_only_where_each_cause_is_ruled_out(verdict: CauseVerdict, is_ok: bool, rest: str) -> None:
     causes = tuple(Cause(one, "", id=CauseId.REPUBLISHED) for one in (CauseVerdict.NO, verdict))

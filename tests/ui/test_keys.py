@@ -292,10 +292,7 @@ async def test_grouping(samples: Samples, running: Running) -> None:
 async def test_diff_and_help(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         await on.press("j")
-        for key, words in (
-            ("d", "+++ b/infra/prod/network/.terraform.lock.hcl"),
-            ("question_mark", "MOVING"),
-        ):
+        for key, words in (("d", "+++ b/infra/prod/network/.terraform.lock.hcl"), ("question_mark", "MOVING")):
             await on.press(key)
             assert isinstance(on.app.screen, TextDialog)
             assert words in on.text

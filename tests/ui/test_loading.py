@@ -109,11 +109,7 @@ async def test_a_reload_that_fails_keeps_what_is_shown(
 
 
 async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
-    samples: Samples,
-    running: Running,
-    serving: type[ServingSource],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[tuple[str, ...]] = []
     poll = FileWatch.poll

@@ -268,11 +268,7 @@ def _host_label(label: str) -> str:
 
 
 def parse_source(
-    text: str,
-    *,
-    default_host: str,
-    redundant_prefixes: tuple[str, ...] = ("terraform-",),
-    has_underscores: bool = True,
+    text: str, *, default_host: str, redundant_prefixes: tuple[str, ...] = ("terraform-",), has_underscores: bool = True
 ) -> ProviderAddress:
     """Read a provider source as a configuration has it: `[HOST/][NAMESPACE/]TYPE`.
 

@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 _NAMES_SHOWN = 5
 _KIB = 1024.0
 _DAYS_OF_YEARS = 730
-_COLOURS = {
-    "strong": "1",
-    "heading": "1",
-    "dim": "2",
-    "block": "31;1",
-    "good": "32",
-    "warn": "33",
-    "info": "36",
-}
+_COLOURS = {"strong": "1", "heading": "1", "dim": "2", "block": "31;1", "good": "32", "warn": "33", "info": "36"}
 """The SGR parameters of the roles that have a colour; none of them conceals text."""
 
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."

@@ -146,10 +146,7 @@ _AGAIN = "run it again: what is done is kept"
 
 
 def backfill(
-    request: BackfillRequest,
-    *,
-    is_dry_run: bool = False,
-    on_event: Callable[[BackfillEvent], None] = lambda _: None,
+    request: BackfillRequest, *, is_dry_run: bool = False, on_event: Callable[[BackfillEvent], None] = lambda _: None
 ) -> BackfillResult:
     """Complete metadata files. An interrupt ends it early, and everything that was found out is written.
 

@@ -103,7 +103,4 @@ PLACES = (
 )  # fmt: skip
 _CHDIR = tuple(replace(init(), words=("-chdir=sub", *turn.words)) for turn in (init(), lock("-platform=windows_amd64")))
 
-CASES = (
-    *INSTALLED,
-    *(case if case.turns else replace(case, turns=_CHDIR) for case in PLACES),
-)
+CASES = (*INSTALLED, *(case if case.turns else replace(case, turns=_CHDIR) for case in PLACES))

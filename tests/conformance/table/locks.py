@@ -89,15 +89,10 @@ READONLY = (
     _readonly(name="no-lock-no-providers", files={"main.tf": 'output "x" {\n  value = 1\n}\n'}),
     _readonly(name="new-provider", files=locked(OLD, text=requires(("acme/demo", ""), ("acme/other", "")))),
     _readonly(name="provider-gone", files=locked(OLD, Entry("acme/other", "1.0.0"))),
-    _readonly(
-        name="swapped",
-        files=locked(Entry("acme/demo", "1.1.0"), text=requires(("acme/other", "1.0.0"))),
-    ),
+    _readonly(name="swapped", files=locked(Entry("acme/demo", "1.1.0"), text=requires(("acme/other", "1.0.0")))),
     _readonly(name="hashes-would-be-added", files=locked(replace(OLD, h1=())), deviation=Deviation.STRICT_READONLY),
     _readonly(
-        name="hashes-would-be-dropped",
-        files=locked(replace(OLD, more=("h9:x",))),
-        deviation=Deviation.STRICT_READONLY,
+        name="hashes-would-be-dropped", files=locked(replace(OLD, more=("h9:x",))), deviation=Deviation.STRICT_READONLY
     ),
     _readonly(
         name="hashes-out-of-order",
@@ -223,10 +218,7 @@ ORPHANS = (
         turns=(lock(), init()),
     ),
     _orphans(name="of-the-other-host", files=locked(OLD, Entry("@OTHER@/corp/demo", "1.0.0"))),
-    _orphans(
-        name="moved-to-another-owner",
-        files=locked(OLD, text=requires(("corp/demo", "~> 1.0"))),
-    ),
+    _orphans(name="moved-to-another-owner", files=locked(OLD, text=requires(("corp/demo", "~> 1.0")))),
     _orphans(
         name="kept-where-another-fails",
         files=locked(OLD, Entry("acme/third", "1.0.0"), text=requires(("acme/demo", "~> 1.0"), ("acme/other", "> 9"))),

@@ -113,8 +113,7 @@ MODULES = (
 _overrides = partial(Case, theme=Theme.OVERRIDES)
 OVERRIDES = (
     _overrides(
-        name="replaces-the-constraint",
-        files={"main.tf": DEMO, "override.tf": requires(("acme/demo", "1.0.0"))},
+        name="replaces-the-constraint", files={"main.tf": DEMO, "override.tf": requires(("acme/demo", "1.0.0"))}
     ),
     _overrides(
         name="loses-the-source",

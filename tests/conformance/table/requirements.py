@@ -80,20 +80,13 @@ TEST_FILES = (
         },
         turns=(init("-test-directory=checks"),),
     ),
-    _test(
-        name="provider-block",
-        files={"main.tf": DEMO, "tests/a.tftest.hcl": 'provider "null" {}\nrun "a" {}\n'},
-    ),
-    _test(
-        name="mock-provider",
-        files={"main.tf": DEMO, "tests/a.tftest.hcl": 'mock_provider "null" {}\nrun "a" {}\n'},
-    ),
+    _test(name="provider-block", files={"main.tf": DEMO, "tests/a.tftest.hcl": 'provider "null" {}\nrun "a" {}\n'}),
+    _test(name="mock-provider", files={"main.tf": DEMO, "tests/a.tftest.hcl": 'mock_provider "null" {}\nrun "a" {}\n'}),
     _test(name="syntax-error", files={"main.tf": DEMO, "tests/a.tftest.hcl": "run {\n"}),
     _test(name="syntax-error-for-lock", files={"main.tf": DEMO, "tests/a.tftest.hcl": "run {\n"}, turns=(lock(),)),
     _test(name="nothing-else", files={"a.tftest.hcl": RUN}),
     _test(
-        name="of-a-child",
-        files={"main.tf": calls("m", "./m"), "m/main.tf": DEMO, "m/tests/a.tftest.hcl": "run {\n"},
+        name="of-a-child", files={"main.tf": calls("m", "./m"), "m/main.tf": DEMO, "m/tests/a.tftest.hcl": "run {\n"}
     ),
 )
 
@@ -160,8 +153,7 @@ LEGACY = (
     _legacy(name="in-the-state-in-full", files=_with_state(state(('provider["@HOST@/-/null"]', ONE)))),
     _legacy(name="in-the-configuration", files={"main.tf": requires(("-/null", ""))}),
     _legacy(
-        name="in-the-lock",
-        files={"main.tf": DEMO, LOCK_FILE: 'provider "@HOST@/-/null" {\n  version = "3.1.0"\n}\n'},
+        name="in-the-lock", files={"main.tf": DEMO, LOCK_FILE: 'provider "@HOST@/-/null" {\n  version = "3.1.0"\n}\n'}
     ),
 )
 

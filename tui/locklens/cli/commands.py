@@ -302,11 +302,7 @@ _ROWS = (
         operands="",
     ),
     Subcommand(
-        "version",
-        "about",
-        "print the version",
-        ("locklens version", "the version, also --version"),
-        operands="",
+        "version", "about", "print the version", ("locklens version", "the version, also --version"), operands=""
     ),
 )
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 import os
 
 from locklens.cli import commands
-from locklens.cli.output import (
-    FINDINGS,
-    INTERRUPTED,
-    UNUSABLE,
-    complain,
-    forget_output,
-    put,
-    tell,
-)
+from locklens.cli.output import FINDINGS, INTERRUPTED, UNUSABLE, complain, forget_output, put, tell
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, RunCancelledError
 from locklens.text import page
 

@@ -99,7 +99,7 @@ MODULES = {
 UNLOCKED = {
     "infra/tools/scratch/main.tf": 'terraform {\n  backend "local" {}\n}\n\n'
     + requires(("hashicorp/local", "~> 2.5"))
-    + '\nresource "local_file" "note" {\n  filename = "note"\n}\n',
+    + '\nresource "local_file" "note" {\n  filename = "note"\n}\n'
 }
 """A root whose lock file was never committed, in both states."""
 

@@ -417,11 +417,7 @@ def _joined(causes: list[Cause]) -> Cause:
     shown = list(dict.fromkeys(words))
     more = f"; and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
     moments = [cause.as_of for cause in same if cause.as_of]
-    return replace(
-        same[0],
-        evidence="; ".join(shown[:_MOST_NAMED]) + more,
-        as_of=min(moments, default=None),
-    )
+    return replace(same[0], evidence="; ".join(shown[:_MOST_NAMED]) + more, as_of=min(moments, default=None))
 
 
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:

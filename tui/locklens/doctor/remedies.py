@@ -9,15 +9,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor.examined import KEPT_ASIDE, holding
-from locklens.doctor.model import (
-    CauseId,
-    CauseVerdict,
-    NetworkReason,
-    PackagePath,
-    Remedy,
-    RemedyWrite,
-    TrustCost,
-)
+from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, RemedyWrite, TrustCost
 from locklens.hashes import hashes_of_files
 from locklens.selection.choosing import conflicts
 from locklens.text import shell_words

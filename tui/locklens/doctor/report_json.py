@@ -89,11 +89,7 @@ class RemedyJson(JsonStruct, frozen=True):
     def of(cls, remedy: Remedy) -> RemedyJson:
         """Describe a remedy."""
         return cls(
-            id=remedy.id,
-            roots=remedy.roots,
-            trust=remedy.trust,
-            bytes=remedy.size,
-            command=remedy.command or None,
+            id=remedy.id, roots=remedy.roots, trust=remedy.trust, bytes=remedy.size, command=remedy.command or None
         )
 
 

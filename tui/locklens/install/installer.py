@@ -154,10 +154,7 @@ class _Installer:
             selection = self._select(requirement)
         except LockLensError as error:
             return self._failed(
-                requirement.address,
-                self._query_summary(error),
-                self._query_words(requirement.address, error),
-                error,
+                requirement.address, self._query_summary(error), self._query_words(requirement.address, error), error
             )
         if isinstance(selection, _Done | Diagnostic):
             return selection

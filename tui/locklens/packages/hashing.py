@@ -316,10 +316,7 @@ class Arriving:
 
 
 def _bounded(
-    chunks: Iterable[bytes],
-    limit: Limits,
-    on_bytes: Callable[[int], None] | None,
-    cancel: threading.Event | None,
+    chunks: Iterable[bytes], limit: Limits, on_bytes: Callable[[int], None] | None, cancel: threading.Event | None
 ) -> Iterator[bytes]:
     """Pass on what arrives, without empty chunks, as far as it may go."""
     stop_if(cancel)

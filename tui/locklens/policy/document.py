@@ -82,8 +82,7 @@ class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
         AcceptFrom, Meta(description="side whose acceptances and pins count: head where owners guard this file")
     ] = AcceptFrom.BASE
     platforms: Annotated[
-        dict[_PlatformName, _Text] | list[_PlatformName],
-        Meta(description="required platforms, each with the reason"),
+        dict[_PlatformName, _Text] | list[_PlatformName], Meta(description="required platforms, each with the reason")
     ] = {}
     severity: Annotated[dict[_Rule, SeverityName], Meta(description="severity of rules")] = {}
     trust: Annotated[dict[_Text, TrustTable], Meta(description='keys by namespace, or by "host/namespace"')] = {}

@@ -63,10 +63,7 @@ _REFERRING = hcl.Wanted(frozenset(["provider"]))
 _WANTED = hcl.Wanted(
     blocks={
         "terraform": hcl.Wanted(
-            blocks={
-                "required_providers": hcl.Wanted(None),
-                "backend": hcl.Wanted(frozenset(["path", "workspace_dir"])),
-            }
+            blocks={"required_providers": hcl.Wanted(None), "backend": hcl.Wanted(frozenset(["path", "workspace_dir"]))}
         ),
         "provider": hcl.Wanted(frozenset(["alias", "version"])),
         "module": hcl.Wanted(frozenset(["source", "version"])),

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 _IGNORED_BY_HFS = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 """Characters without a width, which macOS's older file system leaves out when it compares names."""
 
-_NAMED = (
-    ".terraform.lock.hcl",
-    ".gitattributes",
-    "terraform.tfstate",
-    "terraform.tfvars",
-    "terraform.tfvars.json",
-)
+_NAMED = (".terraform.lock.hcl", ".gitattributes", "terraform.tfstate", "terraform.tfvars", "terraform.tfvars.json")
 """Files that git or the tools open by name: of others, they list a folder, and compare the names themselves."""
 
 _SHORT_NAMES = {

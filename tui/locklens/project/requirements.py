@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
-from locklens.project.configuration import (
-    Configuration,
-    ConfigurationProblem,
-    Contributor,
-    Requirement,
-    StateReading,
-)
+from locklens.project.configuration import Configuration, ConfigurationProblem, Contributor, Requirement, StateReading
 from locklens.project.contributors import DEFAULT_TEST_FOLDER, LocalNames, Tests, contributions, read_tests
 from locklens.project.modules import ModuleReader, generator_among
 from locklens.project.moduletree import ModuleTree

@@ -374,10 +374,7 @@ def read_json(data: bytes) -> object:
     try:
         # A document is UTF-8 for Go, and a mark of the byte order is an error.
         return json.loads(
-            data.decode("utf-8", "replace"),
-            object_pairs_hook=_object,
-            parse_int=_number,
-            parse_constant=_no_constant,
+            data.decode("utf-8", "replace"), object_pairs_hook=_object, parse_int=_number, parse_constant=_no_constant
         )
     except json.JSONDecodeError as error:
         raise ValueError(f"no JSON: line {error.lineno}, column {error.colno}") from error

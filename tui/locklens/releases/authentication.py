@@ -333,11 +333,7 @@ class ReleaseAuthenticator:
     """
 
     def __init__(
-        self,
-        dialect: Dialect,
-        verifier: Verifier,
-        enforcement: Enforcement,
-        believed: Collection[str] | None = None,
+        self, dialect: Dialect, verifier: Verifier, enforcement: Enforcement, believed: Collection[str] | None = None
     ) -> None:
         self._dialect = dialect
         self._believed = frozenset((OPENTOFU.default_host,) if believed is None else believed)

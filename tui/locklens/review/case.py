@@ -106,10 +106,7 @@ class Case(Struct, frozen=True, dict=True):
     def folders(self) -> FolderHashes:
         """The judgement of the `h1` locked for this version for the first time."""
         return judge_folders(
-            self.first_said,
-            self.new.packages,
-            self.hashed,
-            reported=vouched_for(self.new, self.hashed).keys(),
+            self.first_said, self.new.packages, self.hashed, reported=vouched_for(self.new, self.hashed).keys()
         )
 
     @property
@@ -244,9 +241,7 @@ def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest,
 
 
 def settled_case(
-    subject: FactSubject,
-    known: Mapping[FactRequest, Fact],
-    hashed: Callable[[Iterable[str]], HashedFiles],
+    subject: FactSubject, known: Mapping[FactRequest, Fact], hashed: Callable[[Iterable[str]], HashedFiles]
 ) -> Case | None:
     """Return a change with the facts about it; None for a removed provider, which has none.
 

@@ -11,15 +11,7 @@ from msgspec.structs import replace
 
 from locklens.hashes import hashes_of_hashed, is_of_signed_scheme, registry_manifests
 from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, unasked
-from locklens.review.case import (
-    case_of,
-    mirror_id,
-    new_id,
-    old_id,
-    other_registry,
-    version_before,
-    vouched_for,
-)
+from locklens.review.case import case_of, mirror_id, new_id, old_id, other_registry, version_before, vouched_for
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof
 from locklens.trust.authentication import HashOrigin

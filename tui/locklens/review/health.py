@@ -216,8 +216,7 @@ def spread_of(roots: Iterable[RootReview]) -> tuple[Spread, ...]:
 
     made = (
         Spread(
-            address,
-            tuple(sorted(found.items(), key=lambda item: (precedence(item[0]), str(item[0])), reverse=True)),
+            address, tuple(sorted(found.items(), key=lambda item: (precedence(item[0]), str(item[0])), reverse=True))
         )
         for address, found in counts.items()
     )

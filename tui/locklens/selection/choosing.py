@@ -64,11 +64,7 @@ def before_asking(requirements: Sequence[Requirement], locked: Version | None, *
 
 
 def select(
-    requirements: Sequence[Requirement],
-    offered: Sequence[ListedVersion],
-    locked: Version | None,
-    *,
-    upgrade: bool,
+    requirements: Sequence[Requirement], offered: Sequence[ListedVersion], locked: Version | None, *, upgrade: bool
 ) -> Selection | Unselectable:
     """Select a version as the tools do: the locked one, or else the newest release that satisfies every constraint.
 

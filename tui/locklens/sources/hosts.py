@@ -324,11 +324,7 @@ def _run(command: list[str]) -> bytes:
 
     try:
         process = subprocess.Popen(
-            command,
-            env=safe_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            command, env=safe_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
     except OSError as error:
         raise ValueError(f"it cannot be run: {error.strerror or error}") from None

@@ -82,11 +82,7 @@ class Registries:
         self._dialect = dialect
         self._credentials = Credentials(environ, config.credentials, helper)
         self.asked = asked_hosts(
-            dialect,
-            services=config.services,
-            credentials=self._credentials.hosts,
-            base=base,
-            given=given,
+            dialect, services=config.services, credentials=self._credentials.hosts, base=base, given=given
         )
         self.config = config
         self._asks_all = asks_all

@@ -304,12 +304,7 @@ class Cache:
             from locklens.storage.database import Database, DatabaseLayout
 
             layout = DatabaseLayout(
-                CACHE_SCHEMA,
-                _TABLES,
-                name="cache",
-                contents="Cached answers",
-                stays_open=True,
-                is_trusted=True,
+                CACHE_SCHEMA, _TABLES, name="cache", contents="Cached answers", stays_open=True, is_trusted=True
             )
             place = (lambda: self._path or default_cache_path()) if self._is_on_disk else None
             self._opened = Database(layout, place)

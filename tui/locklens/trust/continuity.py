@@ -257,11 +257,7 @@ def _shortened(name: str) -> str:
 
 
 def judge_folders(
-    added: Iterable[str],
-    packages: Iterable[str],
-    hashed: HashedFiles,
-    *,
-    reported: Iterable[str] = (),
+    added: Iterable[str], packages: Iterable[str], hashed: HashedFiles, *, reported: Iterable[str] = ()
 ) -> FolderHashes:
     """Judge the `h1` that a change says of a version for the first time.
 

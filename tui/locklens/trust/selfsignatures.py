@@ -162,11 +162,7 @@ def as_permitted(
         else SignatureStatus.GOOD
     )
     return replace(
-        signature,
-        status=status,
-        key_revoked=revoked,
-        key_expired=key_expired,
-        signature_expired=signature_expired,
+        signature, status=status, key_revoked=revoked, key_expired=key_expired, signature_expired=signature_expired
     )
 
 

@@ -221,11 +221,7 @@ _BATCH = 50
 
 
 def read_roots(
-    layout: Layout,
-    settings: RootSettings,
-    *,
-    on_progress: Callable[[int, int], None],
-    cancel: threading.Event,
+    layout: Layout, settings: RootSettings, *, on_progress: Callable[[int, int], None], cancel: threading.Event
 ) -> list[ReadRoot]:
     """Return the roots of a layout, in the order of their folders.
 

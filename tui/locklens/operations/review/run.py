@@ -204,10 +204,7 @@ def base_hosts(comparison: Comparison, tool: Dialect | None, policy: Path | None
 
 
 def _hosts(
-    comparison: Comparison,
-    pairs: Iterable[tuple[RootPair, LockFile]],
-    tool: Dialect | None,
-    effective: EffectivePolicy,
+    comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile]], tool: Dialect | None, effective: EffectivePolicy
 ) -> frozenset[str]:
     """Return the hosts that the base vouches for; its policy does so for any where its lock files do so for some."""
     is_vouching = comparison.is_base_named or any(pair.lock_changed for pair in comparison.roots)

@@ -176,11 +176,7 @@ def _unanswered(
 
 
 def look_up_releases(
-    wanted: Sequence[ReleaseId],
-    network: NetworkSettings,
-    base: Iterable[str],
-    *,
-    cancel: threading.Event | None = None,
+    wanted: Sequence[ReleaseId], network: NetworkSettings, base: Iterable[str], *, cancel: threading.Event | None = None
 ) -> Iterator[KnownRelease]:
     """Look up the signers and packages of releases; yield each as soon as it is known.
 

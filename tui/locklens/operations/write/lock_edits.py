@@ -171,11 +171,7 @@ class Restore(FileOperation, frozen=True):
 
 
 def restore(
-    request: Scope,
-    providers: Sequence[str],
-    revision: str = "HEAD",
-    *,
-    on_root: Callable[[str], None] = no_progress,
+    request: Scope, providers: Sequence[str], revision: str = "HEAD", *, on_root: Callable[[str], None] = no_progress
 ) -> Plan:
     """Plan to restore entries from the lock file of a revision; those it does not have are removed.
 

@@ -268,12 +268,7 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
     if not keys:
         raise LockLensError(f"no release of {name} is locked here", hint="locklens keys lists the signers")
     return replace(
-        covering,
-        keys=tuple(keys),
-        by=decision.by,
-        on=decision.on,
-        why=decision.reason,
-        review_by=decision.until,
+        covering, keys=tuple(keys), by=decision.by, on=decision.on, why=decision.reason, review_by=decision.until
     )
 
 

@@ -76,11 +76,7 @@ class Upgrade(RegistryOperation, frozen=True):
         assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
         return cls(
-            scope,
-            edits_constraints=True,
-            allows_missing=allows_missing,
-            picks=tuple(picks),
-            policy=policy or Policy(),
+            scope, edits_constraints=True, allows_missing=allows_missing, picks=tuple(picks), policy=policy or Policy()
         )
 
     @property

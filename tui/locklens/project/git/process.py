@@ -222,11 +222,7 @@ class GitCommand(Struct, frozen=True):
         return status, bytes(output), complaint
 
     def answer(
-        self,
-        *arguments: str,
-        settings: Mapping[str, str] | None = None,
-        given: bytes = b"",
-        by_patterns: bool = False,
+        self, *arguments: str, settings: Mapping[str, str] | None = None, given: bytes = b"", by_patterns: bool = False
     ) -> bytes:
         """Return the standard output of git.
 
@@ -239,11 +235,7 @@ class GitCommand(Struct, frozen=True):
         return output
 
     def records(
-        self,
-        *arguments: str,
-        subject: str,
-        by_patterns: bool = False,
-        warned: Callable[[str], None] = lambda _: None,
+        self, *arguments: str, subject: str, by_patterns: bool = False, warned: Callable[[str], None] = lambda _: None
     ) -> Generator[str]:
         """Yield what git lists, each record ended by NUL, while it lists.
 

@@ -122,9 +122,6 @@ _OF_PACKAGE = {
     "required": list(PackageJson.__struct_fields__),
     "not": {"properties": {"verdict": {"const": "not-compared"}}},
 }
-_OF_PLACE = {
-    "maxProperties": 4,
-    "properties": {"verdict": {"const": "not-compared"}, "reason": {"type": "string"}},
-}
+_OF_PLACE = {"maxProperties": 4, "properties": {"verdict": {"const": "not-compared"}, "reason": {"type": "string"}}}
 ComparedPackage = Annotated[PackageJson, Meta(extra_json_schema=_OF_PACKAGE)]
 PackageOrPlace = Annotated[PackageJson, Meta(extra_json_schema={"anyOf": [_OF_PACKAGE, _OF_PLACE]})]

@@ -8,21 +8,9 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from locklens.review.health import command_words
-from locklens.review.reports.documents import (
-    Count,
-    FromOne,
-    JsonStruct,
-    RootPath,
-    RunJson,
-    ToolName,
-    one_of,
-)
+from locklens.review.reports.documents import Count, FromOne, JsonStruct, RootPath, RunJson, ToolName, one_of
 from locklens.review.reports.review_document import SeverityCountsJson
-from locklens.review.reports.review_objects import (
-    FindingJson,
-    RuleId,
-    ShownSeverity,
-)
+from locklens.review.reports.review_objects import FindingJson, RuleId, ShownSeverity
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
@@ -34,8 +22,7 @@ class ProviderFindingJson(FindingJson, frozen=True):
     """A finding, with the provider that it is about."""
 
     provider: Annotated[
-        str | None,
-        Meta(description="The provider that it is about; null for a finding about the file or the root."),
+        str | None, Meta(description="The provider that it is about; null for a finding about the file or the root.")
     ]
 
     @classmethod

@@ -65,8 +65,7 @@ class CoverageJson(JsonStruct, frozen=True):
     """The platforms that a provider's locked hashes can install."""
 
     platforms: Annotated[
-        list[str],
-        Meta(description="The required platforms; without any, those that are known of the locked hashes."),
+        list[str], Meta(description="The required platforms; without any, those that are known of the locked hashes.")
     ]
     wanted: Annotated[bool, Meta(description="True if the policy requires the platforms.")]
     covered: Annotated[list[str], Meta(description="Platforms that can be installed on every path.")]
@@ -250,8 +249,7 @@ class UseJson(JsonStruct, frozen=True):
     as_of: str | None
     problem: Annotated[str | None, Meta(description="Why the signer is unknown; null if it is known.")]
     doubts: Annotated[
-        list[RuleId],
-        Meta(description="Rules of findings about locked hashes that are not in the signed release."),
+        list[RuleId], Meta(description="Rules of findings about locked hashes that are not in the signed release.")
     ]
 
     @classmethod

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from locklens.review.model import Bump, ChangeKind, LockStatus, Unverified
-from locklens.review.reports.documents import (
-    Count,
-    FromOne,
-    JsonStruct,
-    RunJson,
-    ToolName,
-    keyed_by,
-    one_of,
-)
+from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, ToolName, keyed_by, one_of
 from locklens.review.reports.review_objects import (
     ConfigurationJson,
     EvidenceJson,

@@ -6,16 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.lines import Role, Span
-from locklens.review.model import (
-    Change,
-    ChangeKind,
-    HashCount,
-    LockStatus,
-    Review,
-    RootReview,
-    Severity,
-    Unverified,
-)
+from locklens.review.model import Change, ChangeKind, HashCount, LockStatus, Review, RootReview, Severity, Unverified
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -134,12 +134,7 @@ class Client:
 
     @contextmanager
     def download(
-        self,
-        url: str,
-        *,
-        retries: int = 0,
-        token: Token | None = None,
-        patience: float = LONGEST_WAIT,
+        self, url: str, *, retries: int = 0, token: Token | None = None, patience: float = LONGEST_WAIT
     ) -> Iterator[Transfer]:
         """Open a file that is too large to be held; it is not cached.
 

@@ -217,11 +217,7 @@ class Sender:
         self, url: str, kind: RequestKind, token: Token | None, *, encoding: str, method: str = "GET"
     ) -> httpx.Response:
         """Send a request and return the answer with its body unread."""
-        headers = {
-            "User-Agent": self._agent,
-            "Accept": kind.accept,
-            "Accept-Encoding": encoding,
-        }
+        headers = {"User-Agent": self._agent, "Accept": kind.accept, "Accept-Encoding": encoding}
         if token is not None:
             try:
                 headers["Authorization"] = token.authorization()

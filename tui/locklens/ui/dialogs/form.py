@@ -183,12 +183,7 @@ def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks
         f"last {_DIGITS} digits {whose}, once you have compared all 40",
         partial(digits_problem, fingerprints=fingerprints),
     )
-    fields = (
-        digits,
-        _reason(is_needed=True),
-        *_name(is_asked=asks_name),
-        _until("review the pin on", today),
-    )
+    fields = (digits, _reason(is_needed=True), *_name(is_asked=asks_name), _until("review the pin on", today))
     return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
 
 

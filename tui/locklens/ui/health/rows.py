@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     """A finding and its root."""
 
 
-HEALTH_GRAMMAR = Grammar(
-    "check, root, provider, rule, severity, finding or version",
-    (ROOT, PROVIDER, RULE, CHECK),
-)
+HEALTH_GRAMMAR = Grammar("check, root, provider, rule, severity, finding or version", (ROOT, PROVIDER, RULE, CHECK))
 _ALL = Filter()
 
 

@@ -203,12 +203,7 @@ class HealthScreen(RowActionsScreen):
         if self.health is None or self.review is None or not self.is_open:
             return
         rows = health_rows(
-            self.health,
-            self._grouping,
-            self._sort,
-            opened=self._opened,
-            marked=self.marked,
-            narrowed=self.narrowed,
+            self.health, self._grouping, self._sort, opened=self._opened, marked=self.marked, narrowed=self.narrowed
         )
         self.left.show_rows(rows if self.health.review.roots else (), cursor_key=cursor_key)
         self.facts.show_lines((*bars.registry_lines(self.review, self.progress), *bars.note_lines(self.review)))
@@ -335,10 +330,7 @@ class HealthScreen(RowActionsScreen):
         if row is not None:
             found = {str(finding.provider) for _, finding in row.found if finding.provider is not None}
             providers = tuple(sorted(found))
-        self._decide(
-            "upgrade",
-            lambda where, policy: Upgrade(where, providers, policy=policy),
-        )
+        self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
 
     def _decide(self, name: str, operation_of: Callable[[Scope, Policy], Operation]) -> None:
         row, top, review = self.left.current, self.top, self.review

@@ -108,10 +108,7 @@ PREVIEW_KEYS = KeyTable(
                 Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
             ),
         ),
-        KeyGroup(
-            "Program",
-            (*EVERYWHERE, Key("Z", "undo", "undo apply: on every other screen")),
-        ),
+        KeyGroup("Program", (*EVERYWHERE, Key("Z", "undo", "undo apply: on every other screen"))),
     ),
     ("enter", "esc q", "?", "m", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
     ("enter", "esc q", "?", "m", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),

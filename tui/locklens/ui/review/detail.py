@@ -448,8 +448,6 @@ def raw_diff_lines(node: Node) -> tuple[Line, ...]:
         line
         for path, changed in by_file.items()
         for line in _diff(
-            path,
-            _bytes(subject.change.old for subject in changed),
-            _bytes(subject.change.new for subject in changed),
+            path, _bytes(subject.change.old for subject in changed), _bytes(subject.change.new for subject in changed)
         )
     )

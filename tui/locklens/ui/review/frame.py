@@ -139,10 +139,7 @@ DECIDING = KeyGroup(
     ),
 )
 
-PROGRAM = KeyGroup(
-    "Program",
-    (SIDES, *EVERYWHERE, QUIT),
-)
+PROGRAM = KeyGroup("Program", (SIDES, *EVERYWHERE, QUIT))
 
 REVIEW_KEYS = KeyTable(
     (MOVING, REVIEWING, DECIDING, PROGRAM, elsewhere("L", "U", "R", "P", "F", "S", "A")),

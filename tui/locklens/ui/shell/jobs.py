@@ -46,10 +46,7 @@ class Job:
         return self.run is not None
 
     def start(
-        self,
-        work: Callable[[Run], ResultT],
-        take: Callable[[ResultT], object],
-        fail: Callable[[LockLensError], object],
+        self, work: Callable[[Run], ResultT], take: Callable[[ResultT], object], fail: Callable[[LockLensError], object]
     ) -> None:
         """Start a run in place of the one before.
 

@@ -69,10 +69,7 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
     moments = [clock(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]
     common = moments[0] if len({*moments}) == 1 else ""
     yield Line()
-    yield line(
-        Span(uses_title(signer), Role.HEADING),
-        Span(f"  as of {common}" if common else "", Role.DIM),
-    )
+    yield line(Span(uses_title(signer), Role.HEADING), Span(f"  as of {common}" if common else "", Role.DIM))
     for use, moment in zip(signer.uses, moments, strict=True):
         yield from _use_lines(use, row, "" if common else moment)
     yield from _history_lines(row, history)

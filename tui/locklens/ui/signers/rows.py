@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from locklens.review.keys import SignerUses, Use
 
 SIGNERS_GRAMMAR = Grammar(
-    "name, fingerprint, tier, provider, version or lock file",
-    (PROVIDER, ROOT, SIGNER, TIER),
-    has_severity=False,
+    "name, fingerprint, tier, provider, version or lock file", (PROVIDER, ROOT, SIGNER, TIER), has_severity=False
 )
 _ALL = Filter()
 

@@ -94,14 +94,7 @@ class Downloads:
         self._by_label[label] = DownloadRow(label, began, received, size)
 
     def end(
-        self,
-        label: str,
-        now: float,
-        *,
-        received: int = 0,
-        problem: str = "",
-        note: str = "",
-        outcome: str = "hashed",
+        self, label: str, now: float, *, received: int = 0, problem: str = "", note: str = "", outcome: str = "hashed"
     ) -> None:
         """Complete a package, or let it fail."""
         known = self._by_label.get(label) or DownloadRow(label, now)
