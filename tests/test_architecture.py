@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -259,11 +260,20 @@ REPEATED = {"CHECKS", "document", "parse", "read", "render"}
 """Names that say the same of each module that has them."""
 
 
+def definitions(module: ast.Module) -> Iterator[ast.stmt]:
+    """The statements of a module, and those that only type checkers see."""
+    for node in module.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from node.body
+        else:
+            yield node
+
+
 def test_a_public_name_has_one_meaning() -> None:
     """One top-level public name stands in one module, so that a search for it finds one thing."""
     places: dict[str, list[str]] = {}
     for path in sorted((TOP / "tui").rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in definitions(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 names = [node.name]
             elif isinstance(node, ast.Assign):
@@ -276,3 +286,14 @@ def test_a_public_name_has_one_meaning() -> None:
                 if not name.startswith("_") and name != "TYPE_CHECKING":
                     places.setdefault(name, []).append(str(path.relative_to(TOP / "tui")))
     assert {name: found for name, found in places.items() if len(found) > 1 and name not in REPEATED} == {}
+
+
+def test_every_module_that_the_map_names_is_there() -> None:
+    """A name stands with enough of its folders, or beside another of its room."""
+    package = TOP / "tui"
+    modules = [path.relative_to(package).as_posix() for path in package.rglob("*.py")]
+    named = set(re.findall(r"`([\w/]+[.]py)`", (package / "ARCHITECTURE.md").read_text("utf-8")))
+    assert {name for name in named if not any(f"/{one}".endswith(f"/{name}") for one in modules)} == {
+        name for name in named if name.startswith("tests/")
+    }
+    assert [name for name in named if name.startswith("tests/") and not (TOP / name).exists()] == []

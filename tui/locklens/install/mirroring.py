@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from locklens.storage.folders import RealFolder
     from locklens.versions import Version
 
-    Build = tuple[ProviderAddress, Version, Platform]
+    MirroredBuild = tuple[ProviderAddress, Version, Platform]
 
 
 _SUMMARY = "Could not mirror providers"
@@ -59,11 +59,11 @@ class Mirrored(Struct, frozen=True):
         failures: Errors of the others.
     """
 
-    hashes: Mapping[Build, tuple[str, ...]]
+    hashes: Mapping[MirroredBuild, tuple[str, ...]]
     failures: tuple[Diagnostic, ...]
 
 
-def mirror(builds: Sequence[Build], context: InstallContext, *, into: MirrorFolder) -> Mirrored:
+def mirror(builds: Sequence[MirroredBuild], context: InstallContext, *, into: MirrorFolder) -> Mirrored:
     """Fetch packages into a folder, concurrently; one that fails does not stop the others.
 
     Raises:
@@ -78,7 +78,7 @@ def mirror(builds: Sequence[Build], context: InstallContext, *, into: MirrorFold
 
 def write_documents(
     providers: Sequence[ProviderAddress],
-    known: Mapping[Build, tuple[str, ...]],
+    known: Mapping[MirroredBuild, tuple[str, ...]],
     context: InstallContext,
     *,
     into: MirrorFolder,
@@ -110,7 +110,7 @@ def write_documents(
 
 
 def _hashes(
-    package: MirroredPackage, known: Mapping[Build, tuple[str, ...]], context: InstallContext
+    package: MirroredPackage, known: Mapping[MirroredBuild, tuple[str, ...]], context: InstallContext
 ) -> tuple[str, ...] | LockLensError:
     build = package.address, package.version, package.platform
     try:
@@ -121,7 +121,7 @@ def _hashes(
         return error
 
 
-def _mirrored(build: Build, context: InstallContext, into: MirrorFolder) -> tuple[str, ...] | Diagnostic:
+def _mirrored(build: MirroredBuild, context: InstallContext, into: MirrorFolder) -> tuple[str, ...] | Diagnostic:
     address, version, platform = build
     name = context.name(address)
     context.emit(FetchStarted(name, version, platform))
@@ -171,11 +171,11 @@ class MirrorFolder:
         """Wait until no other process fills the folder; errors as in `locklens.storage.folders.turn`."""
         return turn(self.path, (_LOCK,), cancel=self._cancel, on_waiting=on_waiting)
 
-    def place(self, build: Build) -> Path:
+    def place(self, build: MirroredBuild) -> Path:
         """Return the place of a package's zip file."""
         return self.path.joinpath(*_names(build[0]), package_file_name(build))
 
-    def zh(self, build: Build) -> str:
+    def zh(self, build: MirroredBuild) -> str:
         """Return the hash of a package's zip file that is there, "" where none is or it cannot be read."""
         import hashlib
 
@@ -189,7 +189,7 @@ class MirrorFolder:
             return ""
 
     @contextmanager
-    def writing(self, build: Build) -> Iterator[BinaryIO]:
+    def writing(self, build: MirroredBuild) -> Iterator[BinaryIO]:
         """Open a new file that becomes the package's zip file at the end of the block, and vanishes on an error.
 
         Raises:
@@ -235,7 +235,7 @@ class MirrorFolder:
                     with _written(folder, name) as file:
                         file.write(data)
 
-    def prune(self, kept: frozenset[Build]) -> tuple[str, ...]:
+    def prune(self, kept: frozenset[MirroredBuild]) -> tuple[str, ...]:
         """Remove the zip files of other packages and the documents of versions without any; return their names.
 
         Raises:
@@ -286,7 +286,7 @@ def stored_package(path: Path, cancel: threading.Event | None = None) -> Passed:
     return found
 
 
-def package_file_name(build: Build) -> str:
+def package_file_name(build: MirroredBuild) -> str:
     """Return the name of a package's zip file."""
     address, version, platform = build
     return f"terraform-provider-{address.type}_{version}_{platform}.zip"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.install.context import InstallEvent, ProviderRequirement
-    from locklens.install.mirroring import Build, Mirrored
+    from locklens.install.mirroring import Mirrored, MirroredBuild
     from locklens.operations.plan.model import Scope
     from locklens.releases.facts import NetworkSettings
 
@@ -136,11 +136,11 @@ def _builds(
     context: InstallContext,
     platforms: tuple[Platform, ...],
     failures: list[Diagnostic],
-) -> list[Build]:
+) -> list[MirroredBuild]:
     """Return the packages of the selected versions; a provider without one adds to the failures."""
     platforms = platforms or (Platform.parse(this_platform()),)
     asked = [replace(one, first=platforms[0]) for one in wanted]
-    builds: dict[Build, None] = {}
+    builds: dict[MirroredBuild, None] = {}
     for one, selected in zip(asked, Locker(context).choose(asked), strict=True):
         if isinstance(selected, Diagnostic):
             failures.append(selected)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     Entries = Mapping[ProviderAddress, LockEntry]
     Pair = tuple[ProviderAddress, LockEntry | None, LockEntry | None]
     """A provider, and its entry on either side."""
-    Content = tuple[str, str, frozenset[str]]
+    EntryContent = tuple[str, str, frozenset[str]]
     """The compared content of an entry: version, constraints and hashes, without lines and order."""
-    Key = tuple[ProviderAddress, Content | None, Content | None]
+    ChangeKey = tuple[ProviderAddress, EntryContent | None, EntryContent | None]
 
 
 _HASHES = "hashes_changed"
@@ -39,7 +39,7 @@ class Comparer:
     """Compares the lock files of many roots, and equal changes once."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, Change] = {}
+        self._known: dict[ChangeKey, Change] = {}
         """Each known change, with the entries of the first root that has it."""
 
     def compare(self, old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
@@ -65,7 +65,7 @@ class Comparer:
         return tuple(sorted(changes, key=lambda change: change.address.sort_key))
 
     def _compared(self, pairs: Sequence[Pair]) -> list[Change]:
-        keys: list[Key] = [(address, _content(old), _content(new)) for address, old, new in pairs]
+        keys: list[ChangeKey] = [(address, _content(old), _content(new)) for address, old, new in pairs]
         unknown = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}
         self._known.update(zip(unknown, _differences(list(unknown), list(unknown.values())), strict=True))
         return [replace(self._known[key], old=old, new=new) for key, (_, old, new) in zip(keys, pairs, strict=True)]
@@ -112,11 +112,11 @@ def comparable(old: LockFile) -> tuple[LockFile, str]:
     return LockFile.absent(old.path), "every provider is shown as new"
 
 
-def _content(entry: LockEntry | None) -> Content | None:
+def _content(entry: LockEntry | None) -> EntryContent | None:
     return None if entry is None else (str(entry.version), entry.constraints, frozenset(entry.hashes))
 
 
-def _differences(keys: Sequence[Key], pairs: Sequence[Pair]) -> list[Change]:
+def _differences(keys: Sequence[ChangeKey], pairs: Sequence[Pair]) -> list[Change]:
     """Compare pairs of entries by their contents; in one run of deepdiff."""
     if all(old == new for _, old, new in keys):
         # Nothing differs, and deepdiff takes longer to load than a small review.
@@ -134,9 +134,9 @@ def _differences(keys: Sequence[Key], pairs: Sequence[Pair]) -> list[Change]:
                 diff_instance.custom_report_result(_HASHES, level, (added, removed))
             return True
 
-    values: dict[Content, dict[str, Any]] = {}
+    values: dict[EntryContent, dict[str, Any]] = {}
 
-    def side(contents: Iterable[Content | None]) -> dict[int, dict[str, Any]]:
+    def side(contents: Iterable[EntryContent | None]) -> dict[int, dict[str, Any]]:
         # Equal contents are one object, which deepdiff does not walk.
         return {
             number: values.setdefault(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from locklens.ui.shell.keys import Command
     from locklens.ui.shell.messages import ExaminedProvider
 
-    Where = Callable[[Iterable[str]], Scope]
+    ScopeOf = Callable[[Iterable[str]], Scope]
     """Returns the scope of the roots with these paths."""
 
 
@@ -95,7 +95,7 @@ class RowActionsScreen(TwoPaneScreen):
         """
         return writable(self.review, self.top)
 
-    def decide_on_roots(self, name: str, operation_of: Callable[[Review, Where], Operation]) -> None:
+    def decide_on_roots(self, name: str, operation_of: Callable[[Review, ScopeOf], Operation]) -> None:
         """Preview an operation on roots of the review, or show why it is not possible."""
 
         def operation() -> Operation:

@@ -35,15 +35,14 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator
 
-    from locklens.addresses import ProviderAddress
     from locklens.review.model import Change, Review, RootReview
     from locklens.review.reports.documents import PackageJson
+    from locklens.review.reports.lock_documents import Packages
     from locklens.text import Printable
 
     _Printed = Line | str
-    Packages = Mapping[tuple[str, ProviderAddress], Sequence[PackageJson]]
 
 
 def render(review: Review, *, colour: bool = False, packages: Packages | None = None) -> Printable:

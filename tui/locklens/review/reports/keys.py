@@ -17,14 +17,14 @@ from locklens.text import counted, page
 from locklens.trust import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.review.keys import PastUse, SignerUses, Use
     from locklens.review.model import Review
+    from locklens.review.reports.lock_documents import Past
     from locklens.text import Printable
     from locklens.trust import Signer, SigningKey
 
-    Past = Mapping[str, Sequence[PastUse]]
 
 _NAMES_SHOWN = 5
 

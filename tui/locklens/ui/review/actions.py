@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from locklens.operations.write.policy_edits import Decision
     from locklens.review.model import Finding, Review, RootReview
     from locklens.ui.review.outline import Node
-    from locklens.ui.row_actions import Where
+    from locklens.ui.row_actions import ScopeOf
     from locklens.ui.shell.messages import ExaminedProvider
 
 _SHOWN_REVISION = 12
 
 
-def pruning(node: Node | None, where: Where) -> Prune:
+def pruning(node: Node | None, where: ScopeOf) -> Prune:
     """Return the operation that prunes the highlighted orphan, or else the orphans of the row's roots.
 
     Raises:
@@ -63,7 +63,7 @@ def _is_orphan(node: Node) -> bool:
     )
 
 
-def formatting(node: Node | None, where: Where) -> Format:
+def formatting(node: Node | None, where: ScopeOf) -> Format:
     """Return the operation that formats the lock files of the row's roots.
 
     Raises:
@@ -72,7 +72,7 @@ def formatting(node: Node | None, where: Where) -> Format:
     return Format(where(_paths(_roots(node))))
 
 
-def merging(node: Node | None, where: Where) -> ResolveConflicts:
+def merging(node: Node | None, where: ScopeOf) -> ResolveConflicts:
     """Return the operation that merges the lock files of the row's roots that git left in conflict.
 
     Raises:
@@ -119,7 +119,7 @@ def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str]
     return Accept(top, accepted, decision.by if decision.is_name_typed else "", base_words(review))
 
 
-def locking(selected: Collection[tuple[str, ProviderAddress]], review: Review, where: Where) -> Operation:
+def locking(selected: Collection[tuple[str, ProviderAddress]], review: Review, where: ScopeOf) -> Operation:
     """Return the operation that locks the missing platforms of providers, each given by lock file and address.
 
     Raises:
@@ -132,7 +132,7 @@ def locking(selected: Collection[tuple[str, ProviderAddress]], review: Review, w
     return lock_missing(review, selected, where)
 
 
-def restoring(node: Node | None, review: Review, where: Where) -> Restore:
+def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
     """Return the operation that restores the row's changes from the review's base.
 
     Raises:
