@@ -25,6 +25,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare import open_git
+from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.releases.facts import NetworkSettings
@@ -115,7 +116,7 @@ def main() -> None:
         registry = stack.enter_context(DemoRegistry(faults=Faults(SAMPLE_RULES)))
         environ = {**os.environ, **environment(write_cli_configuration(registry, Path(scratch)))}
         network = NetworkSettings(environ, Cache(Path(scratch) / "cache.sqlite3"))
-        request = ReviewRequest(partial(open_git, folder, base=found.base), network=network)
+        request = ReviewRequest(partial(open_git, folder, Base(found.base)), network=network)
         for number, scene in enumerate(SCENES):
             os.chdir(folder / scene.folder)
             svg = asyncio.run(picture(request, scene, Path(scratch) / f"store-{number}.sqlite3"))
