@@ -92,7 +92,12 @@ _ALL = (
             "grown": RuleWording(
                 "More packages released under the same version",
                 "The old packages are still released: keep the entry, or lock it again for the added ones.",
-            )
+            ),
+            "unsure": RuleWording(
+                "Locked hashes are not of the release",
+                "Restore the entry of a commit that was reviewed; if it has these hashes too, ask the publisher, by "
+                "another way than the registry, whether and why the version was republished.",
+            ),
         },
     ),
     Rule(

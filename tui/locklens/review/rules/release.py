@@ -33,13 +33,18 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     if not judged.has(Origin.REPUBLISHED):
         return
     locked = len(packages_of(case.change.old.hashes)) if case.change.old else 0
-    message = f"{case.entry.version} was republished: {judged.republished_words(locked, _sums(case.new))}"
+    # Without a base nothing tells a hash that the release had from one that was written into the file.
+    is_sure = case.change.kind is not ChangeKind.UNCHANGED or bool(judged.disguised or judged.doubled)
+    lead = "was republished" if is_sure else "was republished, or a locked hash never was of it"
+    words = judged.republished_words(locked, _sums(case.new), had_all=is_sure)
+    message = f"{case.entry.version} {lead}: {words}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
     if before is not None and before.signer is not None and before.signer.keys:
         message += f"; {before.id.version} is signed by {before.signer.keys[0].fingerprint}"
-    yield Verdict(message, _first_line(case, judged.gone | judged.explained | judged.disguised.keys()))
+    line = _first_line(case, judged.gone | judged.explained | judged.disguised.keys())
+    yield Verdict(message, line, case="" if is_sure else "unsure")
 
 
 def _unknown_origin(case: Case, _: Policy) -> Iterator[Verdict]:
