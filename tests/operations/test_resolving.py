@@ -130,6 +130,15 @@ def test_two_versions_may_have_a_registry_manifest_in_common(merging: Merging, m
     assert new_data(merging.plan(newest=True)) == newer.encode()
 
 
+def test_the_command_line_has_a_side_for_each_provider_of_each_root(tmp_path: Path) -> None:
+    ours, theirs = Preference.OURS, Preference.THEIRS
+    merge = ResolveConflicts(Scope(tmp_path, (".", "infra")))
+    selected = merge.settled_by({("", "acme/a"): ours, ("infra", "acme/a"): theirs, ("infra", "acme/b"): ours})
+    first, second = selected._command.split(" && ")
+    assert first.endswith(" merge --prefer=acme/a=ours --root .")
+    assert second.endswith(" merge --prefer=acme/a=theirs --prefer=acme/b=ours --root infra")
+
+
 def test_two_versions_clash_unless_the_newest_is_preferred(merging: Merging) -> None:
     merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
     plan = merging.plan()

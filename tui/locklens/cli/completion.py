@@ -71,6 +71,7 @@ def _mark(command: str, action: argparse.Action) -> None:
     import shtab
 
     from locklens.doctor.model import CauseId
+    from locklens.operations.merge import Preference
     from locklens.review.rules.catalogue import RULES
 
     if action.metavar == "FILE" or (command == "merge" and not action.option_strings):
@@ -84,6 +85,8 @@ def _mark(command: str, action: argparse.Action) -> None:
     elif action.metavar == "RULE":
         causes = tuple(sorted(cause.value for cause in CauseId)) if command == "explain" else ()
         action.choices = (*RULES, *causes)
+    elif action.metavar == "[PROVIDER=]SIDE":
+        action.choices = tuple(Preference)
     elif action.metavar == "CAUSE":
         action.choices = tuple(sorted(CauseId))
 

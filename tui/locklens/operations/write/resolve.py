@@ -138,7 +138,9 @@ class ResolveConflicts(FileOperation, frozen=True):
         usual = ["--prefer", self.prefer.value] if self.prefer is not None else []
         of_roots: dict[tuple[str, ...], list[str]] = {}
         for root in self.where.roots:
-            words = [f"--prefer={name}={side}" for (of, name), side in self.selected.items() if of in {None, root}]
+            # The folder that one works in is "." in a scope, and "" as the path of a root.
+            of_root = {None, root, root if root != "." else ""}
+            words = [f"--prefer={name}={side}" for (of, name), side in self.selected.items() if of in of_root]
             of_roots.setdefault((*usual, *words), []).append(root)
         commands = (
             command_line("merge", replace(self.where, roots=tuple(roots)), words) for words, roots in of_roots.items()
