@@ -1,0 +1,71 @@
+"""What a provider's executable says of how it was built, without running it.
+
+All of it is evidence about an honest build: whoever made the file can write anything here. That a package is the
+publisher's is a matter of `trust`.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from msgspec import Struct
+
+
+class ExecutableFormat(enum.Enum):
+    """The file format of an executable."""
+
+    ELF = "elf"
+    MACH_O = "macho"
+    PE = "pe"
+    UNKNOWN = "unknown"
+
+
+class Module(Struct, frozen=True):
+    """A Go module that was built into an executable, in the words of `go version -m`.
+
+    Attributes:
+        version: "(devel)" or empty where the build knew none.
+        checksum: The module's `h1:` checksum of go.sum; empty where there is none.
+        replaced_by: The module that a `replace` directive put in its place.
+    """
+
+    path: str
+    version: str
+    checksum: str = ""
+    replaced_by: Module | None = None
+
+
+class BuildInfo(Struct, frozen=True):
+    """The build information that the Go toolchain writes into an executable.
+
+    Attributes:
+        go: The toolchain, as it is written: "go1.25.1".
+        path: The path of the main package.
+        main: The module of the main package.
+        modules: The other modules, in the order of the executable.
+        settings: Key and value of each build setting, in that order.
+    """
+
+    go: str
+    path: str = ""
+    main: Module | None = None
+    modules: tuple[Module, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+class Executable(Struct, frozen=True):
+    """An executable, as far as it can be read.
+
+    Attributes:
+        size: Bytes.
+        build: None where it cannot be said.
+        functions: The names in Go's function table, sorted, each once; None where they cannot be said. A function that
+            was inlined everywhere is not among them.
+        unread: Why `build` or `functions` is None: a sentence without a full stop; None where both are known.
+    """
+
+    format: ExecutableFormat
+    size: int
+    build: BuildInfo | None = None
+    functions: tuple[str, ...] | None = None
+    unread: str | None = None
