@@ -434,7 +434,7 @@ def test_answers_of_a_registry(kind: str) -> None:
 
 def test_roots_above_the_bound_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from locklens.operations.compare import open_git
-    from locklens.project import roots
+    from locklens.project import root_search
 
     def git(*words: str) -> None:
         subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=tmp_path, check=True)
@@ -444,9 +444,9 @@ def test_roots_above_the_bound_are_not_read(tmp_path: Path, monkeypatch: pytest.
     for name in "abc":
         (tmp_path / name).mkdir()
         (tmp_path / name / ".terraform.lock.hcl").write_text(HEAD)
-    monkeypatch.setattr(roots, "MAX_ROOTS", 3)
+    monkeypatch.setattr(root_search, "MAX_ROOTS", 3)
     open_git(tmp_path).close()
-    monkeypatch.setattr(roots, "MAX_ROOTS", 2)
+    monkeypatch.setattr(root_search, "MAX_ROOTS", 2)
     with pytest.raises(LockLensError, match="the head has 3 lock files, and no more than 2 are reviewed"):
         open_git(tmp_path)
 

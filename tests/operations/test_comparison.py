@@ -11,7 +11,8 @@ import pytest
 from kit.git import git
 
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
-from locklens.operations.compare import open_files, open_git
+from locklens.operations.compare import open_git
+from locklens.operations.compare_files import open_files
 from locklens.operations.comparison import Base, Comparison
 from locklens.project.roots import LOCK_FILE
 

@@ -30,7 +30,8 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
-from locklens.operations.compare import open_files, open_git
+from locklens.operations.compare import open_git
+from locklens.operations.compare_files import open_files
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import PackageDone, ProvingPlanned, ReviewEvent, ReviewRequest
 from locklens.operations.review.run import review

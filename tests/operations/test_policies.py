@@ -18,7 +18,8 @@ from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import ConfigurationError
-from locklens.operations.compare import open_files, open_git, open_locked
+from locklens.operations.compare import open_git, open_locked
+from locklens.operations.compare_files import open_files
 from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review

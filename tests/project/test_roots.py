@@ -11,7 +11,8 @@ from locklens.errors import ConfigurationError
 from locklens.project import touched_roots
 from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
-from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
+from locklens.project.root_search import find_roots, lock_paths
+from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.tree import EmptyTree, WorkTree
 
 if TYPE_CHECKING:

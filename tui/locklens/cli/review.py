@@ -235,12 +235,14 @@ def _run_review(options: Namespace, open_ui: OpenUi) -> int:
 
 
 def _compare(options: Namespace, open_ui: OpenUi) -> int:
-    from locklens.operations.compare import fetch_pull_request, open_files, open_git
-
     here, base = Path.cwd(), None
     if options.old is not None:
+        from locklens.operations.compare_files import open_files
+
         opened = partial(open_files, options.old, options.new, config=options.config, cwd=here, stdin=_standard_input)
     else:
+        from locklens.operations.compare import fetch_pull_request, open_git
+
         if options.pr:
             remote = "origin" if options.remote is None else options.remote
             tell([f"fetching request {options.pr} from {remote}"])

@@ -20,7 +20,7 @@ class ExecutableFormat(enum.Enum):
     UNKNOWN = "unknown"
 
 
-class Module(Struct, frozen=True):
+class GoModule(Struct, frozen=True):
     """A Go module that was built into an executable, in the words of `go version -m`.
 
     Attributes:
@@ -32,7 +32,7 @@ class Module(Struct, frozen=True):
     path: str
     version: str
     checksum: str = ""
-    replaced_by: Module | None = None
+    replaced_by: GoModule | None = None
 
 
 class BuildInfo(Struct, frozen=True):
@@ -48,8 +48,8 @@ class BuildInfo(Struct, frozen=True):
 
     go: str
     path: str = ""
-    main: Module | None = None
-    modules: tuple[Module, ...] = ()
+    main: GoModule | None = None
+    modules: tuple[GoModule, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
 
 

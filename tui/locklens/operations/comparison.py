@@ -13,12 +13,13 @@ from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from locklens.project.git import Repository
+    from locklens.project.gittree import Conversion
     from locklens.project.tree import Tree
-    from locklens.review.context import Conversion, Unreviewed
+    from locklens.review.context import Unreviewed
 
 
 _RANGE = re.compile(r"((?:[^{]|\{[^}]*\})*?)(\.{2,3})(.*)", re.DOTALL)
@@ -116,6 +117,18 @@ class Comparison(Struct, frozen=True):
     def authority(self) -> Side:
         """The side that policy, hosts that are asked and judging tool are read from."""
         return self.tip or self.base
+
+    def converted_among(self, paths: Iterable[str]) -> dict[str, Conversion]:
+        """Return the converted ones of some files of the new side, by the path that they are read at."""
+        if not self.converted:
+            return {}
+        from locklens.project.gittree import ListedTree, SparseWorkTree
+
+        tree = self.head.tree
+        if not isinstance(tree, ListedTree | SparseWorkTree):
+            return {}
+        found = ((path, self.converted.get(tree.resolve(path) or path)) for path in paths)
+        return {path: conversion for path, conversion in found if conversion is not None}
 
     def close(self) -> None:
         """End the process that reads git's objects, if there is one."""

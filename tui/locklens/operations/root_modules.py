@@ -12,7 +12,7 @@ from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryErr
 from locklens.hcl import SyntaxProblem
 from locklens.lockfile.model import Conflict, LockFile
 from locklens.lockfile.parse import parse
-from locklens.project.roots import LOCK_FILE, lock_paths
+from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import EntryKind, name_bytes
 
 if TYPE_CHECKING:
@@ -250,6 +250,8 @@ def no_root(path: str, hint: str = "") -> ConfigurationError:
 
 def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:
     """Return the folder of every lock file of a repository, in order."""
+    from locklens.project.root_search import lock_paths
+
     folders = {path.rpartition("/")[0] for path in lock_paths(repository, tree)}
     return sorted(folders, key=name_bytes)
 

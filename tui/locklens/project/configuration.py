@@ -221,10 +221,13 @@ class Configuration(Struct, frozen=True, dict=True):
     @property
     def complete(self) -> bool:
         """True if all that requires a provider is known."""
-        if self.undeclared_reason or self.missing_modules:
-            return False
-        has_error = any(problem.is_error for problem in self.problems)
-        return not has_error and all(one.kind in ("none", "local") for one in (self.state, *self.other_states))
+        return not self.undeclared_reason and not self.has_faults
+
+    @property
+    def has_faults(self) -> bool:
+        """True if something that there is could not be read; a folder without a configuration has no fault."""
+        has_error = bool(self.missing_modules) or any(problem.is_error for problem in self.problems)
+        return has_error or any(one.kind not in ("none", "local") for one in (self.state, *self.other_states))
 
     def of(self, address: ProviderAddress) -> tuple[Requirement, ...]:
         """Return all that requires a provider."""

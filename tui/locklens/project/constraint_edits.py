@@ -17,7 +17,7 @@ from locklens.errors import ConfigurationError
 from locklens.project.configuration import Contributor
 from locklens.project.contents import parse_file
 from locklens.project.contributors import provider_subject
-from locklens.project.modules import is_json
+from locklens.project.folder_files import is_json
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import normalise
 from locklens.storage.files import is_within

@@ -15,7 +15,7 @@ from locklens.addresses import normalise_part
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import ConfigurationProblem, Contributor, ModuleCall, Requirement
 from locklens.project.contents import read_version
-from locklens.project.modules import files_of_tests, is_json
+from locklens.project.folder_files import files_of_tests, is_json
 from locklens.project.tree import EntryKind, FolderEntry
 from locklens.versions import Constraints
 

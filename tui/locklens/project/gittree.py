@@ -11,6 +11,8 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from locklens.errors import ConfigurationError, UnmergedFileError, UnreadableObjectError
 from locklens.project.tree import (
     MAX_LINK_BYTES,
@@ -532,3 +534,34 @@ class SparseWorkTree(WorkTree):
     def is_on_disk(self, place: str) -> bool:
         """True if there is anything of that name on disk, a link to nothing too; links on the way are the system's."""
         return os.path.lexists(self._disk(place))
+
+
+class Conversion(Struct, frozen=True):
+    """A conversion of a file by git on checkout.
+
+    Attributes:
+        attribute: The cause, such as `filter=lfs`.
+        is_new: True if the old side's attributes differ.
+    """
+
+    attribute: str
+    is_new: bool
+
+
+def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
+    """Return the converted files of the new side, by path: a backend can name any of them as the state.
+
+    Of those on disk, only the ones whose attribute is new: the tools read what is on disk, and so it is judged, but
+    other checkouts have other bytes than those of the base had.
+
+    Raises:
+        RepositoryError: Git failed.
+    """
+    if not isinstance(head, ListedTree | SparseWorkTree):
+        return {}
+    attributes = head.converted(place for place in map(head.resolve, head.paths()) if place is not None)
+    before = base.converted(attributes) if attributes and isinstance(base, ListedTree) else {}
+    found = {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in attributes.items()}
+    if isinstance(head, SparseWorkTree):
+        return {path: one for path, one in found.items() if one.is_new or not head.is_on_disk(path)}
+    return found

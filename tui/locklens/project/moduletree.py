@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED, ConfigurationProblem, MissingModule, RemoteModule
+from locklens.project.folder_files import configuration_files
 from locklens.project.module_sources import (
     ModuleSource,
     ModuleSourceError,
@@ -24,7 +25,6 @@ from locklens.project.module_sources import (
     normal_source,
     parse_module_source,
 )
-from locklens.project.modules import configuration_files
 from locklens.project.state import data_folder
 from locklens.project.static_values import with_known_values
 

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import Configuration, ConfigurationProblem, Contributor, Requirement, StateReading
 from locklens.project.contributors import DEFAULT_TEST_FOLDER, LocalNames, Tests, contributions, read_tests
-from locklens.project.modules import ModuleReader, generator_among
+from locklens.project.folder_files import generator_among
+from locklens.project.modules import ModuleReader
 from locklens.project.moduletree import ModuleTree
 from locklens.project.state import TerraformState, read_other_states, read_state
 from locklens.versions import Constraints

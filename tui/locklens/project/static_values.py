@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from locklens import hcl
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import ConfigurationProblem
-from locklens.project.modules import is_json, is_override
+from locklens.project.folder_files import is_json, is_override
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

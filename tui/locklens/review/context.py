@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.project.gittree import Conversion
 
 
 class ToolChange(Struct, frozen=True):
@@ -21,18 +22,6 @@ class ToolChange(Struct, frozen=True):
     before: Dialect
     now: Dialect
     has_migrated: bool
-
-
-class Conversion(Struct, frozen=True):
-    """A conversion of a file by git on checkout.
-
-    Attributes:
-        attribute: The cause, such as `filter=lfs`.
-        is_new: True if the old side's attributes differ.
-    """
-
-    attribute: str
-    is_new: bool
 
 
 class Unreviewed(Struct, frozen=True):

@@ -149,6 +149,7 @@ class Unverified(StrEnum):
 
 
 UNVERIFIED_RULE = "LK003"
+NOT_REQUIRED_RULE = "LK007"
 
 
 class HashFact(Struct, frozen=True):

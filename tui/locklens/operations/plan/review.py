@@ -20,7 +20,8 @@ from locklens.operations.comparison import Comparison, Side
 from locklens.operations.plan.model import WriteTarget
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
-from locklens.project.roots import LOCK_FILE, RootPair, lock_paths
+from locklens.project.root_search import lock_paths
+from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, folder_of
 from locklens.review.model import Accepted, ChangeKind, Proof

@@ -13,11 +13,8 @@ from locklens.addresses import display_host
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import is_known_scheme
-from locklens.packages.hashing import hash_package
-from locklens.packages.installed import hashed_folder
 from locklens.releases.facts import MirroredHash, MirroredHashes, MirrorId
 from locklens.review.model import HostState
-from locklens.sources.mirrors import FilesystemMirror
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
     from locklens.releases.facts import Fact, FactRequest, Listing, ReleaseFacts
     from locklens.releases.session import ReleaseLookup, ReleaseSession
-    from locklens.sources.mirrors import MirroredPackage, NetworkMirror
+    from locklens.sources.mirrors import FilesystemMirror, MirroredPackage, NetworkMirror
 
 
 def answers_with_mirrors(lookup: ReleaseLookup, session: ReleaseSession) -> Callable[[FactRequest], Fact]:
@@ -59,6 +56,8 @@ def _mirror_hashes(
     session: ReleaseSession, mirror: NetworkMirror | FilesystemMirror, request: MirrorId
 ) -> Iterator[tuple[str, MirroredHash]]:
     """Yield what a network mirror lists, or the hashes of the packages that a folder holds."""
+    from locklens.sources.mirrors import FilesystemMirror
+
     if not isinstance(mirror, FilesystemMirror):
         for platform, hashes in mirror.listed_hashes(request.address, request.version).items():
             yield from ((text, MirroredHash(str(mirror), platform)) for text in hashes if is_known_scheme(text))
@@ -71,6 +70,9 @@ def _mirror_hashes(
 
 def _of_package(session: ReleaseSession, mirror: FilesystemMirror, package: MirroredPackage) -> frozenset[str]:
     """Return the hashes of a package; none with a note if it cannot be read."""
+    from locklens.packages.hashing import hash_package
+    from locklens.packages.installed import hashed_folder
+
     try:
         if package.is_folder:
             return hashed_folder(package.path, cancel=session.cancel).of_files

@@ -13,11 +13,9 @@ from msgspec.structs import replace
 from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown
-from locklens.operations.review.unreviewed import converted_of
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
-from locklens.project.modules import configuration_files, generator_among
-from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview, Severity
+from locklens.review.model import NOT_REQUIRED_RULE, Change, ChangeKind, HostState, Review, RootReview, Severity
 from locklens.review.rules.judge import judge
 from locklens.text import counted
 
@@ -135,9 +133,9 @@ class _Completion:
                 raise RunCancelledError("the review was cancelled")
             configuration, name = read(draft), draft.lock_file
             read_files = (*configuration.files, *configuration.value_files)
-            converted = converted_of(comparison.head.tree, comparison.converted, read_files)
+            converted = comparison.converted_among(read_files)
             context = replace(draft.context, converted={**draft.context.converted, **converted})
-            if not configuration.complete:
+            if not configuration.complete and (configuration.has_files or configuration.has_faults):
                 from locklens.operations.review.unreviewed import unread_files, unreviewed_files
 
                 refused = unreviewed_files(comparison, configuration)
@@ -279,6 +277,8 @@ def _required(tree: Tree, configuration: Configuration) -> frozenset[ProviderAdd
 
 def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:
     """Return the configuration of a folder without configuration files; None if there may be some."""
+    from locklens.project.folder_files import configuration_files, generator_among
+
     try:
         entries = tree.list(root.path)
     except ConfigurationError:
@@ -329,8 +329,6 @@ def _unread_notes(roots: Iterable[RootReview]) -> Iterator[str]:
 
 def _generated_notes(roots: Iterable[RootReview]) -> Iterator[str]:
     """Yield one sentence on all roots whose configuration another tool generates, instead of a finding for each."""
-    from locklens.review.rules.configuration import NOT_REQUIRED
-
     generators = Counter(
         root.configuration.generator
         for root in roots
@@ -341,4 +339,4 @@ def _generated_notes(roots: Iterable[RootReview]) -> Iterator[str]:
     )
     for name, number in generators.items():
         words = f"{counted(number, 'root has', 'roots have')} a {name}, which may generate configuration"
-        yield f"{words}: it could not be determined whether all that they lock is required ({NOT_REQUIRED})"
+        yield f"{words}: it could not be determined whether all that they lock is required ({NOT_REQUIRED_RULE})"

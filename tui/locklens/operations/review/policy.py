@@ -11,7 +11,6 @@ they count for its platform alone: a pipeline does not have a laptop's plugin ca
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -283,6 +282,8 @@ def _values(effective: EffectivePolicy) -> Iterator[PolicyValue]:
 
     def value(key: str, value: object, *, is_set: bool, text: str = "", origin: ValueOrigin = side) -> PolicyValue:
         shown = text or (str(value) if value is not None else "none")
+        import json
+
         return PolicyValue(key, shown, json.dumps(value), origin if is_set else ValueOrigin.DEFAULT)
 
     yield value("fail_on", policy.fail_on or "block", is_set=policy.fail_on is not None)

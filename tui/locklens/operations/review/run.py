@@ -14,7 +14,6 @@ from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
-from locklens.operations.review.unreviewed import converted_of
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
 from locklens.project.roots import RootEvidence
 from locklens.review.changes import Comparer, comparable
@@ -244,9 +243,7 @@ def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
     if pair.lock_changed or pair.configuration_changed or pair.vendored or pair.spellings:
         return True
     locks = [pair.new_lock] if pair.new_lock is not None else []
-    return any(
-        conversion.is_new for conversion in converted_of(comparison.head.tree, comparison.converted, locks).values()
-    )
+    return any(conversion.is_new for conversion in comparison.converted_among(locks).values())
 
 
 def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
@@ -274,7 +271,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
         context=RootContext(
             setting.policy,
             tool_change,
-            converted_of(tree, comparison.converted, [lock_file] if new.exists else []),
+            comparison.converted_among([lock_file] if new.exists else []),
             _unreviewed_of(comparison, pair),
             vendored=pair.vendored,
             contents=_contents(tree, (*pair.vendored, *pair.spellings)),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.lockfile.update import predecessor, successor
 from locklens.project.configuration import Contributor
-from locklens.review.model import Severity
+from locklens.review.model import NOT_REQUIRED_RULE, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import identity_of, listing
 
@@ -119,7 +119,6 @@ def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
 
 
 NOT_LOCKED = "LK006"
-NOT_REQUIRED = "LK007"
 UNKNOWN = "unknown"
 """The case of a requirement that cannot be determined."""
 MOVED = "LK015"
@@ -127,7 +126,7 @@ MOVED = "LK015"
 CHECKS: Mapping[str, Callable[[ProviderAddress, LockFile, Configuration], Iterator[Verdict]]] = {
     "LK005": _unsatisfied,
     NOT_LOCKED: _not_locked,
-    NOT_REQUIRED: _not_required,
+    NOT_REQUIRED_RULE: _not_required,
 }
 """The checks of one provider, locked or required; the lock file must be complete, and there must be a configuration."""
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from locklens.policy import POLICY_FILE
 from locklens.project.roots import LOCK_FILE
-from locklens.review.model import UNVERIFIED_RULE, ChangeKind
+from locklens.review.model import NOT_REQUIRED_RULE, UNVERIFIED_RULE, ChangeKind
 from locklens.review.rules import root as root_rules
 from locklens.review.rules.verdict import finding_of, heeded, in_order
 
@@ -185,7 +185,7 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
     unsure = bool(configuration.unknown_reason)
     for address in addresses:
         for finding in _of_provider(address, lock, configuration):
-            if not (unsure and finding.rule == asked.NOT_REQUIRED):
+            if not (unsure and finding.rule == NOT_REQUIRED_RULE):
                 yield replace(finding, provider=address)
     if unsure and not (root.context.is_generation_noted and configuration.generator):
         locked = list(lock.by_address) if configuration.undeclared_reason else addresses
@@ -197,7 +197,7 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
             and asked.migrates_to(address, lock, configuration) is None
         ]
         for verdict in asked.perhaps_not_required(perhaps, configuration):
-            yield finding_of(asked.NOT_REQUIRED, verdict, lock.path, None)
+            yield finding_of(NOT_REQUIRED_RULE, verdict, lock.path, None)
 
 
 def _with_requirements(root: RootReview, changes: Iterable[Change]) -> tuple[Change, ...]:

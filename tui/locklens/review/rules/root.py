@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.policy import POLICY_FILE
-from locklens.project.package_places import packages_folder
 from locklens.review.changes import comparable
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
@@ -99,6 +98,10 @@ def _unread(root: RootReview) -> Iterator[Verdict]:
 
 def _brought(root: RootReview) -> Iterator[Verdict]:
     files = root.context.vendored
+    if not files:
+        return
+    from locklens.project.package_places import packages_folder
+
     taken = _taken(files)
     mirrored = [path for path in files if packages_folder(path) is None]
     if taken:
@@ -135,6 +138,10 @@ def own_packages_words(paths: Sequence[str]) -> str:
 
 def _taken(paths: Sequence[str]) -> list[str]:
     """Return those of some paths that the tools take for packages without any setting."""
+    if not paths:
+        return []
+    from locklens.project.package_places import packages_folder
+
     return [path for path in paths if packages_folder(path) is not None]
 
 

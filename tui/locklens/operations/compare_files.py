@@ -1,0 +1,234 @@
+"""Opens the comparison of two named lock files: each a path, `-` for standard input, or `REV:PATH`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.errors import ConfigurationError, NoRepositoryError
+from locklens.operations.comparison import Comparison, Side, path_below_top
+from locklens.project.roots import LOCK_FILE, RootPair
+from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, FileSystem, OverlayTree, normalise
+from locklens.text import reason_of, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from locklens.project.git import Repository
+    from locklens.project.gittree import Conversion
+
+STANDARD_INPUT = "-"
+
+_ABSENT = ("/dev/null", "NUL", "nul")
+
+
+class _Named(Struct, frozen=True):
+    """The side that one of the two names stands for.
+
+    Attributes:
+        side: Its tree has the lock file.
+        lock: Path of the lock file in the tree, None for an absent one.
+        data: Its bytes.
+        top: Top of a tree on disk.
+        repository: Repository of a revision.
+    """
+
+    side: Side
+    lock: str | None
+    data: bytes
+    top: Path | None = None
+    repository: Repository | None = None
+
+
+def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Callable[[], bytes]) -> Comparison:
+    """Compare two lock files, each a path, `-` (standard input), `/dev/null` (absent) or `REV:PATH` (through git).
+
+    A name that is both a file on disk and a path in a revision is refused: the author of a change can add such a file.
+    Files on disk keep their names relative to `cwd`.
+
+    Args:
+        old: The old lock file.
+        new: The new lock file.
+        config: Folder of the new side's configuration. None: that of `new`, or none at all for standard input.
+        cwd: The folder of relative paths.
+        stdin: Reads standard input to its end.
+
+    Raises:
+        ConfigurationError: No such file, no such folder, an ambiguous name, both absent, or standard input twice.
+        RepositoryError: No such revision.
+    """
+    if old == new == STANDARD_INPUT:
+        raise ConfigurationError("only one of --old and --new can be standard input")
+    if old in _ABSENT and new in _ABSENT:
+        raise ConfigurationError("both sides are absent: there is nothing to compare")
+    opener = _Opener(cwd, stdin)
+    try:
+        base, head = opener.named(old), opener.named(new)
+        folder = (head.lock or base.lock or "").rpartition("/")[0]
+        if config is not None:
+            head, folder = opener.beside(head, config)
+        converted: Mapping[str, Conversion] = {}
+        if opener.repository is not None:
+            from locklens.project.gittree import conversions
+
+            converted = conversions(base.side.tree, head.side.tree)
+    except BaseException:
+        opener.close()
+        raise
+    configured = config is not None or head.lock not in {None, _STDIN_PATH}
+    pair = RootPair(
+        path=folder,
+        old_lock=base.lock,
+        new_lock=head.lock,
+        lock_changed=(base.lock is None) != (head.lock is None) or base.data != head.data,
+        configuration_changed=configured,  # the old one is unknown
+        renamed_from=None,
+    )
+    return Comparison(
+        base=base.side,
+        head=head.side,
+        roots=(pair,),
+        worktree=FileSystem(head.top) if head.top is not None else None,
+        top=head.top,
+        repository=opener.repository,
+        all_locks=() if head.lock is None else (head.lock,),
+        base_locks=() if base.lock is None else (base.lock,),
+        converted=converted,
+        is_base_named=True,
+    )
+
+
+_STDIN_PATH = "<stdin>"
+
+
+class _Opener:
+    """Opens the sides of names, with one repository for all of them."""
+
+    def __init__(self, cwd: Path, stdin: Callable[[], bytes]) -> None:
+        self._cwd = cwd.absolute()
+        self._stdin = stdin
+        self.repository: Repository | None = None
+        """The repository of the current folder, opened for the first revision."""
+
+    def close(self) -> None:
+        """Close the repository that was opened."""
+        if self.repository is not None:
+            self.repository.close()
+
+    def named(self, name: str) -> _Named:
+        """Return the side of a name."""
+        if name == STANDARD_INPUT:
+            data = self._stdin()
+            return _Named(Side("file", name, None, OverlayTree({_STDIN_PATH: data}, EmptyTree())), _STDIN_PATH, data)
+        if name in _ABSENT:
+            return _Named(Side("empty", "/dev/null", None, EmptyTree()), None, b"")
+        place = os.path.join(self._cwd, name)  # noqa: PTH118
+        revision, path = _split_revision(name)
+        is_file = os.path.lexists(place)
+        if revision is None:
+            if not is_file:
+                raise ConfigurationError("no such file", path=name)
+            return self._file(name, place)
+        if not is_file:
+            return self._committed(name, revision, path)
+        self._require_no_revision(name, revision)
+        return self._file(name, place)
+
+    def _require_no_revision(self, name: str, revision: str) -> None:
+        """Refuse the name of a file that is valid for git too.
+
+        Raises:
+            ConfigurationError: The text before the colon is a revision.
+            RepositoryError: Git failed.
+        """
+        from locklens.project.git import Repository
+
+        try:
+            repository = self.repository = self.repository or Repository.discover(self._cwd)
+        except NoRepositoryError:
+            return
+        if revision and not repository.has_commit(revision):
+            return
+        where = f"the revision {visible(revision)}" if revision else "the index"
+        hint = f"./{name} is the file; for the path in git, rename the file"
+        raise ConfigurationError(f"ambiguous: both a file and a path in {where}", path=name, hint=hint)
+
+    def beside(self, head: _Named, config: str) -> tuple[_Named, str]:
+        """Return the head with the configuration of a folder on disk, and that folder's path in its tree."""
+        place = os.path.join(self._cwd, config)  # noqa: PTH118
+        if not os.path.isdir(place):  # noqa: PTH112
+            raise ConfigurationError("no such folder", path=config)
+        files = FileSystem(self._cwd)
+        folder = files.join("", config) or ""
+        if head.lock is None:
+            return _Named(Side("empty", head.side.name, None, files), None, b"", self._cwd, head.repository), folder
+        # From another tree, the file is shown under the name that the user gave it.
+        lock = head.lock if head.top is not None and head.lock is not None else head.side.name
+        lock = _STDIN_PATH if lock == STANDARD_INPUT else lock
+        side = Side(head.side.kind, head.side.name, head.side.revision, OverlayTree({lock: head.data}, files))
+        return _Named(side, lock, head.data, self._cwd, head.repository), folder
+
+    def _file(self, name: str, place: str) -> _Named:
+        if os.path.isdir(place):  # noqa: PTH112
+            raise ConfigurationError("is a folder", path=name, hint=f"name the {LOCK_FILE} in it")
+        if not os.path.isfile(place):  # noqa: PTH113
+            return self._stream(name, place)
+        files = FileSystem(self._cwd)
+        lock = files.join("", name) or name
+        data = files.read(lock)
+        if data is None:
+            raise ConfigurationError("no such file", path=name)
+        return _Named(Side("file", name, None, files), lock, data, self._cwd, self.repository)
+
+    def _stream(self, name: str, place: str) -> _Named:
+        """Read a pipe of the shell's `<(command)` to its end; the user names it, so it may block."""
+        try:
+            with open(place, "rb") as stream:  # noqa: PTH123
+                data = stream.read(MAX_FILE_BYTES + 1)
+        except OSError as error:
+            raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=name) from error
+        if len(data) > MAX_FILE_BYTES:
+            raise ConfigurationError(f"not read: larger than {MAX_FILE_BYTES // 1024**2} MiB", path=name)
+        return _Named(Side("file", name, None, OverlayTree({name: data}, EmptyTree())), name, data)
+
+    def _committed(self, name: str, revision: str, path: str) -> _Named:
+        from locklens.project.git import Repository
+        from locklens.project.gittree import IndexTree, RevisionTree
+
+        try:
+            repository = self.repository = self.repository or Repository.discover(self._cwd)
+        except NoRepositoryError as error:
+            raise ConfigurationError("no such file", path=name, hint=f"as a revision: {error}") from error
+        if path.startswith(("./", "../")):
+            below = path_below_top(os.path.realpath(repository.top), os.path.realpath(self._cwd))
+            path = f"{below}/{path}" if below is not None else path
+        lock = normalise(path)
+        if lock is None:
+            raise ConfigurationError("the path is outside of the repository", path=name)
+        commit = repository.resolve(revision) if revision else None
+        tree = IndexTree(repository) if commit is None else RevisionTree(repository, commit)
+        data = tree.read(lock)
+        if data is None:
+            where = f"revision {revision!r}" if revision else "the index"
+            raise ConfigurationError(f"no such file in {where}", path=name)
+        return _Named(Side("git" if revision else "index", name, commit, tree), lock, data, None, repository)
+
+
+def _split_revision(name: str) -> tuple[str | None, str]:
+    """Split `REV:PATH` at the first colon outside of braces, as git does; (None, name) without one.
+
+    An empty revision is the index. A path that begins with a slash, `./` or `../` is a file: no revision begins so.
+    """
+    if name.startswith(("/", "./", "../")):
+        return None, name
+    if os.name == "nt" and name[1:2] == ":" and name[:1].isalpha():
+        return None, name
+    depth = 0
+    for position, character in enumerate(name):
+        depth += (character == "{") - (character == "}")
+        if character == ":" and depth <= 0:
+            return name[:position], name[position + 1 :]
+    return None, name

@@ -1,0 +1,325 @@
+"""Finds the root modules of two sides: changed, unchanged and moved ones.
+
+A root is a folder with a lock file. Its configuration is read no further than the local modules that it calls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.errors import ConfigurationError, RepositoryError
+from locklens.project.gittree import ListedTree, prefetch_listed
+from locklens.project.other_spellings import is_read, other_spellings, spellings_of_named
+from locklens.project.package_places import brought_packages, links_of, packages_by_folder
+from locklens.project.roots import LOCK_FILE, RootPair
+from locklens.project.touched_roots import (
+    LocalCalls,
+    called_modules,
+    changed_states,
+    named_modules,
+    named_states,
+    paths_through_links,
+    with_changed_configuration,
+)
+from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_bytes, normalise
+from locklens.text import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from locklens.project.git import Repository
+    from locklens.project.git.listings import PathChange, SubmoduleChange
+    from locklens.project.roots import RootEvidence
+    from locklens.project.tree import Tree
+
+MAX_ROOTS = 50_000
+"""Lock files of a side; a few tiny objects of git can stand for millions."""
+
+_LIKENESS = 0.5
+"""Share of equal lines from which on two lock files are taken for one that moved."""
+
+_MAX_COMPARED = 10_000
+"""Pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
+
+_MAX_EQUAL = 200
+"""Equal lock files among which the one with the most alike folder name is looked for."""
+
+
+def find_roots(
+    repository: Repository,
+    base_tree: Tree,
+    head_tree: Tree,
+    changes: Sequence[PathChange],
+    *,
+    submodules: Sequence[SubmoduleChange] = (),
+    unlocked: Mapping[str, RootEvidence] = {},
+    converted: Collection[str] = (),
+    only: Sequence[str] = (),
+) -> tuple[RootPair, ...]:
+    """Return the roots of both sides, changed or not, in the order of their paths' bytes.
+
+    A root that a sparse checkout leaves out of the work tree is that of the index. A folder without a lock file is
+    among them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`.
+
+    Args:
+        repository: Where both sides are.
+        base_tree: The old side.
+        head_tree: The new side.
+        changes: What differs between them, as `Repository.compare` says.
+        submodules: The submodules that differ.
+        unlocked: Roots without a lock file of which a configuration file changed, by folder.
+        converted: Files of the head side that git checks out with other bytes.
+        only: Folders, relative to the top, to which the answer is restricted. Packages below them are among it: the
+            tools may be run there too.
+
+    Raises:
+        ConfigurationError: A folder of `only` is no root on either side.
+        RepositoryError: Git cannot list a side, or one has more than MAX_ROOTS lock files.
+    """
+    from locklens.project.git.listings import ChangeStatus
+
+    touched = {path for change in changes for path in (change.old, change.new) if path is not None}
+    old = {folder_of(path): path for path in lock_paths(repository, base_tree)}
+    # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
+    new = {
+        folder_of(path): path for path in lock_paths(repository, head_tree) if path in touched or folder_of(path) in old
+    }
+    _require_few("the base has {} lock files", old, "review single ones with --old FILE --new FILE")
+    _require_few("the head has {} lock files", new, "review single ones with --old FILE --new FILE")
+    deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
+    gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
+    moved = moved_roots(base_tree, head_tree, gone, {folder: path for folder, path in new.items() if folder not in old})
+    anew = [
+        *(change.new for change in changes if change.new is not None),
+        *(submodule.path for submodule in submodules if submodule.new),
+    ]
+    brought = brought_packages(base_tree, head_tree, anew)
+    touched |= paths_through_links(touched, base_tree, head_tree)
+    states = changed_states(head_tree, touched, converted)
+    calls = LocalCalls(head_tree)
+    tracked = _tracked(repository, head_tree)
+    unnamed = {*links_of(head_tree, anew), *(submodule.path for submodule in submodules)}
+    spelt = _spelt_otherwise(calls, tracked, anew, unnamed=unnamed, states=states, roots=[*new, *unlocked])
+    known = [*new, *(gone.keys() - moved.values())]
+    others = (brought.keys() | spelt.keys() | unlocked.keys()) - set(known)
+    hint = "review the change in parts, or single files with --old FILE --new FILE"
+    _require_few("the change concerns {} folders without a lock file", others, hint)
+    folders = _restricted(known, moved, only, others)
+    if only:
+        others = _of_named(others, only, brought, spelt)
+        # What another spelling stands for may be a part of any root.
+        folders += [one for one in known if one in spelt and one not in folders]
+
+    configured = with_changed_configuration(calls, touched, set(folders), states)
+    left = {folder for folder in folders if folder in gone}
+    modules = called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
+    # The review of the roots reads these anyway.
+    prefetch_listed(base_tree, (path for path in old.values() if path in touched))
+    prefetch_listed(head_tree, (path for path in new.values() if path in touched))
+    there = packages_by_folder(tracked)
+    pairs = []
+    for folder in sorted({*folders, *others}, key=name_bytes):
+        before, after = old.get(moved.get(folder, folder)), new.get(folder)
+        evidence = unlocked.get(folder) if before is None and after is None else None
+        pairs.append(
+            RootPair(
+                path=folder,
+                old_lock=before,
+                new_lock=after,
+                lock_changed=before != after or (before in touched and _differs(base_tree, head_tree, before, after)),
+                configuration_changed=folder in configured or evidence is not None,
+                renamed_from=moved.get(folder),
+                # Where nothing is locked and nothing says that the folder is a root, nothing has to be locked.
+                is_module=folder in modules or (folder in others and evidence is None),
+                vendored=brought.get(folder, ()),
+                has_packages=folder in there,
+                unlocked=evidence,
+                states=tuple(sorted(states)) if folder in configured else (),
+                spellings=spelt.get(folder, {}),
+            )
+        )
+    return tuple(pairs)
+
+
+def _require_few(words: str, found: Collection[str], hint: str) -> None:
+    """Refuse more than MAX_ROOTS folders; `words` has a place for their number."""
+    if len(found) > MAX_ROOTS:
+        raise RepositoryError(f"{words.format(len(found))}, and no more than {MAX_ROOTS} are reviewed", hint=hint)
+
+
+def _of_named(
+    others: AbstractSet[str], only: Sequence[str], brought: Collection[str], spelt: Collection[str]
+) -> set[str]:
+    """Return those of some folders without a lock file that concern the folders of `only`.
+
+    Unlike packages, a root below another one is a subject of its own.
+    """
+    asked = [folder for name in only if (folder := _named(name)) is not None]
+    return {
+        one
+        for one in others
+        if one in asked or one in spelt or (one in brought and any(is_at_or_below(one, each) for each in asked))
+    }
+
+
+def _spelt_otherwise(
+    calls: LocalCalls,
+    tracked: Collection[str],
+    anew: Sequence[str],
+    *,
+    unnamed: AbstractSet[str],
+    states: AbstractSet[str],
+    roots: Sequence[str],
+) -> dict[str, dict[str, str]]:
+    """Return the new side's other spellings of what is read, each with the usual one, by folder.
+
+    Args:
+        calls: The local modules of the new side.
+        tracked: Path of every file, link and submodule of the new side.
+        anew: Paths of what the change adds or modifies.
+        unnamed: Links and submodules, whose names say nothing.
+        states: Files that may be a state.
+        roots: Folders whose configuration may name a place.
+    """
+    documents = {path for path in states if path.endswith(".json")}
+    spelt = other_spellings(anew, tracked, unnamed | documents)
+    rest = [path for path in anew if path not in spelt and (path in unnamed or path in states or is_read(path))]
+    if rest:
+        has_states = any(path in unnamed or path in states for path in rest)
+        kept = named_states(calls.tree, roots) if has_states else ()
+        spelt |= spellings_of_named(rest, named_modules(calls, roots), kept)
+    found: dict[str, dict[str, str]] = {}
+    for path, usual in spelt.items():
+        found.setdefault(folder_of(path), {})[path] = usual
+    return found
+
+
+def _tracked(repository: Repository, tree: Tree) -> Collection[str]:
+    """Return the path of every file, link and submodule that git has of a side."""
+    if isinstance(tree, ListedTree):
+        return tree.files
+    return repository.tracked() if isinstance(tree, WorkTree) else ()
+
+
+def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
+    """Return the path of every lock file of a side of the repository.
+
+    What the tools downloaded into `.terraform` is not tracked, and left out; a root that is tracked there counts.
+
+    Raises:
+        RepositoryError: Git cannot list the side.
+    """
+    paths: Iterable[str] = ()
+    if isinstance(tree, ListedTree):
+        paths = (path for path in tree.paths() if path.endswith(LOCK_FILE))
+    elif isinstance(tree, WorkTree):
+        from locklens.project.git import UncommittedSide
+
+        paths = repository.paths(UncommittedSide.WORK_TREE, named=LOCK_FILE)
+    return tuple(path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
+
+
+def _restricted(folders: list[str], moved: dict[str, str], only: Sequence[str], others: AbstractSet[str]) -> list[str]:
+    """Return the folders of `only`; `others` may be named too, and are left out."""
+    if not only:
+        return folders
+    chosen: dict[str, None] = {}
+    by_old_folder = {before: after for after, before in moved.items()}
+    for asked in only:
+        folder = _named(asked)
+        if folder is not None and folder not in folders:
+            folder = by_old_folder.get(folder, folder)
+        if folder in others:
+            continue
+        if folder not in folders:
+            lead = f"{folder}/" if folder else ""
+            below = sorted(known for known in folders if folder is not None and known.startswith(lead))
+            hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else ""
+            raise ConfigurationError(f"no {LOCK_FILE} on either side", path=asked or ".", hint=hint)
+        chosen[folder] = None
+    return list(chosen)
+
+
+def _named(name: str) -> str | None:
+    """Return the folder that the name of a folder or of its lock file stands for; None outside of the tree."""
+    return normalise(name.removesuffix(LOCK_FILE) if name.rpartition("/")[2] == LOCK_FILE else name)
+
+
+def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | None) -> bool:
+    """True if two lock files have other bytes: git also names those whose mode alone differs."""
+    if before is None or after is None:
+        return True
+    try:
+        return base_tree.read(before) != head_tree.read(after)
+    except ConfigurationError:
+        return True  # reading the lock file reports the error
+
+
+def moved_roots(base_tree: Tree, head_tree: Tree, gone: dict[str, str], come: dict[str, str]) -> dict[str, str]:
+    """Return new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
+
+    Git's own search is not used: it does not know untracked files, and it takes any one of several equal lock files,
+    where the names of the folders tell which is which.
+    """
+    if not gone or not come:
+        return {}
+    prefetch_listed(base_tree, gone.values())
+    prefetch_listed(head_tree, come.values())
+    old = {folder: _telling_lines(base_tree, path) for folder, path in gone.items()}
+    new = {folder: _telling_lines(head_tree, path) for folder, path in come.items()}
+    moved: dict[str, str] = {}
+    by_lines: dict[frozenset[bytes], list[str]] = {}
+    for folder, lines in old.items():
+        if lines:
+            by_lines.setdefault(lines, []).append(folder)
+    equal = ((1.0, before, after) for after, lines in new.items() for before in by_lines.get(lines, ())[:_MAX_EQUAL])
+    _pair(equal, moved)
+    old = {folder: lines for folder, lines in old.items() if lines and folder not in moved.values()}
+    new = {folder: lines for folder, lines in new.items() if lines and folder not in moved}
+    if len(old) * len(new) <= _MAX_COMPARED:
+        _pair(_alike(old, new), moved)
+    return moved
+
+
+def _alike(old: dict[str, frozenset[bytes]], new: dict[str, frozenset[bytes]]) -> Iterator[tuple[float, str, str]]:
+    for before, old_lines in old.items():
+        for after, new_lines in new.items():
+            likeness = len(old_lines & new_lines) / max(len(old_lines), len(new_lines))
+            if likeness >= _LIKENESS:
+                yield likeness, before, after
+
+
+def _pair(candidates: Iterable[tuple[float, str, str]], moved: dict[str, str]) -> None:
+    """Enter the best pairs of (likeness, old folder, new folder), of equal ones that with the most alike names."""
+    taken = set(moved.values())
+    for _, before, after in sorted(candidates, key=lambda item: (-item[0], -_common_names(item[1], item[2]), item[1:])):
+        if after not in moved and before not in taken:
+            moved[after] = before
+            taken.add(before)
+
+
+def _common_names(first: str, second: str) -> int:
+    """The numbers of parts that two paths share at their ends and at their beginnings; an end is better evidence."""
+    one, two = first.split("/"), second.split("/")
+    ends = _common_prefix(one[::-1], two[::-1])
+    return 2 * ends + _common_prefix(one, two)
+
+
+def _common_prefix(one: list[str], two: list[str]) -> int:
+    count = 0
+    for mine, other in zip(one, two, strict=False):
+        if mine != other:
+            break
+        count += 1
+    return count
+
+
+def _telling_lines(tree: Tree, path: str) -> frozenset[bytes]:
+    """Return a lock file's lines without those that every lock file has."""
+    try:
+        data = tree.read(path) or b""
+    except ConfigurationError:
+        return frozenset()
+    lines = (line.strip() for line in data.splitlines())
+    return frozenset(line for line in lines if len(line) > 1 and not line.startswith((b"#", b"hashes")))
