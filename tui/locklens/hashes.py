@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -92,7 +92,7 @@ def h1_in(hashes: Iterable[str]) -> str | None:
 
 def hashes_of_zips(hashes: Iterable[str]) -> frozenset[str]:
     """Return the hashes that are digests of zip files."""
-    return frozenset(text for text in hashes if text.startswith(_OF_ZIP))
+    return frozenset([text for text in hashes if text.startswith(_OF_ZIP)])  # A generator would take twice the time.
 
 
 def has_rivals(hashes: Collection[str]) -> bool:
@@ -121,6 +121,7 @@ def is_known_scheme(text: str) -> bool:
     return text.startswith(_PREFIXES)
 
 
+@lru_cache(maxsize=1 << 16)
 def is_well_formed(text: str) -> bool:
     """True if the digest of a hash has the form of its scheme; no other hash can match a package."""
     return _WELL_FORMED.match(text) is not None

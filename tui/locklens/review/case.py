@@ -109,7 +109,7 @@ class Case(Struct, frozen=True, dict=True):
             self.first_said, self.new.packages, self.hashed, reported=vouched_for(self.new, self.hashed).keys()
         )
 
-    @property
+    @cached_property
     def to_verify(self) -> frozenset[str]:
         """The `zh` of packages to verify: added ones, or all for an unchanged provider, a new version or address."""
         added = packages_of(fact.hash for fact in self.change.added)

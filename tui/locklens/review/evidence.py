@@ -181,6 +181,8 @@ def _evidence(case: Case) -> Evidence:
 
 def _mirrors(case: Case) -> tuple[str, ...]:
     """The mirrors that vouch for a locked hash that nothing else explains."""
+    if not case.mirrored:
+        return ()
     facts = _facts(tuple(map(HashFact, case.entry.hashes)), case, case.new)
     return tuple(dict.fromkeys(case.mirrored[fact.hash].mirror for fact in facts if fact.proof is Proof.MIRROR))
 

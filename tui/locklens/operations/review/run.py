@@ -59,13 +59,15 @@ def review(
     """
     comparison = request.open()
     try:
-        drafted = review_lock_files(comparison, request)
+        drafted = review_lock_files(comparison, request, is_judged=False)
         return complete_review(comparison, drafted, request, cancel=cancel, on_event=on_event)
     finally:
         comparison.close()
 
 
-def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_from: Review | None = None) -> Review:
+def review_lock_files(
+    comparison: Comparison, request: ReviewRequest, *, made_from: Review | None = None, is_judged: bool = True
+) -> Review:
     """Review the lock files alone; each root's `configuration` is None, and each change's `evidence`.
 
     Roots whose lock file and configuration are unchanged are omitted, unless the request includes unchanged providers.
@@ -75,6 +77,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         request: The settings.
         made_from: The review that a plan was made from, where the comparison is of that plan: its policy and hosts
             apply, which were read from its base. None: those of the comparison's own base.
+        is_judged: False for a draft that nobody sees: its completion judges every root.
 
     Raises:
         ConfigurationError: The policy has a mistake.
@@ -100,7 +103,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         hosts=(),
         base=_name(comparison.base),
         head=_name(comparison.head),
-        roots=tuple(worst_first(judge(root)) for root in roots),
+        roots=tuple(worst_first(judge(root)) if is_judged else root for root in roots),
         lock_files=len(comparison.all_locks),
         notes=(*effective.notes, *(dangling(effective.policy, changes) if made_from is None else ())),
         policy=policy,
