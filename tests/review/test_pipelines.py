@@ -30,7 +30,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.review.health import Health
 from locklens.review.model import Accepted, Change, Finding, HostState, Review, RootReview, Severity, SideName
-from locklens.review.reports import codequality, junit, markdown, sarif
+from locklens.review.reports import markdown, pipelines, sarif
 from locklens.review.reports.findings import reported_findings
 from locklens.review.reports.markdown import code, prose
 from locklens.review.rules.catalogue import RULES, explain_rule
@@ -540,7 +540,7 @@ ISSUE = holding(
 
 def valid_quality(found: Review) -> list[dict[str, Any]]:
     """The issues of a valid report."""
-    issues: list[dict[str, Any]] = json.loads(codequality.render(found))
+    issues: list[dict[str, Any]] = json.loads(pipelines.code_quality_report(found))
     jsonschema.validate(issues, {"type": "array", "items": ISSUE}, cls=jsonschema.Draft202012Validator)
     assert len({issue["fingerprint"] for issue in issues}) == len(issues) == len(reported_findings(found))
     return issues
@@ -563,7 +563,7 @@ JUNIT: dict[str, tuple[set[str], set[str], set[str]]] = {
 
 def valid_junit(found: Review, fail_on: str | None = None) -> ElementTree.Element:
     """The test suites of a valid report."""
-    suites = ElementTree.fromstring(junit.render(found, fail_on=fail_on).encode())
+    suites = ElementTree.fromstring(pipelines.junit_report(found, fail_on=fail_on).encode())
     for element in suites.iter():
         needed, others, within = JUNIT[element.tag]
         assert needed <= element.attrib.keys() <= needed | others, element.tag

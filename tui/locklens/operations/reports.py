@@ -46,8 +46,8 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("review", "json"): Report("JSON", "json", f"{_REPORTS}.review_document:ReviewDocument"),
     ("review", "markdown"): Report("Markdown", "md", f"{_REPORTS}.markdown:render"),
     ("review", "sarif"): Report("SARIF", "sarif", f"{_REPORTS}.sarif:render"),
-    ("review", "junit"): Report("JUnit", "xml", f"{_REPORTS}.junit:render", ("fail_on",)),
-    ("review", "codequality"): Report("Code Quality", "codequality.json", f"{_REPORTS}.codequality:render"),
+    ("review", "junit"): Report("JUnit", "xml", f"{_REPORTS}.pipelines:junit_report", ("fail_on",)),
+    ("review", "codequality"): Report("Code Quality", "codequality.json", f"{_REPORTS}.pipelines:code_quality_report"),
     ("hashes", "text"): Report("text", "txt", f"{_REPORTS}.hashes:render", ("colour", "packages")),
     ("hashes", "json"): Report("JSON", "json", f"{_REPORTS}.lock_documents:HashesDocument", ("packages",)),
     ("keys", "text"): Report("text", "txt", f"{_REPORTS}.keys:render", ("past",)),
@@ -105,7 +105,7 @@ def report_schema(view: str) -> dict[str, object]:
 
 def render_failure(form: str, error: LockLensError) -> Printable:
     """Return what a report of the review says where an error ended the run before there was one."""
-    text: Printable = load(f"{_REPORTS}.failure:render")(error, form)
+    text: Printable = load(f"{_REPORTS}.pipelines:failed_report")(error, form)
     return text
 
 

@@ -1,22 +1,29 @@
-"""A review as JUnit XML: a suite for each root, a case for each finding, and one for each change without any.
+"""The reports that CI servers read: JUnit XML, GitLab's Code Quality, and those of runs that ended without a review.
 
-There are as many dialects as readers. Elements and attributes are those that the strictest of them has, the schema of
-Jenkins' xunit plugin (junit-10.xsd), and a report always has a case: plugins take one without for a broken run.
+There are as many dialects of JUnit XML as readers. Elements and attributes are those that the strictest of them has,
+the schema of Jenkins' xunit plugin (junit-10.xsd). A report always has a case: plugins take one without any for a
+broken run.
+
+A run that ended before there was a review reports that it did, so that no earlier report is taken for its own. Its JSON
+and SARIF are empty texts, which no program reads: a document without findings would look like a good review.
 """
 
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from locklens.review.model import Severity
 from locklens.review.reports.findings import bounded, fails_at, reported_findings
+from locklens.review.reports.markdown import MARKER, code
 from locklens.review.reports.words import phrase
 from locklens.review.rules.catalogue import wording_of
-from locklens.text import page
+from locklens.text import json_text, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from locklens.errors import LockLensError
     from locklens.review.model import Change, Finding, Review, RootReview
     from locklens.review.reports.findings import ReportedFinding
     from locklens.text import Printable
@@ -24,18 +31,18 @@ if TYPE_CHECKING:
 _LONGEST = 1000
 
 
-def render(review: Review, *, fail_on: str | None = None) -> Printable:
-    """Return the report.
+def junit_report(review: Review, *, fail_on: str | None = None) -> Printable:
+    """Return a review with a suite for each root, a case for each finding, and one for each change without any.
 
     Args:
         review: The review to print.
-        fail_on: The lowest severity that is a failure, as of --fail-on; None for the policy's, else warn. Other
+        fail_on: The lowest severity that is a failure, as --fail-on says; None for the policy's, else warn. Other
             findings are cases that pass, with the finding as their output, and accepted ones are skipped.
     """
-    return page(_lines(review, fail_on))
+    return page(_junit_lines(review, fail_on))
 
 
-def _lines(review: Review, fail_on: str | None) -> Iterator[str]:
+def _junit_lines(review: Review, fail_on: str | None) -> Iterator[str]:
     threshold = fail_on or review.policy.fail_on
     found: dict[str, list[ReportedFinding]] = {root.lock_file: [] for root in review.roots}
     own: list[ReportedFinding] = []
@@ -86,7 +93,7 @@ class _Suite:
         finding = one.finding
         usual = "lock file" if self._root is not None else "policy"
         subject = self._name(one.change) if one.change is not None else usual
-        name = f"{finding.rule} {subject} ({finding.file}{_line(finding)})"
+        name = f"{finding.rule} {subject} ({finding.file}{_finding_line(finding)})"
         yield f"<testcase {self._attributes(name)}>"
         words = f"{wording_of(finding).title}: {finding.message}"
         if finding.accepted is not None:
@@ -114,7 +121,7 @@ class _Suite:
         return f"{change.address.short(host)} {phrase(change)}"
 
 
-def _line(finding: Finding) -> str:
+def _finding_line(finding: Finding) -> str:
     return f":{finding.line}" if finding.line is not None else ""
 
 
@@ -125,3 +132,76 @@ def _text(words: str) -> str:
 
 def _quoted(words: str) -> str:
     return f'"{_text(words)}"'
+
+
+_SEVERITIES = {Severity.BLOCK: "blocker", Severity.WARN: "major", Severity.INFO: "info"}
+
+
+def code_quality_report(review: Review) -> Printable:
+    """Return a review as Code Quality: a list of findings, with the fields that GitLab documents."""
+    return json_text([_issue(one) for one in reported_findings(review)])
+
+
+def _issue(one: ReportedFinding) -> dict[str, Any]:
+    finding = one.finding
+    words = f"{wording_of(finding).title}: {finding.message}"
+    if finding.accepted is not None:
+        words = f"accepted ({finding.accepted}): {words}"
+    return {
+        "description": bounded(words, _LONGEST),
+        "check_name": finding.rule,
+        "fingerprint": one.fingerprint,
+        "severity": _SEVERITIES[finding.severity] if one.is_counted else "info",
+        "location": {"path": visible(finding.file or "."), "lines": {"begin": max(1, finding.line or 1)}},
+    }
+
+
+FAILED = "could not be reviewed"
+
+
+def failed_report(error: LockLensError, form: str) -> Printable:
+    """Return the report of an error in a format of the review."""
+    match form:
+        case "text":
+            return page([f"error: {error}", *([f"hint: {error.hint}"] if error.hint else [])])
+        case "markdown":
+            return page(_failed_markdown(error))
+        case "junit":
+            return page(_failed_junit(error))
+        case "codequality":
+            return json_text([_failed_issue(error)])
+        case _:
+            return page([])
+
+
+def _failed_markdown(error: LockLensError) -> list[str]:
+    step = [f"- Next step: {code(error.hint, _LONGEST)}"] if error.hint else []
+    return [MARKER, f"## locklens: {FAILED}", "", f"- Reason: {code(str(error), _LONGEST)}", *step]
+
+
+def _failed_junit(error: LockLensError) -> list[str]:
+    from html import escape
+
+    words = escape(bounded(error.sentence, _LONGEST))
+    counts = 'tests="1" failures="0" errors="1" skipped="0"'
+    return [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="locklens review" {counts}>',
+        f'<testsuite name="the review" {counts}>',
+        '<testcase classname="the review" name="lock files">',
+        f'<error type="error" message="{FAILED}: {words}"/>',
+        "</testcase>",
+        "</testsuite>",
+        "</testsuites>",
+    ]
+
+
+def _failed_issue(error: LockLensError) -> dict[str, object]:
+    path, line = error.place or (".", None)
+    return {
+        "description": bounded(f"The lock files {FAILED}: {error.sentence}", _LONGEST),
+        "check_name": "locklens",
+        "fingerprint": "locklens-could-not-review",
+        "severity": "blocker",
+        "location": {"path": visible(path), "lines": {"begin": line or 1}},
+    }
