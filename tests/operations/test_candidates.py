@@ -37,7 +37,7 @@ from locklens.policy import Policy
 from locklens.project.tree import FileSystem
 from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Bump
-from locklens.review.rules.signing import signer_change
+from locklens.review.rules.release import signer_change
 from locklens.sources.metadata import ListedVersion
 from locklens.storage.cache import Cache
 from locklens.text import age_words

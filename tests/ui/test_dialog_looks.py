@@ -21,8 +21,7 @@ from locklens.operations.write.resolve import Clash
 from locklens.operations.write.undo import AppliedWrite
 from locklens.storage.journal import Record
 from locklens.ui.dialogs.base import Dialog, ReadingDialog, TextDialog
-from locklens.ui.dialogs.choices import CopyChoice, CopyDialog, SidesDialog, WritesDialog
-from locklens.ui.dialogs.clashes import ClashesDialog
+from locklens.ui.dialogs.choices import ClashesDialog, CopyChoice, CopyDialog, SidesDialog, WritesDialog
 from locklens.ui.dialogs.form import ExportDialog, FormDialog, trust_form
 from locklens.ui.doctor.screen import DoctorProveDialog, PasteDialog
 from locklens.ui.prove import DownloadDialog, ProveDialog

@@ -16,7 +16,7 @@ from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.app import LockLensApp
-from locklens.ui.dialogs.clashes import ClashesDialog
+from locklens.ui.dialogs.choices import ClashesDialog
 
 Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
 

@@ -20,8 +20,7 @@ from locklens.packages import Limits
 from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import FactSubject, settled_case
-from locklens.review.evidence import trace
-from locklens.review.inquiry import FactCollector
+from locklens.review.evidence import FactCollector, trace
 from locklens.review.model import Change, ChangeKind, HashFact
 from locklens.versions import neighbour, precedence
 

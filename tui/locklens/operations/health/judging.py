@@ -14,9 +14,8 @@ from locklens.releases.facts import Listing, ListingId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import FactSubject, settled_case
 from locklens.review.context import RootContext
-from locklens.review.evidence import trace, unasked_case
+from locklens.review.evidence import FactCollector, trace, unasked_case
 from locklens.review.health import is_counted
-from locklens.review.inquiry import FactCollector
 from locklens.review.model import Change, ChangeKind, HashFact, LockStatus, RootReview
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import CHECKS, Behind, LockedState

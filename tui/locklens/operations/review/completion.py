@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from locklens.releases.facts import Fact, FactRequest
     from locklens.releases.session import ReleaseSession
     from locklens.review.case import Case, FactSubject
-    from locklens.review.inquiry import FactCollector
+    from locklens.review.evidence import FactCollector
 
     _Hashed = Callable[[Iterable[str]], HashedFiles]
 
@@ -70,7 +70,7 @@ def complete_review(
     from locklens.operations.review.answers import answers_with_mirrors, host_states
     from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.review.case import FactSubject
-    from locklens.review.inquiry import FactCollector
+    from locklens.review.evidence import FactCollector
 
     request = replace(request, network=replace(request.network, reported_hashes=review.policy.reported_hashes))
     assert request.network is not None

@@ -10,7 +10,7 @@ from msgspec import Struct
 from locklens.operations.upgrades.candidates import edits_in_short, is_refused
 from locklens.operations.upgrades.selection import NOT_ALLOWED
 from locklens.review.model import Bump, Severity
-from locklens.review.rules.signing import SigningProblem
+from locklens.review.rules.release import SigningProblem
 from locklens.selection import Reason
 from locklens.text import age_words, counted
 

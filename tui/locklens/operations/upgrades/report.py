@@ -19,7 +19,7 @@ from locklens.operations.upgrades.candidate_lines import (
 )
 from locklens.operations.upgrades.doubts import BlockerKind, blockers
 from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
-from locklens.review.rules.signing import signer_change
+from locklens.review.rules.release import signer_change
 from locklens.text import page
 from locklens.trust.continuity import SignerChange
 

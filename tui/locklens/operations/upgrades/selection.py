@@ -17,7 +17,7 @@ from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandi
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy
 from locklens.review.model import Bump
-from locklens.review.rules.signing import signing_objection
+from locklens.review.rules.release import signing_objection
 from locklens.text import age_words
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.operations.upgrades.candidates import CandidateVersion, KnownRelease
     from locklens.releases.facts import ReleaseFacts, ReleaseId
-    from locklens.review.rules.signing import SigningObjection
+    from locklens.review.rules.release import SigningObjection
     from locklens.versions import Version
 
 USUAL_COOLDOWN = 7

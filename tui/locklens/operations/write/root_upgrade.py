@@ -20,7 +20,7 @@ from locklens.operations.write.registry_source import EntryPlatforms
 from locklens.policy import Policy
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
-from locklens.review.rules.signing import has_say, signing_objection
+from locklens.review.rules.release import signing_objection
 from locklens.selection import NOT_ALLOWED_HOLD, Unselectable, combined, cooldown_holds, explain_selection, select
 from locklens.selection.choosing import holds_against, newest_of, past_cooldown
 from locklens.text import counted
@@ -335,7 +335,7 @@ class RootUpgrade:
     def _contradicts_pin(self, address: ProviderAddress, version: Version) -> bool:
         """True if another key than the pinned ones signs a version, which is noted."""
         policy = self._options.policy
-        release = self._source.release(address, version, self.tool) if has_say(policy, address) else None
+        release = self._source.release(address, version, self.tool) if policy.pin(address) is not None else None
         objection = signing_objection(policy, address, new=release)
         if objection is None:
             return False

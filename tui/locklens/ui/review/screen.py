@@ -14,7 +14,7 @@ from locklens.operations.write.policy_edits import decision_of, name_in_git
 from locklens.review.model import Severity
 from locklens.ui import views
 from locklens.ui.dialogs.base import TextDialog
-from locklens.ui.dialogs.clashes import ClashesDialog, ClashesFound
+from locklens.ui.dialogs.choices import ClashesDialog, ClashesFound
 from locklens.ui.dialogs.form import accept_form, read_rules, today_utc, until_of
 from locklens.ui.review.actions import (
     acceptable,
@@ -65,8 +65,7 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.resolve import ResolveConflicts
     from locklens.review.model import Finding, Review
-    from locklens.ui.dialogs.choices import CopyChoice
-    from locklens.ui.dialogs.clashes import SelectedSides
+    from locklens.ui.dialogs.choices import CopyChoice, SelectedSides
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.review.rows import Row
     from locklens.ui.row_actions import RowTarget
