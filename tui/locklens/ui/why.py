@@ -33,25 +33,19 @@ if TYPE_CHECKING:
 
 
 WHY_KEYS = KeyTable(
-    (
-        KeyGroup(
-            "Why",
-            (
-                Key("esc q w", "close", "back: from the search, to the screen", "back", binds="q,w,enter"),
-                Key("/", "search", "search text: upper and lower case alike", "search", binds=""),
-                Key("n N", "found(1)", "next and previous match", "next", binds=""),
-                Key("y", "copy", "copy line: the highlighted version or constraint, without its path", "copy"),
-                Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-                Key("r", "again", "reload files: all, and ask the registry again", "reload"),
-                Key("?", "help", "this help", "keys"),
-                Key("j k", "", "next and previous line that can be copied or opened; also arrows", "move"),
-                Key("g G", "", "first and last line", "ends"),
-                Key("pgup pgdn", "", "a page up and down", "page"),
-            ),
-        ),
-    ),
-    (),
-    (),
+    KeyGroup(
+        "Why",
+        Key("esc q w", "close", "back: from the search, to the screen", "back", binds="q,w,enter"),
+        Key("/", "search", "search text: upper and lower case alike", "search", binds=""),
+        Key("n N", "found(1)", "next and previous match", "next", binds=""),
+        Key("y", "copy", "copy line: the highlighted version or constraint, without its path", "copy"),
+        Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+        Key("r", "again", "reload files: all, and ask the registry again", "reload"),
+        Key("?", "help", "this help", "keys"),
+        Key("j k", "", "next and previous line that can be copied or opened; also arrows", "move"),
+        Key("g G", "", "first and last line", "ends"),
+        Key("pgup pgdn", "", "a page up and down", "page"),
+    )
 )
 
 

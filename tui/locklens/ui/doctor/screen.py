@@ -37,20 +37,9 @@ from locklens.ui.doctor.detail import (
     row_detail,
 )
 from locklens.ui.prove import DownloadDialog
+from locklens.ui.shell import keys
 from locklens.ui.shell.jobs import Job
-from locklens.ui.shell.keys import (
-    BACK,
-    FILTER,
-    PANE,
-    PROGRAM_KEYS,
-    Key,
-    KeyGroup,
-    KeyTable,
-    elsewhere,
-    help_section,
-    key_help,
-    view_bindings,
-)
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line, copy_text, markdown_text
 
@@ -73,45 +62,39 @@ if TYPE_CHECKING:
     from locklens.ui.widgets.bar import BarLayout
 
 DOCTOR_KEYS = KeyTable(
-    (
-        KeyGroup(
-            "Moving",
-            (
-                Key("j k, arrows", "", "next and previous cause, fix or line", "move"),
-                Key("g G", "", "first and last"),
-                PANE,
-                Key("enter", "", "open the detail of a cause, or the Preview of a fix", "open"),
-                BACK,
-            ),
-        ),
-        KeyGroup(
-            "Diagnosing",
-            (
-                Key("p", "paste", "paste log: of the failed run; a paste without p works too", "paste log"),
-                Key("f", "file", "log from file: name the file of a log", "file"),
-                Key("i", "examine", "diagnose root: that of the current folder, without a log", "diagnose"),
-                Key(
-                    "v",
-                    "prove",
-                    "verify by download: download and hash packages, to tell causes apart; the size is shown first",
-                    "verify",
-                ),
-                Key(
-                    "e",
-                    "facts",
-                    "correct facts: root, platform, tool, version, origin, mirror, cache, package of the failing run",
-                    "facts",
-                ),
-                Key("r", "reload", "diagnose again: ask the registries again", "again"),
-                FILTER,
-                Key("y", "copy", "copy report: or the highlighted line; read it before you paste it", "copy"),
-            ),
-        ),
-        PROGRAM_KEYS,
-        elsewhere(),
+    KeyGroup(
+        "Moving",
+        Key("j k, arrows", "", "next and previous cause, fix or line", "move"),
+        Key("g G", "", "first and last"),
+        keys.PANE,
+        Key("enter", "", "open the detail of a cause, or the Preview of a fix", "open"),
+        keys.BACK,
     ),
-    ("?", "q ctrl+c", "p", "f", "enter", "v", "e", "y", "i", "r", "tab", ":", "j k"),
-    ("?", "esc", "j k", "y", "v", "tab", "r", "q ctrl+c", ":"),
+    KeyGroup(
+        "Diagnosing",
+        Key("p", "paste", "paste log: of the failed run; a paste without p works too", "paste log"),
+        Key("f", "file", "log from file: name the file of a log", "file"),
+        Key("i", "examine", "diagnose root: that of the current folder, without a log", "diagnose"),
+        Key(
+            "v",
+            "prove",
+            "verify by download: download and hash packages, to tell causes apart; the size is shown first",
+            "verify",
+        ),
+        Key(
+            "e",
+            "facts",
+            "correct facts: root, platform, tool, version, origin, mirror, cache, package of the failing run",
+            "facts",
+        ),
+        Key("r", "reload", "diagnose again: ask the registries again", "again"),
+        keys.FILTER,
+        Key("y", "copy", "copy report: or the highlighted line; read it before you paste it", "copy"),
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere(),
+    in_list="?|q ctrl+c|p|f|enter|v|e|y|i|r|tab|:|j k",
+    in_detail="?|esc|j k|y|v|tab|r|q ctrl+c|:",
 )
 
 _VERDICTS = {
@@ -129,9 +112,9 @@ _VERDICTS = {
 
 def doctor_help() -> Iterator[Line]:
     """The keys and the verdicts of the Doctor screen."""
-    yield from key_help(DOCTOR_KEYS)
-    yield from help_section("VERDICTS", _VERDICTS)
-    yield from help_section("FILTER", DOCTOR_GRAMMAR.meanings)
+    yield from keys.key_help(DOCTOR_KEYS)
+    yield from keys.help_section("VERDICTS", _VERDICTS)
+    yield from keys.help_section("FILTER", DOCTOR_GRAMMAR.meanings)
 
 
 class PasteDialog(Dialog[str | None]):
@@ -207,7 +190,7 @@ class DoctorScreen(TwoPaneScreen):
     TABLE = DOCTOR_KEYS
     VIEW = views.DOCTOR
     GRAMMAR = DOCTOR_GRAMMAR
-    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(DOCTOR_KEYS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(DOCTOR_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

@@ -17,24 +17,9 @@ from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows, selected_hash_row
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell import keys
 from locklens.ui.shell.bars import one_sentence
-from locklens.ui.shell.keys import (
-    BACK,
-    DIAGNOSE,
-    ENDS,
-    FILTER,
-    PANE,
-    PROGRAM_KEYS,
-    RELOAD,
-    ROWS,
-    Key,
-    KeyGroup,
-    KeyTable,
-    elsewhere,
-    help_section,
-    key_help,
-    view_bindings,
-)
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.messages import examined_row
 from locklens.ui.text.clipboard import change_copied
 
@@ -51,76 +36,66 @@ if TYPE_CHECKING:
     from locklens.ui.widgets.bar import BarLayout
 
 HASHES_KEYS = KeyTable(
-    (
-        KeyGroup(
-            "Moving",
-            (
-                ROWS,
-                ENDS,
-                Key("h l, left right", "", "fold and unfold an entry of several roots", "fold"),
-                PANE,
-                Key("enter", "", "open the detail; full screen on narrow terminals", "open"),
-                Key("n", "finding(1)", "next finding: next row with a finding", "next finding"),
-                Key("N", "finding(-1)", "previous finding: previous row with a finding"),
-                Key("[", "root(-1)", "previous root"),
-                Key("]", "root(1)", "next root"),
-                BACK,
-            ),
-        ),
-        KeyGroup(
-            "Reading",
-            (
-                Key("space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
-                Key("a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
-                FILTER,
-                Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
-                Key("w", "why", "explain provider: its requirements, and the holds on newer versions", "why"),
-                DIAGNOSE,
-                Key("y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
-                Key("e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-                Key("o", "open_page", "open release page: on the registry; copies the URL without a browser"),
-                Key(
-                    "v",
-                    "prove",
-                    "verify by download: the unverified h1 of the marked providers, or of the row; asks first",
-                    "verify",
-                ),
-                Key(
-                    "p",
-                    "compare_packages",
-                    "compare packages: installed, cached and mirrored ones of the marked providers, or of the row",
-                    "packages",
-                ),
-                RELOAD,
-            ),
-        ),
-        KeyGroup(
-            "Writing, with a Preview",
-            (
-                Key(
-                    "L", "lock", "lock missing platforms: required ones, of the marked providers, or of the row", "lock"
-                ),
-            ),
-        ),
-        PROGRAM_KEYS,
-        elsewhere("L"),
+    KeyGroup(
+        "Moving",
+        keys.ROWS,
+        keys.ENDS,
+        Key("h l, left right", "", "fold and unfold an entry of several roots", "fold"),
+        keys.PANE,
+        Key("enter", "", "open the detail; full screen on narrow terminals", "open"),
+        Key("n", "finding(1)", "next finding: next row with a finding", "next finding"),
+        Key("N", "finding(-1)", "previous finding: previous row with a finding"),
+        Key("[", "root(-1)", "previous root"),
+        Key("]", "root(1)", "next root"),
+        keys.BACK,
     ),
-    ("?", "q ctrl+c", "space", "v", "p", "i", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "x", "v", "p", "i", "L", "w", "tab", "q ctrl+c", ":", "r"),
+    KeyGroup(
+        "Reading",
+        Key("space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
+        Key("a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
+        keys.FILTER,
+        Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
+        Key("w", "why", "explain provider: its requirements, and the holds on newer versions", "why"),
+        keys.DIAGNOSE,
+        Key("y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
+        Key("e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+        Key("o", "open_page", "open release page: on the registry; copies the URL without a browser"),
+        Key(
+            "v",
+            "prove",
+            "verify by download: the unverified h1 of the marked providers, or of the row; asks first",
+            "verify",
+        ),
+        Key(
+            "p",
+            "compare_packages",
+            "compare packages: installed, cached and mirrored ones of the marked providers, or of the row",
+            "packages",
+        ),
+        keys.RELOAD,
+    ),
+    KeyGroup(
+        "Writing, with a Preview",
+        Key("L", "lock", "lock missing platforms: required ones, of the marked providers, or of the row", "lock"),
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("L"),
+    in_list="?|q ctrl+c|space|v|p|i|L|/|n|enter|a|x|w|y|e|tab|r|:|j k",
+    in_detail="?|esc|j k|y|e|x|v|p|i|L|w|tab|q ctrl+c|:|r",
 )
 
 
 def hashes_help() -> Iterator[Line]:
     """The keys, the columns and the terms of the Hashes screen."""
-    yield from key_help(HASHES_KEYS)
-    yield from help_section("COLUMNS", _HASH_COLUMNS)
-    yield from help_section("PROOF OF A HASH", PROOFS)
-    yield from help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
-    yield from help_section("INSTALL PATHS", _INSTALL_PATHS)
+    yield from keys.key_help(HASHES_KEYS)
+    yield from keys.help_section("COLUMNS", _HASH_COLUMNS)
+    yield from keys.help_section("PROOF OF A HASH", PROOFS)
+    yield from keys.help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
+    yield from keys.help_section("INSTALL PATHS", _INSTALL_PATHS)
     yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
     for text in _POLICY_SAMPLE:
         yield line(Span(f"  {text}", Role.PLACE), copied=text)
-    yield from help_section("FILTER", HASHES_GRAMMAR.meanings)
+    yield from keys.help_section("FILTER", HASHES_GRAMMAR.meanings)
 
 
 _HASH_COLUMNS = {
@@ -171,7 +146,7 @@ class HashesScreen(RowActionsScreen):
     TABLE = HASHES_KEYS
     VIEW = views.HASHES
     GRAMMAR = HASHES_GRAMMAR
-    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HASHES_KEYS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HASHES_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

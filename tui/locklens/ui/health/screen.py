@@ -20,26 +20,10 @@ from locklens.ui.dialogs.choices import CopyChoice
 from locklens.ui.health.detail import health_detail, health_head, health_status
 from locklens.ui.health.rows import HEALTH_GRAMMAR, HealthGrouping, HealthList, HealthRow, HealthSort, health_rows
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
-from locklens.ui.shell import bars
+from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading, one_sentence
 from locklens.ui.shell.jobs import Throttle
-from locklens.ui.shell.keys import (
-    BACK,
-    DIAGNOSE,
-    ENDS,
-    FILTER,
-    PANE,
-    PROGRAM_KEYS,
-    RELOAD,
-    ROWS,
-    Key,
-    KeyGroup,
-    KeyTable,
-    elsewhere,
-    help_section,
-    key_help,
-    view_bindings,
-)
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.messages import examined_row
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.text.clipboard import ShellText
@@ -62,56 +46,48 @@ if TYPE_CHECKING:
     from locklens.ui.widgets.bar import BarLayout
 
 HEALTH_KEYS = KeyTable(
-    (
-        KeyGroup(
-            "Moving",
-            (
-                ROWS,
-                ENDS,
-                PANE,
-                Key("enter", "", "list the roots of a check, or open the detail of a row", "list"),
-                Key("l", "unfold(True)", "unfold section", "", binds="l,right"),
-                Key("n", "finding(1)", "next finding: next section with one", "next finding"),
-                Key("N", "finding(-1)", "previous finding: previous section with one"),
-                BACK,
-            ),
-        ),
-        KeyGroup(
-            "Reading",
-            (
-                Key("space", "mark", "mark roots: of the row, for L U P F; again: unmark", "mark"),
-                Key("a", "mark_shown", "mark all shown: every root with a finding; again: unmark", "all"),
-                FILTER,
-                Key("s", "sort", "sort: by severity, number of roots, name", "sort"),
-                Key("b", "group", "group: by check, root, provider, signer", "group"),
-                DIAGNOSE,
-                Key("y", "copy", "copy: the command of the check, or the highlighted line", "copy"),
-                Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-                RELOAD,
-            ),
-        ),
-        KeyGroup(
-            "Writing, with a Preview: the marked roots, or those of the row",
-            (
-                Key("L", "lock", "lock platforms: the required ones, and what is not locked", "lock"),
-                Key("U", "upgrade", "upgrade providers: those of the row, by the policy's cooldown", "upgrade"),
-                Key("P", "prune", "prune orphans", "prune"),
-                Key("F", "format", "format lock files", "format"),
-            ),
-        ),
-        PROGRAM_KEYS,
-        elsewhere("L", "U", "P", "F"),
+    KeyGroup(
+        "Moving",
+        keys.ROWS,
+        keys.ENDS,
+        keys.PANE,
+        Key("enter", "", "list the roots of a check, or open the detail of a row", "list"),
+        Key("l", "unfold(True)", "unfold section", "", binds="l,right"),
+        Key("n", "finding(1)", "next finding: next section with one", "next finding"),
+        Key("N", "finding(-1)", "previous finding: previous section with one"),
+        keys.BACK,
     ),
-    ("?", "q ctrl+c", "enter", "space", "L", "U", "P", "F", "/", "i", "s", "b", "y", "n", "a", "tab", "r", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "L", "U", "P", "F", "i", "tab", "q ctrl+c", ":", "r"),
+    KeyGroup(
+        "Reading",
+        Key("space", "mark", "mark roots: of the row, for L U P F; again: unmark", "mark"),
+        Key("a", "mark_shown", "mark all shown: every root with a finding; again: unmark", "all"),
+        keys.FILTER,
+        Key("s", "sort", "sort: by severity, number of roots, name", "sort"),
+        Key("b", "group", "group: by check, root, provider, signer", "group"),
+        keys.DIAGNOSE,
+        Key("y", "copy", "copy: the command of the check, or the highlighted line", "copy"),
+        Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+        keys.RELOAD,
+    ),
+    KeyGroup(
+        "Writing, with a Preview: the marked roots, or those of the row",
+        Key("L", "lock", "lock platforms: the required ones, and what is not locked", "lock"),
+        Key("U", "upgrade", "upgrade providers: those of the row, by the policy's cooldown", "upgrade"),
+        Key("P", "prune", "prune orphans", "prune"),
+        Key("F", "format", "format lock files", "format"),
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("L", "U", "P", "F"),
+    in_list="?|q ctrl+c|enter|space|L|U|P|F|/|i|s|b|y|n|a|tab|r|:|j k",
+    in_detail="?|esc|j k|y|e|L|U|P|F|i|tab|q ctrl+c|:|r",
 )
 
 
 def health_help() -> Iterator[Line]:
     """The keys, the columns and the filter of the Health screen."""
-    yield from key_help(HEALTH_KEYS)
-    yield from help_section("COLUMNS", _COLUMNS)
-    yield from help_section("FILTER", HEALTH_GRAMMAR.meanings)
+    yield from keys.key_help(HEALTH_KEYS)
+    yield from keys.help_section("COLUMNS", _COLUMNS)
+    yield from keys.help_section("FILTER", HEALTH_GRAMMAR.meanings)
 
 
 _COLUMNS = {
@@ -129,7 +105,7 @@ class HealthScreen(RowActionsScreen):
     TABLE = HEALTH_KEYS
     VIEW = views.HEALTH
     GRAMMAR = HEALTH_GRAMMAR
-    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HEALTH_KEYS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HEALTH_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

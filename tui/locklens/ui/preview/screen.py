@@ -28,20 +28,11 @@ from locklens.ui.preview.plan_pane import (
     refusal,
     written_words,
 )
-from locklens.ui.shell import bars
+from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.external import file_below
 from locklens.ui.shell.jobs import Job
-from locklens.ui.shell.keys import (
-    DIAGNOSE,
-    EVERYWHERE,
-    Key,
-    KeyGroup,
-    KeyTable,
-    dialog_bindings,
-    help_section,
-    key_help,
-)
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.messages import ViewWanted, examined_failure
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.clipboard import ShellText, copied_line, copy_text
@@ -69,49 +60,38 @@ if TYPE_CHECKING:
     from locklens.ui.shell.messages import ExaminedProvider
 
 PREVIEW_KEYS = KeyTable(
-    (
-        KeyGroup(
-            "Deciding",
-            (
-                Key("enter", "apply", "apply plan: write all of its files, once it is ready", "apply"),
-                Key("esc q", "cancel", "cancel: stop the work in progress, without writing", "cancel"),
-                Key(
-                    "f",
-                    "with_files",
-                    "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
-                    "stage files",
-                ),
-                Key(
-                    "m",
-                    "without_modules",
-                    "ignore missing modules: plan again without what they require; as --allow-missing-modules",
-                    "without missing modules",
-                ),
-                Key("r", "plan_anew", "plan again: from the current files", "plan again"),
-            ),
+    KeyGroup(
+        "Deciding",
+        Key("enter", "apply", "apply plan: write all of its files, once it is ready", "apply"),
+        Key("esc q", "cancel", "cancel: stop the work in progress, without writing", "cancel"),
+        Key(
+            "f",
+            "with_files",
+            "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
+            "stage files",
         ),
-        KeyGroup(
-            "Reading",
-            (
-                Key("j k, arrows", "", "next and previous line; the right pane follows the left", "move"),
-                Key("g G", "", "first and last line"),
-                Key("tab", "other_pane", "switch pane: between plan and detail", "pane"),
-                Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
-                Key("d", "diff", "show full diff: as git apply takes it", "full diff"),
-                Key(
-                    "y",
-                    "copy",
-                    "copy commit message: or the highlighted command line, or line of the detail",
-                    "copy message",
-                ),
-                DIAGNOSE,
-                Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-            ),
+        Key(
+            "m",
+            "without_modules",
+            "ignore missing modules: plan again without what they require; as --allow-missing-modules",
+            "without missing modules",
         ),
-        KeyGroup("Program", (*EVERYWHERE, Key("Z", "undo", "undo apply: on every other screen"))),
+        Key("r", "plan_anew", "plan again: from the current files", "plan again"),
     ),
-    ("enter", "esc q", "?", "m", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
-    ("enter", "esc q", "?", "m", "i", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+    KeyGroup(
+        "Reading",
+        Key("j k, arrows", "", "next and previous line; the right pane follows the left", "move"),
+        Key("g G", "", "first and last line"),
+        Key("tab", "other_pane", "switch pane: between plan and detail", "pane"),
+        Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
+        Key("d", "diff", "show full diff: as git apply takes it", "full diff"),
+        Key("y", "copy", "copy commit message: or the highlighted command line, or line of the detail", "copy message"),
+        keys.DIAGNOSE,
+        Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+    ),
+    KeyGroup("Program", *keys.EVERYWHERE, Key("Z", "undo", "undo apply: on every other screen")),
+    in_list="enter|esc q|?|m|i|tab|y|d|x|r|:|e|j k",
+    in_detail="enter|esc q|?|m|i|tab|y|d|x|r|:|e|j k",
 )
 
 
@@ -122,9 +102,9 @@ def preview_help() -> Iterator[Line]:
         "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
     )
     yield line()
-    yield from key_help(PREVIEW_KEYS)
-    yield from help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
-    yield from help_section("SIGNS", SIGN_MEANINGS)
+    yield from keys.key_help(PREVIEW_KEYS)
+    yield from keys.help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
+    yield from keys.help_section("SIGNS", SIGN_MEANINGS)
 
 
 _REDRAW_SECONDS = 0.1
@@ -153,7 +133,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     """
 
     TABLE = PREVIEW_KEYS
-    BINDINGS: ClassVar[list[BindingType]] = [*dialog_bindings(PREVIEW_KEYS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.dialog_bindings(PREVIEW_KEYS)]
 
     def __init__(self, source: LockLens, operation: Operation, review: Review | None) -> None:
         super().__init__()
@@ -305,8 +285,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         without = [] if self._examined is not None else ["i"]
         without += [] if standing.lacks_modules else ["m"]
         without += [] if standing.leaves_configuration else ["f"]
-        keys = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
-        self.query_one("#keys", Bar).show_layouts(*keys)
+        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
+        self.query_one("#keys", Bar).show_layouts(*layouts)
 
     def help_lines(self) -> Iterable[Line]:
         """The keys and signs."""

@@ -16,24 +16,9 @@ from locklens.storage.preferences import default_preferences_path
 from locklens.text import counted, visible
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort
 from locklens.ui.review.rows import BOTH, PENDING, STAGED
+from locklens.ui.shell import keys
 from locklens.ui.shell.bars import Reading, fact_line, head_line, joined_parts, note_lines, registry_lines, status_line
-from locklens.ui.shell.keys import (
-    DIAGNOSE,
-    ENDS,
-    EVERYWHERE,
-    FILTER,
-    PANE,
-    QUIT,
-    RELOAD,
-    ROWS,
-    SIDES,
-    Key,
-    KeyGroup,
-    KeyTable,
-    elsewhere,
-    help_section,
-    key_help,
-)
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.text.phrases import (
     MEANINGS,
     configuration_read,
@@ -50,133 +35,96 @@ if TYPE_CHECKING:
 
 MOVING = KeyGroup(
     "Moving",
-    (
-        ROWS,
-        ENDS,
-        Key("h l, left right", "", "fold and unfold; h on a row without a fold goes to its section", "fold"),
-        PANE,
-        Key("enter", "", "open the detail; full screen on narrow terminals", "open"),
-        Key("n", "finding(1)", "next finding: the next warning or block that is not reviewed", "next finding"),
-        Key("N", "finding(-1)", "previous finding: the previous warning or block that is not reviewed"),
-        Key("u", "unreviewed", "next unreviewed row: of any severity", "unreviewed"),
-        Key("[", "root(-1)", "previous section"),
-        Key("]", "root(1)", "next section"),
-        Key("esc", "back", "back: from the detail to the list, from a filter to all rows", "back"),
-    ),
+    keys.ROWS,
+    keys.ENDS,
+    Key("h l, left right", "", "fold and unfold; h on a row without a fold goes to its section", "fold"),
+    keys.PANE,
+    Key("enter", "", "open the detail; full screen on narrow terminals", "open"),
+    Key("n", "finding(1)", "next finding: the next warning or block that is not reviewed", "next finding"),
+    Key("N", "finding(-1)", "previous finding: the previous warning or block that is not reviewed"),
+    Key("u", "unreviewed", "next unreviewed row: of any severity", "unreviewed"),
+    Key("[", "root(-1)", "previous section"),
+    Key("]", "root(1)", "next section"),
+    Key("esc", "back", "back: from the detail to the list, from a filter to all rows", "back"),
 )
 
 REVIEWING = KeyGroup(
     "Reviewing",
-    (
-        Key(
-            "space",
-            "mark",
-            "mark reviewed: the changes and findings of the row; again to unmark; kept for later runs",
-            "reviewed",
-        ),
-        Key(
-            "a",
-            "mark_shown",
-            "mark all shown: every row that the filter shows; again to unmark; Z marks them as before",
-        ),
-        FILTER,
-        Key("s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
-        Key("b", "group", "change grouping: by root, by provider, by severity", "group"),
-        Key("d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
-        Key("w", "why", "why this version: requirements of the provider, and the holds on newer versions", "why"),
-        DIAGNOSE,
-        Key("x", "expand", "show full hashes: also unchanged ones, and the explanation of each rule", "expand"),
-        Key(
-            "y",
-            "copy",
-            "copy: row or Markdown, without paths and safe to paste in public; provider, finding, fingerprint, hash",
-            "copy",
-        ),
-        Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
-        Key("o", "open_page", "open release page: on the registry; copies the URL without a browser"),
-        Key(
-            "v",
-            "prove",
-            "verify by download: the h1 of the row, group or section, with the signed packages; shows the size first",
-            "verify",
-        ),
-        Key("U", "upgrade", "upgrade this provider: on the Upgrade screen", "upgrade"),
-        RELOAD,
+    Key(
+        "space",
+        "mark",
+        "mark reviewed: the changes and findings of the row; again to unmark; kept for later runs",
+        "reviewed",
     ),
+    Key("a", "mark_shown", "mark all shown: every row that the filter shows; again to unmark; Z marks them as before"),
+    keys.FILTER,
+    Key("s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
+    Key("b", "group", "change grouping: by root, by provider, by severity", "group"),
+    Key("d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
+    Key("w", "why", "why this version: requirements of the provider, and the holds on newer versions", "why"),
+    keys.DIAGNOSE,
+    Key("x", "expand", "show full hashes: also unchanged ones, and the explanation of each rule", "expand"),
+    Key(
+        "y",
+        "copy",
+        "copy: row or Markdown, without paths and safe to paste in public; provider, finding, fingerprint, hash",
+        "copy",
+    ),
+    Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+    Key("o", "open_page", "open release page: on the registry; copies the URL without a browser"),
+    Key(
+        "v",
+        "prove",
+        "verify by download: the h1 of the row, group or section, with the signed packages; shows the size first",
+        "verify",
+    ),
+    Key("U", "upgrade", "upgrade this provider: on the Upgrade screen", "upgrade"),
+    keys.RELOAD,
 )
 
 DECIDING = KeyGroup(
     "Opens a Preview: nothing is written before enter",
-    (
-        Key("R", "restore", "restore from base: the change of the row, or all of the group or section", "restore"),
-        Key("P", "prune", "prune orphans: the highlighted one, or all in the row's root", "prune"),
-        Key(
-            "L",
-            "lock",
-            "lock missing platforms: the required ones; without locklens.toml, those of the file's other entries",
-            "lock",
-        ),
-        Key(
-            "A",
-            "accept",
-            "accept finding: of the row's change, with a reason and an optional date, in locklens.toml",
-            "accept",
-        ),
-        Key(
-            "M",
-            "merge",
-            "merge lock file: that git left in conflict, by block; a side for each provider that both changed",
-            "merge",
-        ),
-        Key("F", "format", "format lock file: of the row's root, as its tool writes it", "format"),
-        Key(
-            "S",
-            "stage",
-            "stage marked changes: of every root, as git add -p would; the others remain unstaged",
-            "stage",
-        ),
-        Key("Z", "undo", "undo last apply: also of an earlier run; after unmarking, mark again instead", "undo"),
+    Key("R", "restore", "restore from base: the change of the row, or all of the group or section", "restore"),
+    Key("P", "prune", "prune orphans: the highlighted one, or all in the row's root", "prune"),
+    Key(
+        "L",
+        "lock",
+        "lock missing platforms: the required ones; without locklens.toml, those of the file's other entries",
+        "lock",
     ),
+    Key(
+        "A",
+        "accept",
+        "accept finding: of the row's change, with a reason and an optional date, in locklens.toml",
+        "accept",
+    ),
+    Key(
+        "M",
+        "merge",
+        "merge lock file: that git left in conflict, by block; a side for each provider that both changed",
+        "merge",
+    ),
+    Key("F", "format", "format lock file: of the row's root, as its tool writes it", "format"),
+    Key("S", "stage", "stage marked changes: of every root, as git add -p would; the others remain unstaged", "stage"),
+    Key("Z", "undo", "undo last apply: also of an earlier run; after unmarking, mark again instead", "undo"),
 )
 
-PROGRAM = KeyGroup("Program", (SIDES, *EVERYWHERE, QUIT))
+PROGRAM = KeyGroup("Program", keys.SIDES, *keys.EVERYWHERE, keys.QUIT)
 
 REVIEW_KEYS = KeyTable(
-    (MOVING, REVIEWING, DECIDING, PROGRAM, elsewhere("L", "U", "R", "P", "F", "S", "A")),
-    (
-        "?",
-        "q ctrl+c",
-        "space",
-        "enter",
-        "n",
-        "/",
-        "v",
-        "S",
-        "d",
-        "b",
-        "i",
-        "s",
-        "u",
-        "R",
-        "P",
-        "A",
-        "M",
-        "x",
-        "w",
-        ":",
-        "y",
-        "e",
-        "tab",
-        "r",
-        "j k",
-    ),
-    ("?", "esc", "j k", "y", "e", "x", "v", "i", "space", "R", "d", "w", "n", "tab", "q ctrl+c", ":", "r"),
+    MOVING,
+    REVIEWING,
+    DECIDING,
+    PROGRAM,
+    keys.elsewhere("L", "U", "R", "P", "F", "S", "A"),
+    in_list="?|q ctrl+c|space|enter|n|/|v|S|d|b|i|s|u|R|P|A|M|x|w|:|y|e|tab|r|j k",
+    in_detail="?|esc|j k|y|e|x|v|i|space|R|d|w|n|tab|q ctrl+c|:|r",
 )
 
 
 def review_help() -> Iterator[Line]:
     """The keys of Review, then signs, proofs of hashes, tiers and filter terms."""
-    yield from key_help(REVIEW_KEYS)
+    yield from keys.key_help(REVIEW_KEYS)
     others = {
         "?": "root-level finding",
         "<": "unresolved git conflict",
@@ -188,14 +136,14 @@ def review_help() -> Iterator[Line]:
         "s a": "the same in some of the roots",
         BOTH: "staged, and accepted",
     }
-    yield from help_section("UPPER-CASE KEYS", _DECIDING)
-    yield from help_section("SIGNS", {**SIGN_MEANINGS, **others})
-    yield from help_section("HASHES NOT VERIFIED, the last column", MEANINGS)
-    yield from help_section("PROOF OF A HASH", PROOFS)
-    yield from help_section("SIGNED BY", TIER_MEANINGS)
-    yield from help_section("FILTER", REVIEW_GRAMMAR.meanings)
+    yield from keys.help_section("UPPER-CASE KEYS", _DECIDING)
+    yield from keys.help_section("SIGNS", {**SIGN_MEANINGS, **others})
+    yield from keys.help_section("HASHES NOT VERIFIED, the last column", MEANINGS)
+    yield from keys.help_section("PROOF OF A HASH", PROOFS)
+    yield from keys.help_section("SIGNED BY", TIER_MEANINGS)
+    yield from keys.help_section("FILTER", REVIEW_GRAMMAR.meanings)
     where = f"theme, grouping and order are kept in {visible(str(default_preferences_path()))}"
-    yield from help_section("PREFERENCES", {"config.toml": where})
+    yield from keys.help_section("PREFERENCES", {"config.toml": where})
 
 
 _DECIDING = {

@@ -59,27 +59,28 @@ class Key:
         return ",".join(_TEXTUAL_NAMES.get(label, label) for label in self.shown.split(" "))
 
 
-@dataclass(frozen=True, slots=True)
 class KeyGroup:
     """Keys of one purpose."""
 
-    title: str
-    keys: tuple[Key, ...]
+    def __init__(self, title: str, *keys: Key) -> None:
+        self.title = title
+        self.keys = keys
 
 
-@dataclass(frozen=True, slots=True)
 class KeyTable:
     """The keys of a screen.
 
-    Attributes:
-        groups: All keys.
-        in_list: Labels of the keys in the key line while the list has the focus, most useful first.
-        in_detail: Labels of the keys in the key line while the detail has the focus, most useful first.
+    Args:
+        *groups: All keys.
+        in_list: Labels of the keys in the key line while the list has the focus, most useful first, with "|" between
+            them.
+        in_detail: The same while the detail has the focus.
     """
 
-    groups: tuple[KeyGroup, ...]
-    in_list: tuple[str, ...]
-    in_detail: tuple[str, ...]
+    def __init__(self, *groups: KeyGroup, in_list: str = "", in_detail: str = "") -> None:
+        self.groups = groups
+        self.in_list = tuple(in_list.split("|"))
+        self.in_detail = tuple(in_detail.split("|"))
 
 
 EVERYWHERE = (
@@ -115,7 +116,7 @@ UNDO = Key(
 FILTER = Key("/", "filter", "filter rows: by text, fields and states, as listed below", "filter")
 """On every view; the terms are those of the screen's `GRAMMAR`."""
 
-PROGRAM_KEYS = KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT))
+PROGRAM_KEYS = KeyGroup("Program", UNDO, SIDES, *EVERYWHERE, QUIT)
 """The last keys of most views."""
 
 DIAGNOSE = Key(
@@ -141,7 +142,7 @@ _ELSEWHERE = (
 
 def elsewhere(*present: str) -> KeyGroup:
     """The keys that plan a write on other screens, without those `present` on this screen."""
-    return KeyGroup("On another screen", tuple(key for key in _ELSEWHERE if key.keys not in present))
+    return KeyGroup("On another screen", *(key for key in _ELSEWHERE if key.keys not in present))
 
 
 WRITE_KEYS = frozenset("LURPFMSATDZ")

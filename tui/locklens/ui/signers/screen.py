@@ -29,22 +29,9 @@ from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.ui import views
 from locklens.ui.dialogs.form import today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
-from locklens.ui.shell import bars
+from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import one_sentence
-from locklens.ui.shell.keys import (
-    BACK,
-    FILTER,
-    PANE,
-    PROGRAM_KEYS,
-    RELOAD,
-    Key,
-    KeyGroup,
-    KeyTable,
-    elsewhere,
-    help_section,
-    key_help,
-    view_bindings,
-)
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.signers.detail import History, signer_detail, signers_head
 from locklens.ui.signers.rows import SIGNERS_GRAMMAR, SignerList, SignerRow, signer_rows
 
@@ -64,56 +51,48 @@ if TYPE_CHECKING:
     from locklens.ui.widgets.bar import BarLayout
 
 SIGNERS_KEYS = KeyTable(
-    (
-        KeyGroup(
-            "Moving",
-            (
-                Key("j k, arrows", "", "next and previous signer or line", "move"),
-                Key("g G", "", "first and last"),
-                PANE,
-                Key("enter", "", "open the detail, and look up the signer's history", "history"),
-                BACK,
-            ),
-        ),
-        KeyGroup(
-            "Reading",
-            (
-                FILTER,
-                Key("y", "copy", "copy fingerprint: or the highlighted provider", "copy"),
-                Key("e", "edit", "edit lock file: the highlighted one, in $VISUAL or $EDITOR", "edit"),
-                Key(
-                    "o",
-                    "open_page",
-                    "open release page: of the highlighted provider on the registry; copies the URL without a browser",
-                ),
-                RELOAD,
-            ),
-        ),
-        KeyGroup(
-            "Opens a Preview: nothing is written before enter",
-            (
-                Key(
-                    "T",
-                    "trust",
-                    "trust key: pin the namespace to it in locklens.toml; asks for its last 8 digits and a reason",
-                    "trust",
-                ),
-                Key("D", "drop_pin", "drop pin: that of the provider's namespace, from locklens.toml", "drop pin"),
-            ),
-        ),
-        PROGRAM_KEYS,
-        elsewhere("T", "D"),
+    KeyGroup(
+        "Moving",
+        Key("j k, arrows", "", "next and previous signer or line", "move"),
+        Key("g G", "", "first and last"),
+        keys.PANE,
+        Key("enter", "", "open the detail, and look up the signer's history", "history"),
+        keys.BACK,
     ),
-    ("?", "q ctrl+c", "enter", "T", "D", "y", "/", "r", "tab", ":", "j k"),
-    ("?", "esc", "j k", "T", "D", "y", "e", "tab", "r", "q ctrl+c", ":"),
+    KeyGroup(
+        "Reading",
+        keys.FILTER,
+        Key("y", "copy", "copy fingerprint: or the highlighted provider", "copy"),
+        Key("e", "edit", "edit lock file: the highlighted one, in $VISUAL or $EDITOR", "edit"),
+        Key(
+            "o",
+            "open_page",
+            "open release page: of the highlighted provider on the registry; copies the URL without a browser",
+        ),
+        keys.RELOAD,
+    ),
+    KeyGroup(
+        "Opens a Preview: nothing is written before enter",
+        Key(
+            "T",
+            "trust",
+            "trust key: pin the namespace to it in locklens.toml; asks for its last 8 digits and a reason",
+            "trust",
+        ),
+        Key("D", "drop_pin", "drop pin: that of the provider's namespace, from locklens.toml", "drop pin"),
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("T", "D"),
+    in_list="?|q ctrl+c|enter|T|D|y|/|r|tab|:|j k",
+    in_detail="?|esc|j k|T|D|y|e|tab|r|q ctrl+c|:",
 )
 
 
 def signers_help() -> Iterator[Line]:
     """The keys and the tiers of the Signers screen."""
-    yield from key_help(SIGNERS_KEYS)
-    yield from help_section("SIGNED BY", TIER_MEANINGS)
-    yield from help_section("FILTER", SIGNERS_GRAMMAR.meanings)
+    yield from keys.key_help(SIGNERS_KEYS)
+    yield from keys.help_section("SIGNED BY", TIER_MEANINGS)
+    yield from keys.help_section("FILTER", SIGNERS_GRAMMAR.meanings)
 
 
 class SignersScreen(RowActionsScreen):
@@ -129,7 +108,7 @@ class SignersScreen(RowActionsScreen):
     TABLE = SIGNERS_KEYS
     VIEW = views.SIGNERS
     GRAMMAR = SIGNERS_GRAMMAR
-    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(SIGNERS_KEYS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(SIGNERS_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
@@ -210,14 +189,14 @@ class SignersScreen(RowActionsScreen):
         name = namespace_name(self._signers, use.address)
         try:
             asks_name = not name_in_git(self.writable[1])
-            keys = keys_of(self._signers, name)
+            pinned = keys_of(self._signers, name)
         except LockLensError as error:
             self.say(f"trust: {error}")
             return
-        form = trust_form(name, keys, today_utc(), asks_name=asks_name)
-        self.app.push_screen(form, partial(self._pin, name, keys))
+        form = trust_form(name, pinned, today_utc(), asks_name=asks_name)
+        self.app.push_screen(form, partial(self._pin, name, pinned))
 
-    def _pin(self, name: str, keys: tuple[str, ...], answers: Answers | None) -> None:
+    def _pin(self, name: str, compared: tuple[str, ...], answers: Answers | None) -> None:
         if answers is None:
             return
 
@@ -225,7 +204,7 @@ class SignersScreen(RowActionsScreen):
             review, top = self.writable
             decision = decision_of(top, answers["reason"], by=answers.get("by", ""), until=until_of(answers))
             pin = pin_of_seen_keys(review, name, decision)
-            if set(pin.keys) != set(keys):
+            if set(pin.keys) != set(compared):
                 raise LockLensError("the keys changed while you compared them; press T again")
             return TrustKeys(top, pin, decision.by if decision.is_name_typed else "")
 

@@ -19,25 +19,11 @@ from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, writable
+from locklens.ui.shell import keys
 from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
 from locklens.ui.shell.jobs import Job, after
-from locklens.ui.shell.keys import (
-    BACK,
-    ENDS,
-    FILTER,
-    PANE,
-    PROGRAM_KEYS,
-    RELOAD,
-    ROWS,
-    Key,
-    KeyGroup,
-    KeyTable,
-    elsewhere,
-    help_section,
-    key_help,
-    view_bindings,
-)
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.messages import PreferenceChanged
 from locklens.ui.upgrade.detail import upgrade_head, upgrade_lines, upgrade_status, upgrade_target
 from locklens.ui.upgrade.rows import (
@@ -73,81 +59,69 @@ if TYPE_CHECKING:
     from locklens.ui.widgets.bar import BarLayout
 
 UPGRADE_KEYS = KeyTable(
-    (
-        KeyGroup(
-            "Moving",
-            (
-                ROWS,
-                ENDS,
-                Key("h l", "", "fold and unfold a provider's roots; h on a root goes to its provider", "fold"),
-                PANE,
-                Key("enter", "", "open the detail; full screen on narrow terminals", "detail"),
-                Key("n", "warned(1)", "next warning: next row that is held back or has warnings", "next warning"),
-                Key("N", "warned(-1)", "previous warning: previous row that is held back or has warnings"),
-                Key("[", "section(-1)", "previous section or root"),
-                Key("]", "section(1)", "next section or root"),
-                BACK,
-            ),
-        ),
-        KeyGroup(
-            "Selection",
-            (
-                Key(
-                    "space", "select", "select provider: in the root, or in all of its roots; again: deselect", "select"
-                ),
-                Key(
-                    "a",
-                    "select_eligible",
-                    "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
-                    " known change of signer; again: deselect all",
-                    "all eligible",
-                ),
-                Key(
-                    "< >, left right",
-                    "",
-                    "older and newer version, the same in all roots of a provider; * if a constraint would be edited",
-                    "version",
-                ),
-                Key("m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
-                Key("M", "majors", "include major versions: in what a selects; again: leave them out", "majors"),
-                Key("c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
-                Key("U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
-            ),
-        ),
-        KeyGroup(
-            "Reading",
-            (
-                Key("w", "why", "why this version: constraints with file and line, and the versions held back", "why"),
-                Key(
-                    "e", "edit", "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR", "edit"
-                ),
-                Key(
-                    "o",
-                    "open_page",
-                    "open release page: of the target version on the registry; copies the URL without a browser",
-                ),
-                Key("y", "copy", "copy row: provider and versions, or the highlighted line of the detail", "copy"),
-                Key("x", "expand", "toggle all versions: one per line, or those near the target in one line"),
-                FILTER,
-                Key("b", "group", "change grouping: by provider, by root", "group"),
-                RELOAD,
-            ),
-        ),
-        PROGRAM_KEYS,
-        elsewhere("U"),
+    KeyGroup(
+        "Moving",
+        keys.ROWS,
+        keys.ENDS,
+        Key("h l", "", "fold and unfold a provider's roots; h on a root goes to its provider", "fold"),
+        keys.PANE,
+        Key("enter", "", "open the detail; full screen on narrow terminals", "detail"),
+        Key("n", "warned(1)", "next warning: next row that is held back or has warnings", "next warning"),
+        Key("N", "warned(-1)", "previous warning: previous row that is held back or has warnings"),
+        Key("[", "section(-1)", "previous section or root"),
+        Key("]", "section(1)", "next section or root"),
+        keys.BACK,
     ),
-    ("?", "q ctrl+c", "space", "U", "a", "< >", "w", "enter", "/", "m", "M", "c", "n", "b", "h l", "e", "r", ":"),
-    ("?", "esc", "j k", "space", "< >", "U", "e", "y", "w", "tab", "q ctrl+c", ":"),
+    KeyGroup(
+        "Selection",
+        Key("space", "select", "select provider: in the root, or in all of its roots; again: deselect", "select"),
+        Key(
+            "a",
+            "select_eligible",
+            "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
+            " known change of signer; again: deselect all",
+            "all eligible",
+        ),
+        Key(
+            "< >, left right",
+            "",
+            "older and newer version, the same in all roots of a provider; * if a constraint would be edited",
+            "version",
+        ),
+        Key("m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
+        Key("M", "majors", "include major versions: in what a selects; again: leave them out", "majors"),
+        Key("c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
+        Key("U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
+    ),
+    KeyGroup(
+        "Reading",
+        Key("w", "why", "why this version: constraints with file and line, and the versions held back", "why"),
+        Key("e", "edit", "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR", "edit"),
+        Key(
+            "o",
+            "open_page",
+            "open release page: of the target version on the registry; copies the URL without a browser",
+        ),
+        Key("y", "copy", "copy row: provider and versions, or the highlighted line of the detail", "copy"),
+        Key("x", "expand", "toggle all versions: one per line, or those near the target in one line"),
+        keys.FILTER,
+        Key("b", "group", "change grouping: by provider, by root", "group"),
+        keys.RELOAD,
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("U"),
+    in_list="?|q ctrl+c|space|U|a|< >|w|enter|/|m|M|c|n|b|h l|e|r|:",
+    in_detail="?|esc|j k|space|< >|U|e|y|w|tab|q ctrl+c|:",
 )
 
 
 def upgrade_help() -> Iterator[Line]:
     """The keys and the terms of the Upgrade screen."""
-    yield from key_help(UPGRADE_KEYS)
-    yield from help_section("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS})
-    yield from help_section("SIGNER  compared with the locked version", _UPGRADE_SIGNERS)
-    yield from help_section("SIGNED BY", TIER_MEANINGS)
-    yield from help_section("FILTER", UPGRADE_GRAMMAR.meanings)
+    yield from keys.key_help(UPGRADE_KEYS)
+    yield from keys.help_section("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS})
+    yield from keys.help_section("SIGNER  compared with the locked version", _UPGRADE_SIGNERS)
+    yield from keys.help_section("SIGNED BY", TIER_MEANINGS)
+    yield from keys.help_section("FILTER", UPGRADE_GRAMMAR.meanings)
 
 
 _UPGRADE_SIGNS = {
@@ -184,7 +158,7 @@ class UpgradeScreen(RowActionsScreen):
     VIEW = views.UPGRADE
     GRAMMAR = UPGRADE_GRAMMAR
     BINDINGS: ClassVar[list[BindingType]] = [
-        *view_bindings(UPGRADE_KEYS),
+        *keys.view_bindings(UPGRADE_KEYS),
         Binding("less_than_sign", "version(-1)", "Older version", show=False),
         Binding("greater_than_sign", "version(1)", "Newer version", show=False),
     ]
