@@ -13,7 +13,7 @@ import time
 from contextlib import contextmanager
 
 from locklens.errors import ConfigurationError
-from locklens.text import one_line, page
+from locklens.text import one_line, page, size_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class LiveLine:
     def __init__(self) -> None:
         self._is_live = is_terminal(sys.stderr)
         self._shown: dict[str, Callable[[float], str]] = {}
+        self._began: dict[str, tuple[float, int]] = {}
         self._columns = 0
         self._last = float("-inf")
 
@@ -126,13 +127,39 @@ class LiveLine:
             self._last = now
             self._redraw("; ".join(words(now) for words in self._shown.values()))
 
+    def show_download(self, label: str, received: int, size: int | None) -> None:
+        """Show the bytes of a download with a bar, the rate since they were first shown, and the time left.
+
+        Args:
+            label: What is downloaded.
+            received: Bytes so far.
+            size: Total bytes; None if unknown.
+        """
+        began, first = self._began.setdefault(label, (time.monotonic(), received))
+
+        def words(now: float) -> str:
+            rate = (received - first) / (now - began) if now > began else 0.0
+            speed = f", {size_words(int(rate))}/s" if rate else ""
+            if not size:
+                return f"{label} {size_words(received)}{speed}"
+            rest = f", {max(0, size - received) / rate:.0f} s" if rate else ""
+            return f"{label} {bar(received, size, 10)} of {size_words(size)}{speed}{rest}"
+
+        self.show(label, words)
+
     def drop(self, label: str) -> None:
-        """Show something no longer; the line is redrawn with the next that is shown."""
-        self._shown.pop(label, None)
+        """Show something no longer, and all else whose label begins with the same words.
+
+        The line is redrawn with the next that is shown.
+        """
+        for known in [known for known in self._shown if f"{known} ".startswith(f"{label} ")]:
+            del self._shown[known]
+            self._began.pop(known, None)
 
     def end(self) -> None:
         """Show nothing any more."""
         self._shown.clear()
+        self._began.clear()
         self.wipe()
 
     def wipe(self) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
-from locklens.cli.output import LiveLine, bar, put
+from locklens.cli.output import LiveLine, put
 from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,
@@ -25,7 +24,7 @@ from locklens.install.context import (
     ReleaseWarned,
 )
 from locklens.lockfile.update import Tracking
-from locklens.text import json_text, size_words
+from locklens.text import json_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -75,7 +74,6 @@ class InstallProgress:
         self._root: str | None = None
         self._named: str | None = None
         self._line = LiveLine()
-        self._started: dict[str, tuple[float, int]] = {}
 
     def begin(self, root: str | None) -> None:
         """Set the root of the events that follow; None for work that all roots share."""
@@ -87,7 +85,6 @@ class InstallProgress:
 
     def end(self) -> None:
         """Remove the redrawn line."""
-        self._started.clear()
         self._line.end()
 
     def conclude(self, outcome: RootResult) -> None:
@@ -112,12 +109,11 @@ class InstallProgress:
     def take(self, event: InstallEvent) -> None:
         """Report one event."""
         if isinstance(event, PackageArriving):
-            self._arrive(event)
+            label = f"{event.provider} {event.version} {event.platform}"
+            self._line.show_download(label, event.received, event.size)
             return
         if isinstance(event, ProviderInstalled | PackageHashed | PackageMirrored | ProviderFailed):
-            for label in [label for label in self._started if label.startswith(f"{event.provider} ")]:
-                del self._started[label]
-                self._line.drop(label)
+            self._line.drop(event.provider)
         lines = event_lines(event, self._wording)
         if lines:
             self._say(*lines)
@@ -128,21 +124,6 @@ class InstallProgress:
             self._line.say(f"{self._root}:")
         self._named = self._root
         self._line.say(*lines)
-
-    def _arrive(self, event: PackageArriving) -> None:
-        label = f"{event.provider} {event.version} {event.platform}"
-        started, first = self._started.setdefault(label, (time.monotonic(), event.received))
-        self._line.show(label, lambda now: _share(label, event, now - started, event.received - first))
-
-
-def _share(label: str, event: PackageArriving, seconds: float, received: int) -> str:
-    """Return the progress of a package: a bar, the rate at which bytes were received, and the time left."""
-    rate = received / seconds if seconds > 0 else 0.0
-    speed = f", {size_words(int(rate))}/s" if rate else ""
-    if not event.size:
-        return f"{label} {size_words(event.received)}{speed}"
-    rest = f", {max(0, event.size - event.received) / rate:.0f} s" if rate else ""
-    return f"{label} {bar(event.received, event.size, 10)} of {size_words(event.size)}{speed}{rest}"
 
 
 def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:

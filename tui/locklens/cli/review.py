@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from locklens.cli.options import Parser
     from locklens.operations.comparison import Base, Comparison
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.request import PackageDownloading, ProvingPlanned, ReviewEvent, ReviewRequest
+    from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
     from locklens.operations.verification.judging import EntryPackages
     from locklens.releases.facts import NetworkSettings
     from locklens.review.keys import PastUse
@@ -411,7 +411,7 @@ class ReviewProgress:
             case ProvingPlanned():
                 self._line.say(_planned_words(event))
             case PackageDownloading():
-                self._line.show(event.label, lambda _: _arriving_words(event))
+                self._line.show_download(event.label, event.received, event.size)
             case PackageDone():
                 self._line.drop(event.label)
                 outcome = f"failed: {event.problem}" if event.problem else f"hashed, {size_words(event.size)}"
@@ -429,12 +429,6 @@ def _planned_words(plan: ProvingPlanned) -> str:
         return f"to download {', '.join(plan.labels)}{size}, up to {plan.at_most} times"
     more = f" (at most {plan.at_most})" if plan.at_most > plan.likely else ""
     return f"to prove {plan.hashes} h1: {counted(plan.likely, 'package')}{size} to download{more}"
-
-
-def _arriving_words(event: PackageDownloading) -> str:
-    if not event.size:
-        return f"{event.label} {size_words(event.received)}"
-    return f"{event.label} {min(100, 100 * event.received // event.size)} % of {size_words(event.size)}"
 
 
 def require_signatures() -> None:

@@ -5,27 +5,12 @@ No I/O. A worker writes the rows while the screen reads them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.install.context import (
-    AlreadyInstalled,
-    CacheBusy,
-    FetchStarted,
-    FolderDiffers,
-    HashesObtained,
-    LinkedFromCache,
-    PackageArriving,
-    PackageHashed,
-    PackageMirrored,
-    ProviderFailed,
-    ProviderInstalled,
-    QueryStarted,
-    RegistryWarned,
-    ReleaseWarned,
-)
+from locklens.install.context import FetchStarted, PackageArriving, PackageHashed, ProviderFailed
 from locklens.lines import Line, Role, Span, line
 from locklens.text import size_words
 
@@ -135,7 +120,7 @@ def _spans(row: DownloadRow, width: int, now: float, indent: str) -> Iterator[Sp
 
 
 def take_event(downloads: Downloads, event: InstallEvent, now: float) -> None:
-    """Record an event.
+    """Record an event of a package's download; others are ignored.
 
     Args:
         downloads: The downloads so far.
@@ -156,22 +141,6 @@ def take_event(downloads: Downloads, event: InstallEvent, now: float) -> None:
         case ProviderFailed(provider, _, words, _):
             for label in _failed_packages(downloads, provider, words):
                 downloads.end(label, now, problem=words)
-        case (
-            FetchStarted()
-            | QueryStarted()
-            | RegistryWarned()
-            | AlreadyInstalled()
-            | LinkedFromCache()
-            | CacheBusy()
-            | PackageMirrored()
-            | FolderDiffers()
-            | ProviderInstalled()
-            | HashesObtained()
-            | ReleaseWarned()
-        ):
-            pass
-        case _:
-            assert_never(event)
 
 
 def _failed_packages(downloads: Downloads, provider: str, words: str) -> list[str]:
