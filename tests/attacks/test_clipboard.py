@@ -14,6 +14,7 @@ from ui.conftest import Driver, until
 
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.operations.compare import open_git
+from locklens.operations.comparison import RootSettings
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.request import ReviewRequest
@@ -105,7 +106,7 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
             # Each is one word, unless it is a list of words that was quoted already.
             assert all(len(words_of(text, top)) == 1 for text in copied if text)
 
-            app.call_later(on.screen.preview, Format(Scope.at(top, ROOTS, tool=None, test_directory="tests")))
+            app.call_later(on.screen.preview, Format(Scope.at(top, ROOTS, RootSettings())))
             await until(on, lambda: any(isinstance(one, PreviewScreen) for one in app.screen_stack))
             await until(on, lambda: "ready: enter writes" in on.text)
             preview = next(one for one in app.screen_stack if isinstance(one, PreviewScreen))

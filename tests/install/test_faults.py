@@ -16,6 +16,7 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.install.context import FolderDiffers, PackageHashed, ReleaseWarned
 from locklens.install.lock import Locker
+from locklens.operations.comparison import RootSettings
 from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader
 from locklens.operations.write.diagnostics import Readonly, look_alikes
@@ -322,7 +323,7 @@ def test_opentofu_warns_of_providers_that_are_most_likely_the_same(place: Place)
     blocks = "".join(f'    p{number} = {{ source = "{name}" }}\n' for number, name in enumerate(names))
     (place.root / "main.tf").write_text(f"terraform {{\n  required_providers {{\n{blocks}  }}\n}}\n")
     for tool, words in ((OPENTOFU, ["multiple providers of type x"]), (TERRAFORM, [])):
-        root = RootReader(tool, "tests").read_folder(FileSystem(place.root), "")
+        root = RootReader(RootSettings(tool=tool)).read_folder(FileSystem(place.root), "")
         troubles = look_alikes(root)
         assert [one.words.partition("(")[0].strip()[-28:] for one in troubles] == words
         assert all("hashicorp/x, registry.opentofu.org/opentofu/x)" in one.words for one in troubles)

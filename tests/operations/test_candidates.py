@@ -21,6 +21,7 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.lockfile.parse import parse
+from locklens.operations.comparison import RootSettings
 from locklens.operations.root_modules import RootReader
 from locklens.operations.upgrades.candidates import (
     CandidateTable,
@@ -248,7 +249,7 @@ class Bench:
         return NetworkSettings(self.environ, self.cache)
 
     def request(self, network: NetworkSettings | None) -> CandidateRequest:
-        reader = RootReader(None, "tests")
+        reader = RootReader(RootSettings())
         roots = (reader.read(FileSystem(self.top), path) for path in self.paths)
         return CandidateRequest(self.top, tuple(root for root in roots if root is not None), network, frozenset({HOST}))
 

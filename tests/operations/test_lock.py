@@ -18,6 +18,7 @@ from locklens.errors import LockLensError
 from locklens.hashes import hashes_of_files
 from locklens.install.context import FetchStarted, HashesObtained, PackageHashed, QueryStarted
 from locklens.lockfile.parse import parse
+from locklens.operations.comparison import RootSettings
 from locklens.operations.plan.builder import planned_changes
 from locklens.operations.plan.model import Plan, RootResult, Scope, change_words
 from locklens.operations.root_modules import RootReader, enclosing
@@ -44,7 +45,7 @@ def lay(place: Place, name: str, *providers: tuple[str, str]) -> Path:
 
 
 def planned(place: Place, *roots: str, told: list[str] | None = None, **options: object) -> Plan:
-    where = Scope(place.root, roots, TERRAFORM)
+    where = Scope(place.root, roots, tool=TERRAFORM)
     intent: RegistryOperation = Lock(where, **{"platforms": (LINUX, MAC), **options})  # type: ignore[arg-type]
     place.events.clear()
     heard = [] if told is None else told
@@ -81,7 +82,7 @@ def test_many_roots_upgrade_with_one_fetch(place: Place) -> None:
     apply(planned(place, *names).proposal)
     place.asked()
     place.events.clear()
-    request = Upgrade(Scope(place.root, names, TERRAFORM), edits_constraints=True)
+    request = Upgrade(Scope(place.root, names, tool=TERRAFORM), edits_constraints=True)
     told: list[str] = []
     with Cache(place.cache) as cache, RegistrySource(place.environ, cache, on_event=place.events.append) as supply:
         plan = request.plan(supply, on_root=told.append)
@@ -124,7 +125,7 @@ def test_what_fails_in_a_root_stays_there(place: Place) -> None:
     broken.write_text("}")
     unselectable = lay(place, "unselectable", ("acme/demo", "> 7.0"), ("acme/other", ""))
     unknown = lay(place, "unknown", ("acme/demo", ""), ("acme/nobody", ""))
-    where = Scope(place.root, ("broken", "gone", "good", "unknown", "unselectable"), TERRAFORM)
+    where = Scope(place.root, ("broken", "gone", "good", "unknown", "unselectable"), tool=TERRAFORM)
     with Cache(place.cache) as cache, RegistrySource(place.environ, cache) as supply:
         found = Lock(where, (LINUX,)).plan(supply)
     apply(found.proposal)
@@ -200,7 +201,7 @@ def test_what_init_and_lock_write_is_put_as_the_tools_put_it_and_recorded(place:
 def test_roots_of_no_repository_and_named_from_elsewhere(place: Place) -> None:
     file = lay(place, "infra", ("acme/demo", ""))
     (place.root / "here").mkdir()
-    where = Scope(place.root / "here", ("../infra",), TERRAFORM)
+    where = Scope(place.root / "here", ("../infra",), tool=TERRAFORM)
     with Cache(place.cache) as cache, RegistrySource(place.environ, cache) as supply:
         found = Lock(where, (LINUX,)).plan(supply)
     outcome = found.results["../infra"]
@@ -216,7 +217,7 @@ def test_an_entry_that_opentofu_migrates_is_said_to_move(tmp_path: Path, stays: 
     (tmp_path / "main.tf").write_text(requires(("hashicorp/null", "")))
     text = 'provider "registry.terraform.io/hashicorp/null" {\n  version = "3.2.0"\n}\n'
     (tmp_path / ".terraform.lock.hcl").write_text(text)
-    root = RootReader(OPENTOFU, "tests").read_folder(FileSystem(tmp_path), "")
+    root = RootReader(RootSettings(tool=OPENTOFU)).read_folder(FileSystem(tmp_path), "")
     entries = root.migration.entries if stays else root.migration.entries[1:]
     (change,) = planned_changes(root, "", entries)
     assert change.kind == ("add" if stays else "move")

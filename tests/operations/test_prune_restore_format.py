@@ -244,7 +244,7 @@ def test_format_is_what_the_tool_would_write(top: Path) -> None:
 
 def test_format_for_a_tool(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws")).split(b"\n", 2)[2])
-    plan = Format(Scope(top, (), OPENTOFU)).plan()
+    plan = Format(Scope(top, (), tool=OPENTOFU)).plan()
     assert (plan.proposal.files[0].new or b"").startswith(OPENTOFU.header.encode())
     assert plan.proposal.command == "locklens format --tool opentofu"
 

@@ -14,6 +14,7 @@ from locklens.demo.packages import h1, write_unpacked
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import ConfigurationError, StaleLockFileError
+from locklens.operations.comparison import RootSettings
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.operations.plan.model import Plan
@@ -46,7 +47,7 @@ def planned(incident: SampleIncident, folder: Path, remedy: str, network: Networ
     found = [one for one in diagnose(request).remedies if one.id == remedy]
     assert found, remedy
     assert found[0].write is not None
-    operation = remedy_operation(found[0].write, folder, None, "tests")
+    operation = remedy_operation(found[0].write, folder, RootSettings())
     assert isinstance(operation, FileOperation)
     return operation.plan()
 

@@ -15,6 +15,7 @@ from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.lockfile.parse import parse
+from locklens.operations.comparison import RootSettings
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import RegistrySource
@@ -32,7 +33,7 @@ def pick(root: str, name: str, version: str) -> SelectedVersion:
 
 
 def upgrade(where: Path, *picks: SelectedVersion) -> Upgrade:
-    return Upgrade.of_picks(picks, partial(Scope.at, where, tool=None, test_directory="tests"))
+    return Upgrade.of_picks(picks, partial(Scope.at, where, settings=RootSettings()))
 
 
 def planned(where: Path, *picks: SelectedVersion, supply: RegistrySource | None = None) -> Plan:

@@ -537,7 +537,7 @@ def test_a_broken_lock_file(top: Path) -> None:
 
 
 def of_opentofu(top: Path, shelf: Shelf, *providers: str) -> Plan:
-    return Upgrade(Scope(top, (), OPENTOFU), providers).plan(shelf)
+    return Upgrade(Scope(top, (), tool=OPENTOFU), providers).plan(shelf)
 
 
 @pytest.mark.parametrize("providers", [(), ("aws",), ("hashicorp/aws",)])

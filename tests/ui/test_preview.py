@@ -28,7 +28,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import LockLensError
 from locklens.operations.compare import open_git
-from locklens.operations.comparison import Base
+from locklens.operations.comparison import Base, RootSettings
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import FileChanges, Plan, Scope
 from locklens.operations.review.request import ReviewRequest
@@ -193,7 +193,7 @@ def opening(top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pyte
 
 
 def where(top: Path, *roots: str) -> Scope:
-    return Scope.at(top, roots, tool=None, test_directory="tests")
+    return Scope.at(top, roots, RootSettings())
 
 
 # What it shows

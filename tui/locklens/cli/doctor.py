@@ -106,7 +106,6 @@ def doctor_request(
         folder,
         environ,
         tuple(dict.fromkeys(options.root)),
-        given_tool(options),
         options.tool_version,
         options.platform or "",
         PackagePath(options.install_path) if options.install_path else None,
@@ -114,9 +113,10 @@ def doctor_request(
         tuple(options.mirror),
         network,
         options.prove,
-        options.test_directory,
         options.plugin_cache,
         options.provider,
+        tool=given_tool(options),
+        test_directory=options.test_directory,
     )
 
 

@@ -141,8 +141,8 @@ def _run_init(options: Namespace) -> int:
     root_options = RootOptions(
         Path.cwd(),
         os.environ,
-        given_tool(options),
-        options.test_directory,
+        tool=given_tool(options),
+        test_directory=options.test_directory,
         allow_missing_modules=options.allow_missing_modules,
         dry_run=options.dry_run,
         methods=tuple(InstallationMethod(MethodKind.FILESYSTEM, place) for place in options.plugin_dir or ()) or None,
@@ -347,7 +347,7 @@ def _run_verify(options: Namespace) -> int:
     from locklens.operations.root_modules import RootOptions
     from locklens.operations.verification.verify import verify
 
-    root_options = RootOptions(Path.cwd(), os.environ, given_tool(options), options.test_directory)
+    root_options = RootOptions(Path.cwd(), os.environ, tool=given_tool(options), test_directory=options.test_directory)
     network = network_of(options)
     with network.cache as cache:
         found = verify(tuple(options.root), root_options, network.fresher(not options.offline))

@@ -172,7 +172,9 @@ def scope_of(options: Namespace) -> Scope:
     """Return the scope of the named roots, relative to the current folder."""
     from locklens.operations.plan.model import Scope
 
-    return Scope(Path.cwd(), tuple(dict.fromkeys(options.root)), given_tool(options), options.test_directory)
+    return Scope(
+        Path.cwd(), tuple(dict.fromkeys(options.root)), tool=given_tool(options), test_directory=options.test_directory
+    )
 
 
 def writer_of(options: Namespace, network: NetworkSettings | None = None) -> LockLens:

@@ -1,4 +1,4 @@
-"""A comparison of two sides, and the root modules in it."""
+"""A comparison of two sides, the root modules in it, and the settings that roots are read with."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from locklens.dialect import Dialect
     from locklens.project.git import Repository
     from locklens.project.gittree import Conversion
     from locklens.project.tree import Tree
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 
 _RANGE = re.compile(r"((?:[^{]|\{[^}]*\})*?)(\.{2,3})(.*)", re.DOTALL)
 """Two revisions and the dots between them, which may also stand in the braces of `^{/}`."""
+
+
+class RootSettings(Struct, frozen=True, kw_only=True):
+    """How the root modules of a run are read; the base of all of its requests.
+
+    Attributes:
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        test_directory: Folder of a root's test files, relative to the root.
+    """
+
+    tool: Dialect | None = None
+    test_directory: str = "tests"
+
 
 SideKind = Literal["git", "worktree", "index", "file", "empty"]
 

@@ -404,7 +404,7 @@ class LockLens:
         """
         from locklens.operations.plan.model import Scope
 
-        return Scope.at(top, roots, tool=self.request.tool, test_directory=self.request.test_directory)
+        return Scope.at(top, roots, self.request)
 
     def plan(
         self,

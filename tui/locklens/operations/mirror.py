@@ -119,7 +119,7 @@ def fill_mirror(
 def _required(request: MirrorRequest) -> list[tuple[Dialect, ProviderRequirement] | Diagnostic]:
     """Return what the roots require, each question once, and errors."""
     where = request.where
-    reader, tree = RootReader(where.tool, where.test_directory), FileSystem(where.folder)
+    reader, tree = RootReader(where), FileSystem(where.folder)
     found: dict[object, tuple[Dialect, ProviderRequirement] | Diagnostic] = {}
     for name in tuple(dict.fromkeys(where.roots)) or ("",):
         root = reader.read_folder(tree, require_folder(tree, name))

@@ -12,6 +12,7 @@ from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryErr
 from locklens.hcl import SyntaxProblem
 from locklens.lockfile.model import Conflict, LockFile
 from locklens.lockfile.parse import parse
+from locklens.operations.comparison import RootSettings
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import EntryKind, name_bytes
 
@@ -31,14 +32,12 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
 
 
-class RootOptions(Struct, frozen=True):
+class RootOptions(RootSettings, frozen=True):
     """Options of every root of a command.
 
     Attributes:
         folder: The folder that roots are relative to.
         environ: The tools' settings.
-        tool: The tool whose rules apply to every root; None: each root's own tool.
-        test_directory: Folder of a root's test files, relative to the root.
         allow_missing_modules: True to continue without modules that cannot be read.
         dry_run: True to write nothing.
         methods: Where packages are installed from; None for where the tool would.
@@ -47,8 +46,6 @@ class RootOptions(Struct, frozen=True):
 
     folder: Path
     environ: Mapping[str, str]
-    tool: Dialect | None = None
-    test_directory: str = "tests"
     allow_missing_modules: bool = False
     dry_run: bool = False
     methods: tuple[InstallationMethod, ...] | None = None
@@ -146,24 +143,17 @@ class RootReader:
     """Reads roots, and each file once.
 
     Args:
-        tool: The tool whose rules apply to every root; None: each root's own tool.
-        test_directory: Folder of a root's test files, relative to the root.
+        settings: The settings of its roots.
         environ: The tools' settings; None for those of this process.
         for_locking: True for `providers lock`, which reads neither test files nor the state.
     """
 
     def __init__(
-        self,
-        tool: Dialect | None,
-        test_directory: str,
-        *,
-        environ: Mapping[str, str] | None = None,
-        for_locking: bool = False,
+        self, settings: RootSettings, *, environ: Mapping[str, str] | None = None, for_locking: bool = False
     ) -> None:
         from locklens.project.modules import ModuleReader
 
-        self._tool = tool
-        self._test_directory = test_directory
+        self._settings = settings
         self._environ = os.environ if environ is None else environ
         self._for_locking = for_locking
         self._modules = ModuleReader()
@@ -182,8 +172,8 @@ class RootReader:
         """Read a folder as a root, even an empty one; the arguments are those of `read`."""
         from locklens.project.requirements import read_configuration
 
-        lock = read_lock(tree, lock_path(path), self._tool, is_replaced=True)
-        tool = self._tool or tool_of(tree, path, lock)
+        lock = read_lock(tree, lock_path(path), self._settings.tool, is_replaced=True)
+        tool = self._settings.tool or tool_of(tree, path, lock)
         if lock.writer is not tool:
             lock = read_lock(tree, lock.path, tool, is_replaced=True)
         configuration = read_configuration(
@@ -192,7 +182,7 @@ class RootReader:
             dialect=tool,
             worktree=tree,
             environ=self._environ,
-            test_directory=self._test_directory,
+            test_directory=self._settings.test_directory,
             module_reader=self._modules,
             for_locking=self._for_locking,
         )

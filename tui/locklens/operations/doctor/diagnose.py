@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from locklens.dialect import Dialect
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause, RecognisedError, Remedy, RemedyWrite
+    from locklens.operations.comparison import RootSettings
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.operations.write.operation import Operation
@@ -221,14 +221,13 @@ def _headline(examined: Examined) -> str:
     return examined.release if examined.entry is not None else examined.name
 
 
-def remedy_operation(write: RemedyWrite, folder: Path, tool: Dialect | None, test_directory: str) -> Operation:
+def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -> Operation:
     """Return the operation that a remedy's command line is.
 
     Args:
         write: The remedy's write.
         folder: The folder that its roots are relative to.
-        tool: The tool whose rules apply; None: each root's own.
-        test_directory: Folder of a root's test files.
+        settings: The settings of its roots.
     """
     from locklens.addresses import Platform
     from locklens.operations.plan.model import Scope
@@ -239,7 +238,7 @@ def remedy_operation(write: RemedyWrite, folder: Path, tool: Dialect | None, tes
 
     if write.command == "replace":
         return ReplaceFolder(folder, write.place, write.base, write.source, write.locked, write.next_step)
-    where = Scope(folder, write.roots, tool, test_directory)
+    where = Scope(folder, write.roots, tool=settings.tool, test_directory=settings.test_directory)
     if write.command == "restore":
         return Restore(where, (RestoredProviders(write.roots, (write.provider,)),), write.revision)
     if write.command == "upgrade":

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
+from locklens.operations.comparison import RootSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from locklens.dialect import Dialect
     from locklens.doctor.model import PackagePath, StartingPoint
     from locklens.releases.facts import NetworkSettings
 
 
-class DoctorRequest(Struct, frozen=True):
-    """A diagnosis to make.
+class DoctorRequest(RootSettings, frozen=True):
+    """A diagnosis to make; its tool is the one that failed, None to read it from the log, or else from the root.
 
     Attributes:
         log: The bytes of a log; None to examine the roots without one.
         folder: The current folder.
         environ: The tools' settings.
         roots: Folders relative to `folder`; () for those that have the failing entry, or without a log the folder.
-        tool: The tool that failed; None to read it from the log, or else from the root.
         tool_version: "" to read it from the log.
         platform: OS_ARCH of the failing machine; "" to read it from the log.
         path: The origin of the package; None to read it from the message and the CLI configuration.
@@ -34,14 +32,12 @@ class DoctorRequest(Struct, frozen=True):
         started_from: What led here; None for nothing.
         network: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
-        test_directory: Folder of a root's test files.
     """
 
     log: bytes | None
     folder: Path
     environ: Mapping[str, str]
     roots: tuple[str, ...] = ()
-    tool: Dialect | None = None
     tool_version: str = ""
     platform: str = ""
     path: PackagePath | None = None
@@ -49,7 +45,6 @@ class DoctorRequest(Struct, frozen=True):
     mirrors: tuple[str, ...] = ()
     network: NetworkSettings | None = None
     prove: Literal["none", "changed", "all"] = "none"
-    test_directory: str = "tests"
     cache: str = ""
     provider: str = ""
     started_from: StartingPoint | None = None

@@ -123,7 +123,7 @@ class SubjectFinder:
         self._request = request
         self._read = read
         self._checkout = checkout
-        self._reader = RootReader(request.tool, request.test_directory, environ=request.environ)
+        self._reader = RootReader(request, environ=request.environ)
         self._roots: dict[str, Root] = {}
         self._locks: dict[str, LockFile] = {}
         self._known: list[str] | None = None

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.operations.comparison import RootSettings
     from locklens.policy import Policy
     from locklens.project.git import Repository
     from locklens.project.modules import Module
@@ -187,20 +188,6 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
     return replace(layout, locked=tuple(locked), configured=tuple(configured), packages=packages)
 
 
-class RootSettings(Struct, frozen=True):
-    """The settings of reading.
-
-    Attributes:
-        tool: The tool whose rules apply to every root; None: each root's own tool.
-        test_directory: Folder of a root's test files, relative to the root.
-        policy: The policy that applies.
-    """
-
-    tool: Dialect | None
-    test_directory: str
-    policy: Policy
-
-
 class ReadRoot(Struct, frozen=True):
     """A root that was read and judged.
 
@@ -222,20 +209,26 @@ _BATCH = 50
 
 
 def read_roots(
-    layout: Layout, settings: RootSettings, *, on_progress: Callable[[int, int], None], cancel: threading.Event
+    layout: Layout,
+    settings: RootSettings,
+    policy: Policy,
+    *,
+    on_progress: Callable[[int, int], None],
+    cancel: threading.Event,
 ) -> list[ReadRoot]:
     """Return the roots of a layout, in the order of their folders.
 
     Args:
         layout: The folders.
-        settings: The settings of reading.
+        settings: The settings of the roots.
+        policy: The policy that applies.
         on_progress: Called with the number of read folders and of all.
         cancel: Set by another thread to stop.
 
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    reader = _RootsReader(layout, settings)
+    reader = _RootsReader(layout, settings, policy)
     roots: list[ReadRoot] = []
     total = len(layout.locked)
     for start in range(0, total, _BATCH):
@@ -254,11 +247,12 @@ def read_roots(
 class _RootsReader:
     """Reads roots of a layout; each file is read once by a reader."""
 
-    def __init__(self, layout: Layout, settings: RootSettings) -> None:
+    def __init__(self, layout: Layout, settings: RootSettings, policy: Policy) -> None:
         from locklens.project.modules import ModuleReader
 
         self._layout = layout
         self._settings = settings
+        self._policy = policy
         self._modules = ModuleReader()
 
     def read(self, folders: Sequence[str]) -> list[ReadRoot]:
@@ -326,10 +320,10 @@ class _RootsReader:
             changes=(),
             configuration=configuration,
             # Nothing says that an error is new.
-            context=RootContext(settings.policy, unread=_unread(tree, configuration)),
+            context=RootContext(self._policy, unread=_unread(tree, configuration)),
         )
         findings = list(judge_root(review)) if lock.exists else []
-        findings += heeded(self._own_findings(review, findings, absence), settings.policy)
+        findings += heeded(self._own_findings(review, findings, absence), self._policy)
         kept = replace(review, configuration=None, findings=tuple(findings), new=_light(lock))
         root = Root(folder, tool, lock, configuration)
         constraints = {entry.address: combined(root.requirements(entry.address)) for entry in lock.entries}
@@ -356,7 +350,7 @@ class _RootsReader:
         )
 
     def _own_findings(self, root: RootReview, judged: Sequence[Finding], absence: Absence | None) -> Iterator[Finding]:
-        policy, configuration = self._settings.policy, root.configuration
+        policy, configuration = self._policy, root.configuration
         if not root.new.exists:
             for verdict in UNREAD_CHECKS["LK041"](root):
                 yield finding_of("LK041", verdict, root.lock_file, None)

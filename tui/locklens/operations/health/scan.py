@@ -12,8 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.operations.comparison import RootSettings
 from locklens.operations.health.judging import Distances, ask_registries, group_entries, judge_entries, signers_of
-from locklens.operations.health.roots import RootSettings, find_layout, read_roots
+from locklens.operations.health.roots import find_layout, read_roots
 from locklens.operations.review.policy import policy_for
 from locklens.policy import POLICY_FILE
 from locklens.review.health import CHECKS, OF_REGISTRY, Health, is_undecided, results, spread_of
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from locklens.dialect import Dialect
     from locklens.operations.health.judging import EntryGroup, HealthAnswers
     from locklens.operations.health.roots import ReadRoot
     from locklens.operations.review.policy import EffectivePolicy
@@ -69,15 +69,13 @@ def health_base(request: ReviewRequest) -> HealthBase | None:
         comparison.close()
 
 
-class HealthRequest(Struct, frozen=True):
+class HealthRequest(RootSettings, frozen=True):
     """The roots to look at, and the settings.
 
     Attributes:
         folder: Every root in or below it.
         name: The folder as the user named it.
         roots: Root folders relative to the current folder, to which the answer is restricted; () for all.
-        tool: The tool whose rules apply to every root; None: each root's own tool.
-        test_directory: Folder of a root's test files, relative to the root.
         network: Network settings; None to ask no registry and use no cache.
         policy: A file that replaces the repository's policy.
         base: Policy and hosts of the base that the run compares with; None for the policy of HEAD, which vouches for
@@ -87,8 +85,6 @@ class HealthRequest(Struct, frozen=True):
     folder: Path
     name: str = "."
     roots: tuple[str, ...] = ()
-    tool: Dialect | None = None
-    test_directory: str = "tests"
     network: NetworkSettings | None = None
     policy: Path | None = None
     base: HealthBase | None = None
@@ -128,8 +124,7 @@ def scan_health(
     base = request.base
     effective = base.effective if base is not None else policy_for(request.folder, request.policy)
     layout = find_layout(request.folder, request.roots)
-    settings = RootSettings(request.tool, request.test_directory, effective.policy)
-    roots = read_roots(layout, settings, on_progress=partial(on_progress, "roots"), cancel=cancel)
+    roots = read_roots(layout, request, effective.policy, on_progress=partial(on_progress, "roots"), cancel=cancel)
     scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots), layout.unsearched)
     if on_draft is not None:
         on_draft(scan.health(None))

@@ -201,7 +201,7 @@ class ScopedPlanBuilder(PlanBuilder):
     """
 
     def __init__(self, scope: Scope) -> None:
-        self._reader = RootReader(scope.tool, scope.test_directory)
+        self._reader = RootReader(scope)
         top, self.disk, paths = _ground(scope)
         super().__init__(top)
         self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))

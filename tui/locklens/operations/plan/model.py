@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import display_host
 from locklens.lockfile.update import Difference
+from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import diffs
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import name_bytes
@@ -34,31 +35,28 @@ if TYPE_CHECKING:
     from locklens.storage.journal import MovedFolder
 
 
-class Scope(Struct, frozen=True):
+class Scope(RootSettings, frozen=True):
     """The roots of an operation.
 
     Attributes:
         folder: The folder that the roots are relative to.
         roots: Folders, relative to `folder`; () for `folder` itself.
-        tool: The tool whose rules apply to every root; None: each root's own tool.
-        test_directory: Folder of a root's test files, relative to the root.
         is_elsewhere: True if `folder` is not the current one, so that the command line has to name it.
     """
 
     folder: Path
     roots: tuple[str, ...] = ()
-    tool: Dialect | None = None
-    test_directory: str = "tests"
     is_elsewhere: bool = False
 
     @classmethod
-    def at(cls, top: Path, roots: Iterable[str], *, tool: Dialect | None, test_directory: str) -> Scope:
+    def at(cls, top: Path, roots: Iterable[str], settings: RootSettings) -> Scope:
         """Return the scope of roots given relative to a top, named as from the current folder."""
+        tool, tests = settings.tool, settings.test_directory
         here, real = os.getcwd(), os.path.realpath(top)  # noqa: PTH109
         if not is_within(real, here):
-            return cls(top, tuple(root or "." for root in roots), tool, test_directory, is_elsewhere=True)
+            return cls(top, tuple(root or "." for root in roots), is_elsewhere=True, tool=tool, test_directory=tests)
         names = (os.path.relpath(os.path.join(real, root), here) for root in roots)  # noqa: PTH118
-        return cls(Path(here), tuple(name.replace(os.sep, "/") for name in names), tool, test_directory)
+        return cls(Path(here), tuple(name.replace(os.sep, "/") for name in names), tool=tool, test_directory=tests)
 
 
 class PlannedChange(Struct, frozen=True):

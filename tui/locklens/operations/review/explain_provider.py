@@ -213,7 +213,7 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
         explained = [_explained(reviewed.root(path), subject.address, answer, subject.policy) for path in subject.roots]
         return Why(str(subject.address), tuple(explained))
     check_address(subject.provider)
-    read = _read_roots(subject, RootReader(request.tool, request.test_directory))
+    read = _read_roots(subject, RootReader(request))
     named = resolve_providers(subject.provider, read)
     addresses = {address for named_here in named.values() for address in named_here}
     answers = {address: _answer(address, ask) for address in addresses}
@@ -231,7 +231,7 @@ class _Reviewed:
     def __init__(self, request: ReviewRequest, review: Review, top: Path | None) -> None:
         self._roots = {root.path: root for root in review.roots}
         self._tree = WorkTree(top) if top is not None and review.head.kind == "worktree" else None
-        self._reader = RootReader(request.tool, request.test_directory)
+        self._reader = RootReader(request)
 
     def root(self, path: str) -> Root:
         known = self._roots.get(path)

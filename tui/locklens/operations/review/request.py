@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from locklens.operations.comparison import RootSettings
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from locklens.dialect import Dialect
     from locklens.operations.comparison import Base, Comparison
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.releases.facts import NetworkSettings
     from locklens.review.model import RootReview
 
 
-class ReviewRequest(Struct, frozen=True):
+class ReviewRequest(RootSettings, frozen=True):
     """A review to make, repeatable when a file changes.
 
     Attributes:
         open: Opens the comparison anew; raises LockLensError.
         include_unchanged: True to list unchanged providers.
-        tool: The tool whose rules apply to every root; None: each root's own tool.
         fail_on: Lowest severity that sets the exit status of a report to 1; "never", or None for that of the policy.
         network: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
@@ -37,8 +37,6 @@ class ReviewRequest(Struct, frozen=True):
 
     open: Callable[[], Comparison]
     include_unchanged: bool = False
-    test_directory: str = "tests"
-    tool: Dialect | None = None
     fail_on: str | None = None
     network: NetworkSettings | None = None
     prove: Literal["none", "changed", "all"] = "none"

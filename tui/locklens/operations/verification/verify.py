@@ -114,7 +114,7 @@ def verify(
         ConfigurationError: There is no such folder.
         RunCancelledError: The run was cancelled.
     """
-    reader, tree = RootReader(options.tool, options.test_directory, environ=options.environ), FileSystem(options.folder)
+    reader, tree = RootReader(options, environ=options.environ), FileSystem(options.folder)
     read = [reader.read_folder(tree, require_folder(tree, name)) for name in dict.fromkeys(roots or [""])]
     failures = [one for root in read if root.lock.problems for one in unreadable(root, allows_missing=True)]
     with ReleaseSession(settings, (), cancel) as session:
@@ -427,7 +427,7 @@ def verify_entries(
         for change in root.changes
         if change.new is not None and (root.lock_file, change.address) in chosen
     }
-    options = RootOptions(top, network.environ, request.tool, request.test_directory)
+    options = RootOptions(top, network.environ, tool=request.tool, test_directory=request.test_directory)
     only = {(path, address) for (_, address), (path, _) in entries.items()}
     roots = sorted({path for path, _ in only})
     network = replace(network, is_fresh=not network.is_offline)

@@ -74,7 +74,7 @@ class Init(RegistryRun):
             options.environ, cache, methods=options.methods, reported_hashes=options.reported_hashes
         )
         super().__init__(settings, None, cancel)
-        self._reader = RootReader(options.tool, options.test_directory, environ=options.environ)
+        self._reader = RootReader(options, environ=options.environ)
 
     def _context(self, root: Root) -> InstallContext:
         source = self._session.installation(root.tool, self._options.folder / root.path)
@@ -210,8 +210,8 @@ class _Initialising:
 
         words = ["--upgrade"] if self._upgrade else []
         words += ["--allow-missing-modules"] if self._options.allow_missing_modules else []
-        options = self._options
-        where = Scope(options.folder, (root.path,) if root.path else (), options.tool, options.test_directory)
+        options, roots = self._options, (root.path,) if root.path else ()
+        where = Scope(options.folder, roots, tool=options.tool, test_directory=options.test_directory)
         draft = PlanBuilder(top)
         draft.put(planned)
         draft.changes += planned_changes(root, planned.path.rpartition("/")[0], after)

@@ -111,7 +111,7 @@ class _Locking:
         self._on_root = on_root
         where = operation.where
         self._tree = FileSystem(where.folder)
-        self._reader = RootReader(where.tool, where.test_directory, for_locking=True)
+        self._reader = RootReader(where, for_locking=True)
         self._platforms = operation.platforms or (source.here,)
 
     def run(self) -> Plan:

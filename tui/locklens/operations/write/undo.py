@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFileError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
+from locklens.operations.comparison import RootSettings
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.write.operation import FileOperation, no_progress
@@ -233,7 +234,7 @@ def _command(top: Path, write: str, *, is_redo: bool) -> str:
     from locklens.operations.plan.model import Scope, command_line
 
     words = [*([write] if write else []), *(["--redo"] if is_redo else [])]
-    return command_line("undo", Scope.at(top, (), tool=None, test_directory="tests"), words)
+    return command_line("undo", Scope.at(top, (), RootSettings()), words)
 
 
 def _short(command: str) -> str:

@@ -45,7 +45,7 @@ from locklens.ui.text.clipboard import copied_line, copy_text, markdown_text
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from textual.widget import Widget
 
@@ -197,7 +197,7 @@ class DoctorScreen(TwoPaneScreen):
         network = source.request.network
         environ = network.environ if network is not None else os.environ
         known = source.request.diagnosed
-        self._request = known or DoctorRequest(None, _folder_at(source.folder), environ, tool=source.tool)
+        self._request = known or self._without_log(_folder_at(source.folder), environ)
         self._diagnosis: Diagnosis | None = None
         self._problem: LockLensError | None = None
         self._top_named: Path | None = None
@@ -273,10 +273,7 @@ class DoctorScreen(TwoPaneScreen):
         else:
             from locklens.operations.doctor.diagnose import remedy_operation
 
-            request = self._request
-            self.preview(
-                remedy_operation(remedy.write, request.folder, request.tool, self.source.request.test_directory)
-            )
+            self.preview(remedy_operation(remedy.write, self._request.folder, self._request))
 
     # The log
 
@@ -373,10 +370,15 @@ class DoctorScreen(TwoPaneScreen):
         self._top_named = top
         folder = _folder_at(self.top or top or self.source.folder)
         root = os.path.relpath(Path(os.path.realpath(top or folder), examined.root), os.path.realpath(folder))
-        known = DoctorRequest(None, folder, self._request.environ, tool=self.source.tool)
+        known = self._without_log(folder, self._request.environ)
         roots, provider = (root.replace(os.sep, "/"),), examined.provider
         self._request = replace(known, roots=roots, provider=provider, started_from=examined.start)
         self._start()
+
+    def _without_log(self, folder: Path, environ: Mapping[str, str]) -> DoctorRequest:
+        """Return the request to examine the roots of a folder without a log."""
+        run = self.source.request
+        return DoctorRequest(None, folder, environ, tool=run.tool, test_directory=run.test_directory)
 
     def reload(self, *, is_fresh: bool = False) -> None:
         """Read anew, and diagnose again what was diagnosed: a fix may have been applied."""
