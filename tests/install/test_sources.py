@@ -14,7 +14,7 @@ from locklens.install.context import InstallContext, InstallEvent, LockRequest, 
 from locklens.install.lock import Locker
 from locklens.lockfile.model import LockEntry
 from locklens.releases.facts import NetworkSettings
-from locklens.selection import combined
+from locklens.selection.choosing import combined
 from locklens.storage.cache import Cache
 from locklens.versions import Version
 

@@ -26,7 +26,7 @@ from locklens.project.requirements import read_configuration
 from locklens.project.tree import FileSystem
 from locklens.review.reports import why as why_report
 from locklens.review.why import Why
-from locklens.selection import explain_selection
+from locklens.selection.choosing import explain_selection
 from locklens.versions import Constraints, Version
 
 TF, OT = TERRAFORM.default_host, OPENTOFU.default_host

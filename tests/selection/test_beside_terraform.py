@@ -27,7 +27,8 @@ from locklens.lockfile.render import render
 from locklens.project.configuration import Configuration
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
-from locklens.selection import Selection, select
+from locklens.selection.choosing import select
+from locklens.selection.model import Selection
 from locklens.sources.metadata import ListedVersion
 from locklens.versions import Version
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from selection.making import AWS, offers, requirement, version
 
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.selection import Obstacle, Selection, Unselectable, before_asking, select
+from locklens.selection.choosing import before_asking, select
+from locklens.selection.model import Obstacle, Selection, Unselectable
 
 OFFERED = ("0.0.0", "1.0.0", "1.2.0", "1.2.3+b1", "1.3.0-beta1", "2.0.0-alpha", "2.0.0", "2.1.0", "3.0.0-rc.1")
 

@@ -43,7 +43,8 @@ from locklens.install.fetching import (
 from locklens.install.folders import hashes_at
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.packages import stop_if
-from locklens.selection import Selection, Unselectable, before_asking, combined, select
+from locklens.selection.choosing import before_asking, combined, select
+from locklens.selection.model import Selection, Unselectable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,7 +31,8 @@ from locklens.install.fetching import (
     warn_of_changes,
 )
 from locklens.lockfile.update import tracking, with_locked_hashes
-from locklens.selection import Unselectable, combined, select
+from locklens.selection.choosing import combined, select
+from locklens.selection.model import Unselectable
 from locklens.trust.continuity import Origin
 from locklens.versions import neighbour
 

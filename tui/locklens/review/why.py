@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.configuration import Configuration
     from locklens.review.model import Finding
-    from locklens.selection import Explanation
+    from locklens.selection.model import Explanation
     from locklens.versions import Version
 
 NOT_ASKED = "the registry was not asked"

@@ -34,7 +34,7 @@ from locklens.review.rules.judge import judge_root
 from locklens.review.rules.root import CHECKS as UNREAD_CHECKS
 from locklens.review.rules.root import own_packages
 from locklens.review.rules.verdict import finding_of, heeded
-from locklens.selection import combined
+from locklens.selection.choosing import combined
 from locklens.text import identity_of, reason_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, WorkTree
 from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
-from locklens.selection import cooldown_holds, explain_selection
+from locklens.selection.choosing import cooldown_holds, explain_selection
 
 if TYPE_CHECKING:
     import threading

@@ -18,7 +18,7 @@ from locklens.review.reports.keys import signer_change_lines
 from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
 from locklens.review.reports.words import SEVERITY_ROLES
 from locklens.review.rules.release import signer_change
-from locklens.selection import cooldown_holds
+from locklens.selection.choosing import cooldown_holds
 from locklens.text import age_words, counted
 from locklens.trust.continuity import SignerChange
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.project.configuration import Requirement
-    from locklens.selection import HeldBack, Hold
+    from locklens.selection.model import HeldBack, Hold
     from locklens.versions import Version
 
 _GROUPS_SHOWN = 6

@@ -14,7 +14,8 @@ from locklens.hashes import hashes_of_files
 from locklens.operations.root_modules import has_record
 from locklens.releases.facts import ReleaseId
 from locklens.review.changes import bump_of
-from locklens.selection import Reason, combined, held_back, newest_of
+from locklens.selection.choosing import combined, held_back, newest_of
+from locklens.selection.model import Reason
 from locklens.sources.metadata import days_old
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.versions import precedence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Requirement
     from locklens.releases.facts import ReleaseFacts
     from locklens.review.model import Bump
-    from locklens.selection import HeldBack, Hold
+    from locklens.selection.model import HeldBack, Hold
     from locklens.sources.metadata import ListedVersion, ReleaseDates
     from locklens.versions import Constraints, Version
 

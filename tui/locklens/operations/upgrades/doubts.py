@@ -11,7 +11,7 @@ from locklens.operations.upgrades.candidates import edits_in_short, is_refused
 from locklens.operations.upgrades.selection import NOT_ALLOWED
 from locklens.review.model import Bump, Severity
 from locklens.review.rules.release import SigningProblem
-from locklens.selection import Reason
+from locklens.selection.model import Reason
 from locklens.text import age_words, counted
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
-    from locklens.selection import Hold
+    from locklens.selection.model import Hold
 
 
 class UpgradeWarning(Struct, frozen=True):

@@ -25,7 +25,7 @@ from locklens.operations.write.diagnostics import named, no_root_here, orphans_k
 from locklens.operations.write.operation import RegistryOperation, no_progress
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import coverage
-from locklens.selection import combined
+from locklens.selection.choosing import combined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -21,8 +21,16 @@ from locklens.policy import Policy
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.review.rules.release import signing_objection
-from locklens.selection import NOT_ALLOWED_HOLD, Unselectable, combined, cooldown_holds, explain_selection, select
-from locklens.selection.choosing import holds_against, newest_of, past_cooldown
+from locklens.selection.choosing import (
+    combined,
+    cooldown_holds,
+    explain_selection,
+    holds_against,
+    newest_of,
+    past_cooldown,
+    select,
+)
+from locklens.selection.model import NOT_ALLOWED_HOLD, Unselectable
 from locklens.text import counted
 from locklens.versions import newest
 
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
     from locklens.operations.root_modules import Root
     from locklens.operations.write.registry_source import RegistrySource
     from locklens.project.configuration import Requirement
-    from locklens.selection import Hold
+    from locklens.selection.model import Hold
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Constraints, Version
 

@@ -30,7 +30,7 @@ from locklens.review.reports.why_words import (
     version_range,
 )
 from locklens.review.reports.words import severity_span
-from locklens.selection import Selection
+from locklens.selection.model import Selection
 from locklens.text import age_words, counted, listing, page
 
 if TYPE_CHECKING:
@@ -39,8 +39,14 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
-    from locklens.selection import ConstraintConflict, HeldBack, RequiringModule, Unselectable, VersionChoices
-    from locklens.selection.model import Hold
+    from locklens.selection.model import (
+        ConstraintConflict,
+        HeldBack,
+        Hold,
+        RequiringModule,
+        Unselectable,
+        VersionChoices,
+    )
     from locklens.text import Printable
 
 

@@ -10,14 +10,14 @@ from msgspec.structs import asdict
 from locklens.project.configuration import Contributor  # noqa: TC001  # evaluated by msgspec
 from locklens.review.reports.documents import Count, FromOne, JsonStruct, ToolName
 from locklens.review.reports.review_objects import ConfigurationJson, FindingJson, RequirementJson
-from locklens.selection import Reason, Selection
+from locklens.selection.model import Reason, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
-    from locklens.selection import (
+    from locklens.selection.model import (
         ConstraintConflict,
         Demand,
         Explanation,

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.model import Finding
     from locklens.review.why import RootWhy
-    from locklens.selection import RequiringModule, Selection, VersionChoices
-    from locklens.selection.model import Hold, Newest
+    from locklens.selection.model import Hold, Newest, RequiringModule, Selection, VersionChoices
     from locklens.versions import Version
 
 NAMES_SHOWN = 8
