@@ -60,7 +60,7 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("why", "json"): Report("JSON", "json", f"{_REPORTS}.why_document:WhyDocument"),
     ("doctor", "text"): Report("text", "txt", "locklens.doctor.report_text:render", ("colour", "home")),
     ("doctor", "json"): Report("JSON", "json", "locklens.doctor.report_json:DoctorDocument", ("home",)),
-    ("doctor", "markdown"): Report("Markdown", "md", "locklens.doctor.report_markdown:render", ("home",)),
+    ("doctor", "markdown"): Report("Markdown", "md", "locklens.doctor.report_text:doctor_markdown", ("home",)),
     ("verify", "text"): Report("text", "txt", f"{_VERIFY}:verification_text", ("lists_all",)),
     ("verify", "json"): Report("JSON", "json", f"{_VERIFY}:VerifyDocument"),
     ("backfill", "text"): Report("text", "txt", f"{_BACKFILL}:backfill_text"),

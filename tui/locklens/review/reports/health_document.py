@@ -8,9 +8,19 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from locklens.review.health import command_words
-from locklens.review.reports.documents import Count, FromOne, JsonStruct, RootPath, RunJson, ToolName, one_of
+from locklens.review.reports.documents import (
+    Count,
+    FindingJson,
+    FromOne,
+    JsonStruct,
+    RootPath,
+    RuleId,
+    RunJson,
+    ShownSeverity,
+    ToolName,
+    one_of,
+)
 from locklens.review.reports.review_document import SeverityCountsJson
-from locklens.review.reports.review_objects import FindingJson, RuleId, ShownSeverity
 from locklens.text import shell_words
 
 if TYPE_CHECKING:

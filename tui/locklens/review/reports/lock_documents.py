@@ -11,23 +11,21 @@ from locklens.policy.model import InstallPath  # noqa: TC001  # evaluated by msg
 from locklens.review.model import HashCount, Proof, Unverified
 from locklens.review.reports.documents import (
     Count,
-    FromOne,
-    JsonStruct,
-    PackageOrPlace,
-    RootPath,
-    RunJson,
-    ToolName,
-    keyed_by,
-)
-from locklens.review.reports.review_objects import (
     EvidenceJson,
     FindingJson,
+    FromOne,
     HashJson,
+    JsonStruct,
     KeyJson,
+    PackageOrPlace,
     ReviewVerdict,
+    RootPath,
     RuleId,
+    RunJson,
     SignerJson,
+    ToolName,
     explained,
+    keyed_by,
 )
 from locklens.trust import Tier  # noqa: TC001  # evaluated by msgspec
 

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from locklens.review.model import Bump, ChangeKind, LockStatus, Unverified
-from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, ToolName, keyed_by, one_of
-from locklens.review.reports.review_objects import (
+from locklens.review.reports.documents import (
     ConfigurationJson,
+    Count,
     EvidenceJson,
     FindingJson,
+    FromOne,
     HashJson,
+    JsonStruct,
     RequirementJson,
     ReviewVerdict,
+    RunJson,
     SignerJson,
+    ToolName,
     explained,
+    keyed_by,
+    one_of,
 )
 from locklens.review.reports.words import severity_counts
 

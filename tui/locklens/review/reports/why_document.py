@@ -8,8 +8,15 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from locklens.project.configuration import Contributor  # noqa: TC001  # evaluated by msgspec
-from locklens.review.reports.documents import Count, FromOne, JsonStruct, ToolName
-from locklens.review.reports.review_objects import ConfigurationJson, FindingJson, RequirementJson
+from locklens.review.reports.documents import (
+    ConfigurationJson,
+    Count,
+    FindingJson,
+    FromOne,
+    JsonStruct,
+    RequirementJson,
+    ToolName,
+)
 from locklens.selection.model import Reason, Selection
 
 if TYPE_CHECKING:

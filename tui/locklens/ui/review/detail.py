@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import count_by_scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.operations.plan.diffs import entries_bytes, file_diff_lines, part_diff_lines
 from locklens.policy import POLICY_FILE
 from locklens.review.reports.evidence_lines import (
     evidence_lines,
@@ -35,7 +36,6 @@ from locklens.ui.review.rows import (
     state_of_change,
 )
 from locklens.ui.text.clipboard import change_copied, finding_copied
-from locklens.ui.text.diff import _bytes, _diff, file_diff_lines
 from locklens.ui.text.phrases import what_happened
 
 if TYPE_CHECKING:
@@ -434,20 +434,21 @@ def raw_diff_lines(node: Node) -> tuple[Line, ...]:
         if conflict is not None and not conflict.markers:
             # The index has both sides and no file that the old side could be compared with.
             sides = conflict.ours.data, conflict.theirs.data
-            return tuple(_diff(root.lock_file, *sides, sides=("ours", "theirs")))
+            return tuple(part_diff_lines(root.lock_file, *sides, sides=("ours", "theirs")))
         return tuple(file_diff_lines(root.lock_file, root.old.data, root.new.data))
     subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
     if node.pair is not None and node.root is not None:
-        return tuple(
-            _diff(node.root.lock_file, _bytes([node.pair.ours]), _bytes([node.pair.theirs]), sides=("ours", "theirs"))
-        )
+        ours, theirs = entries_bytes([node.pair.ours]), entries_bytes([node.pair.theirs])
+        return tuple(part_diff_lines(node.root.lock_file, ours, theirs, sides=("ours", "theirs")))
     by_file: dict[str, list[RootChange]] = {}
     for subject in subjects:
         by_file.setdefault(subject.root.lock_file, []).append(subject)
     return tuple(
         line
         for path, changed in by_file.items()
-        for line in _diff(
-            path, _bytes(subject.change.old for subject in changed), _bytes(subject.change.new for subject in changed)
+        for line in part_diff_lines(
+            path,
+            entries_bytes(subject.change.old for subject in changed),
+            entries_bytes(subject.change.new for subject in changed),
         )
     )
