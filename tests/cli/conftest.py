@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kit.command_line import Run, runner
 
-from locklens.cli.main import main
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def run(
     capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Run:
-    """Run locklens against the registry of the module; exit status, standard output and standard error."""
+    """Run locklens against the registry of the module, and stay in the folder of the test."""
     for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
         monkeypatch.setenv(name, value)
+    locklens = runner(capsys)
 
-    def call(*argv: str) -> tuple[int, str, str]:
+    def call(*words: str) -> tuple[int, str, str]:
         here = Path.cwd()
-        status = main(argv, lambda request, view: pytest.fail("the terminal UI was opened"))
-        os.chdir(here)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
+        try:
+            return locklens(*words)
+        finally:
+            os.chdir(here)
 
     return call

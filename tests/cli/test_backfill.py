@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from kit.backfilling import PLATFORMS, Registry, h1_of
+from kit.command_line import Run, runner
 from kit.loopback import Handler, Server, serving
 from kit.schemas import validate
 from kit.waiting import LIMIT, until
@@ -22,8 +23,6 @@ from packages.zips import Item, build
 from locklens.cli.main import main
 from locklens_backfill import measuring
 from locklens_backfill.files import SAVE_PACKAGES, Shard
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -39,12 +38,7 @@ def registry(tmp_path: Path, server: Server) -> Registry:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*argv: str) -> tuple[int, str, str]:
-        status = main(["backfill", "--allow-loopback", *argv], lambda request, view: pytest.fail("the UI was opened"))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
+    return runner(capsys, "backfill", "--allow-loopback")
 
 
 def report(out: str) -> dict[str, Any]:

@@ -5,8 +5,8 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.command_line import Run, runner
 
-from locklens.cli.main import main
 from locklens.hashes import HashedPackage
 from locklens.storage.cache import Cache, RememberedAnswer, default_cache_path
 from locklens.storage.marks import MarkStore
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*argv: str) -> tuple[int, str, str]:
-        status = main(argv, lambda request, view: 99)
-        output = capsys.readouterr()
-        return status, output.out, output.err
-
-    return call
+    return runner(capsys)
 
 
 def fill() -> None:

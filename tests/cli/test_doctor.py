@@ -7,17 +7,16 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.command_line import Run, runner
 from kit.markdown_parsed import Shown
 from kit.schemas import validate
 from kit.secret_shapes import KINDS, SECRET
 from msgspec.structs import replace
 
-from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
 from locklens.demo.incidents import SampleCopy, SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.packages import PLATFORMS, h1, package_bytes, write_unpacked, zh
@@ -27,18 +26,12 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.doctor.model import CauseId
 from locklens.doctor.package_causes import HASH_ON_RUNNER
 
-Run = Callable[..., tuple[int, str, str]]
 INCIDENTS = {f"{number:02}-{one.cause}": one for number, one in enumerate(sample_incidents())}
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*argv: str) -> tuple[int, str, str]:
-        status = main(argv, lambda request, view: pytest.fail("the terminal UI was opened"))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
+    return runner(capsys)
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.command_line import Run, runner
 from kit.git import git
 from kit.schemas import validate
 
-from locklens.cli.main import main
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.packages import lock_file
 from locklens.demo.registry import DemoRegistry
@@ -21,7 +21,6 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.review.health import CHECKS
 
 LOCK = ".terraform.lock.hcl"
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +35,7 @@ def run(
 ) -> Run:
     for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
         monkeypatch.setenv(name, value)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        status = main(["health", "--no-cache", *argv], lambda *_: pytest.fail("the terminal UI was opened"))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
+    return runner(capsys, "health", "--no-cache")
 
 
 @pytest.fixture(scope="module")

@@ -5,19 +5,16 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from install import conftest
 from install.conftest import HOST, Place
+from kit.command_line import Run, runner
 
-from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Step
 
 place = conftest.place
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -25,13 +22,7 @@ def run(place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixt
     monkeypatch.chdir(place.root)
     for name in ("HOME", "TF_CLI_CONFIG_FILE"):
         monkeypatch.setenv(name, place.environ[name])
-
-    def call(*words: str) -> tuple[int, str, str]:
-        status = main(words, lambda *_: 0)
-        said = capfd.readouterr()
-        return status, said.out, said.err
-
-    return call
+    return runner(capfd)
 
 
 def test_init_tells_in_the_tools_words(place: Place, run: Run) -> None:

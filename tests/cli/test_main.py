@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from kit.command_line import Run, runner
 from kit.real_material import meta, real_cases
 from kit.schemas import validate
 from kit.waiting import LIMIT
@@ -54,16 +55,9 @@ def offline(argv: Sequence[str]) -> list[str]:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    def call(*argv: str) -> tuple[int, str, str]:
-        status = main(offline(argv), no_ui)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
-
-
-Run = Callable[..., tuple[int, str, str]]
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    locklens = runner(capsys)
+    return lambda *words: locklens(*offline(words))
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema
 import pytest
+from kit.command_line import Run, runner
 from kit.git import git
 
-from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
@@ -23,7 +23,6 @@ from locklens.policy import POLICY_FILE
 HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
 TODAY = datetime.now(UTC).date()
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -50,13 +49,7 @@ def top(tmp_path: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def run(top: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = main(words, lambda *_: pytest.fail("the terminal UI was opened"))
-        told = capsys.readouterr()
-        return status, told.out, told.err
-
-    return call
+    return runner(capsys)
 
 
 # policy

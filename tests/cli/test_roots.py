@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kit.command_line import Run, runner
 from kit.git import git
 from kit.repositories import copy_of
 
@@ -20,7 +20,6 @@ from locklens.lockfile.render import render
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"
-Run = Callable[..., tuple[int, str, str]]
 ROOTS = ("live/eu/a", "live/eu/b", "live/us/a", "other")
 
 
@@ -50,13 +49,8 @@ def with_all_roots(top: Path) -> None:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], top: Path) -> Run:
-    def call(*argv: str) -> tuple[int, str, str]:
-        status = main(argv, lambda request, view: pytest.fail("the terminal UI was opened"))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
+def run(top: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(capsys)
 
 
 SELECTIONS = [

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kit.command_line import Run, runner
 from kit.schemas import validate
-
-from locklens.cli.main import main
 
 CONFIGURATION = """\
 terraform {
@@ -30,17 +28,15 @@ provider "registry.terraform.io/hashicorp/aws" {
   constraints = "~> 5.0"
 }
 """
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*argv: str) -> tuple[int, str, str]:
-        at = argv.index("why") + 1
-        words = [*argv[:at], "--offline", *argv[at:]]
-        status = main(words, lambda request, view: pytest.fail("the terminal UI was opened"))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
+    locklens = runner(capsys)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        at = words.index("why") + 1
+        return locklens(*words[:at], "--offline", *words[at:])
 
     return call
 
