@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from typing import TYPE_CHECKING
 
 import pytest
 from kit.command_line import Run, runner
@@ -10,11 +9,6 @@ from kit.command_line import Run, runner
 from locklens.hashes import HashedPackage
 from locklens.storage.cache import Cache, RememberedAnswer, default_cache_path
 from locklens.storage.marks import MarkStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

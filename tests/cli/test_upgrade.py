@@ -18,7 +18,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.lockfile.parse import parse
 
 if TYPE_CHECKING:
-    from cli.conftest import Run
+    from kit.command_line import Run
 
 HOST, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 

@@ -23,7 +23,7 @@ from locklens.operations.plan.builder import put_entries
 from locklens.project.clifiles import this_platform
 
 if TYPE_CHECKING:
-    from cli.conftest import Run
+    from kit.command_line import Run
 
 HOST = "registry.terraform.io"
 terraform = shutil.which("terraform")
