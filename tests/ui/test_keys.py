@@ -568,13 +568,13 @@ async def test_every_action_of_the_table_exists(samples: Samples, running: Runni
 
 async def test_the_mouse(samples: Samples, running: Running) -> None:
     async with running(samples.full(), size=(160, 40)) as on:
-        await on.pilot.click("#changes", offset=(20, 2))
+        await on.pilot.click("#review", offset=(20, 2))
         assert on.current.node.title == "acme/netbox"
-        await on.pilot.click("#changes", offset=(4, 2))
+        await on.pilot.click("#review", offset=(4, 2))
         await on.pilot.pause()
         assert len(on.screen.loader.marks) == 1
         count = len(on.changes.rows)
-        await on.pilot.click("#changes", offset=(1, 0))
+        await on.pilot.click("#review", offset=(1, 0))
         await on.pilot.pause()
         assert len(on.changes.rows) == count - 4
         await on.pilot.click("#tabs", offset=(on.lines[1].index("6 Doctor") + 2, 0))
@@ -592,7 +592,7 @@ async def test_the_mouse(samples: Samples, running: Running) -> None:
 
 async def test_a_double_click_opens_the_detail(samples: Samples, running: Running) -> None:
     async with running(samples.full(), size=(80, 24)) as on:
-        await on.pilot.click("#changes", offset=(20, 1), times=2)
+        await on.pilot.click("#review", offset=(20, 1), times=2)
         await on.pilot.pause()
         assert on.detail.has_focus
         assert "registry.terraform.io/acme/demo" in on.lines[2]

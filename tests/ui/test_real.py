@@ -32,7 +32,7 @@ async def test_every_row_of_the_demo_can_be_looked_at(tmp_path: Path) -> None:
         assert screen.top == tmp_path / "infrastructure"
         assert screen.loader.repository == str(tmp_path / "infrastructure")
         screen.action_expand()
-        for row in screen.query_one("#changes").rows:  # type: ignore[attr-defined]
+        for row in screen.query_one("#review").rows:  # type: ignore[attr-defined]
             screen.turned = screen.turned ^ {row.key} if row.folded else screen.turned
         for _ in range(3):
             screen.action_group()

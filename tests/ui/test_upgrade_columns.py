@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from ui.test_upgrade_rows import ALL, rows, selection_of
 
 from locklens.lines import Role, Span
-from locklens.ui.upgrade.screen import upgrade_help
+from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.upgrade.upgrade_list import COLUMNS, Column, LaidOutColumns
 
 BODY = [row for row in rows(selection_of(*ALL)) if row.depth]
@@ -22,7 +22,7 @@ def fitting(width: int, *more: Column) -> LaidOutColumns:
 
 
 def test_each_column_has_a_title_and_a_sentence_of_help() -> None:
-    heads, help_text = line_of(fitting(140).painted_titles()), "\n".join(line.text for line in upgrade_help())
+    heads, help_text = line_of(fitting(140).painted_titles()), str(UpgradeScreen.TERMS)
     for column in COLUMNS:
         assert column.title in heads
         assert column.meaning.split(":")[0] in help_text

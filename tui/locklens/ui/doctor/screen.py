@@ -45,7 +45,7 @@ from locklens.ui.text.clipboard import copied_line, copy_text, markdown_text
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from textual.widget import Widget
 
@@ -108,13 +108,6 @@ _VERDICTS = {
     "CANNOT SAY": "several causes are possible; the missing facts are named",
     "FIXED": "what the log is about has changed since: run init again",
 }
-
-
-def doctor_help() -> Iterator[Line]:
-    """The keys and the verdicts of the Doctor screen."""
-    yield from keys.key_help(DOCTOR_KEYS)
-    yield from keys.help_section("VERDICTS", _VERDICTS)
-    yield from keys.help_section("FILTER", DOCTOR_GRAMMAR.meanings)
 
 
 class PasteDialog(Dialog[str | None]):
@@ -190,6 +183,8 @@ class DoctorScreen(TwoPaneScreen):
     TABLE = DOCTOR_KEYS
     VIEW = views.DOCTOR
     GRAMMAR = DOCTOR_GRAMMAR
+    LIST = DoctorList
+    TERMS = (("VERDICTS", _VERDICTS),)
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(DOCTOR_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -208,10 +203,6 @@ class DoctorScreen(TwoPaneScreen):
         """Diagnose the log that the screen opens with."""
         if self._request.log is not None:
             self._start()
-
-    def make_list(self) -> DoctorList:
-        """Return the list of causes and fixes."""
-        return DoctorList(id="causes")
 
     @property
     def left(self) -> DoctorList:
@@ -248,10 +239,6 @@ class DoctorScreen(TwoPaneScreen):
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The progress, or a message."""
         return doctor_status(self._diagnosis, is_working=self._job.is_running, message=self.message)
-
-    def help_lines(self) -> Iterable[Line]:
-        """The keys and the verdicts."""
-        return doctor_help()
 
     @on(DoctorList.Highlighted)
     def _show_detail(self, event: DoctorList.Highlighted) -> None:

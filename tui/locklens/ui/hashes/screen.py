@@ -18,19 +18,17 @@ from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import keys
-from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.messages import examined_row
 from locklens.ui.text.clipboard import change_copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from locklens.operations.locklens import LockLens
-    from locklens.review.model import Review
     from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
@@ -85,19 +83,6 @@ HASHES_KEYS = KeyTable(
 )
 
 
-def hashes_help() -> Iterator[Line]:
-    """The keys, the columns and the terms of the Hashes screen."""
-    yield from keys.key_help(HASHES_KEYS)
-    yield from keys.help_section("COLUMNS", _HASH_COLUMNS)
-    yield from keys.help_section("PROOF OF A HASH", PROOFS)
-    yield from keys.help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
-    yield from keys.help_section("INSTALL PATHS", _INSTALL_PATHS)
-    yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
-    for text in _POLICY_SAMPLE:
-        yield line(Span(f"  {text}", Role.PLACE), copied=text)
-    yield from keys.help_section("FILTER", HASHES_GRAMMAR.meanings)
-
-
 _HASH_COLUMNS = {
     "3/4": "3 of 4 required platforms (or else known platforms) can be installed on every path",
     "3/4?": "the state of some others is unknown",
@@ -146,6 +131,8 @@ class HashesScreen(RowActionsScreen):
     TABLE = HASHES_KEYS
     VIEW = views.HASHES
     GRAMMAR = HASHES_GRAMMAR
+    LIST = HashList
+    EMPTY = "No provider is locked here."
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HASHES_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -160,10 +147,6 @@ class HashesScreen(RowActionsScreen):
         """Yield the panes and bars, and what compares packages."""
         yield self.comparer
         yield from super().compose()
-
-    def make_list(self) -> HashList:
-        """Return the list of roots and providers."""
-        return HashList(id="hashes")
 
     @property
     def left(self) -> HashList:
@@ -221,11 +204,6 @@ class HashesScreen(RowActionsScreen):
             }
         self.refresh_list()
 
-    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Return the placeholder of an empty list."""
-        del review
-        return one_sentence("No provider is locked here.")
-
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of locked, unverified and uncovered."""
         return hashes_head(self.review, self.comparer.known(self.review).values())
@@ -242,8 +220,16 @@ class HashesScreen(RowActionsScreen):
         )
 
     def help_lines(self) -> Iterable[Line]:
-        """The keys, the columns, the proofs, and the policy's platforms."""
-        return hashes_help()
+        """The keys, the columns and the terms of the Hashes screen."""
+        yield from keys.key_help(HASHES_KEYS)
+        yield from keys.help_section("COLUMNS", _HASH_COLUMNS)
+        yield from keys.help_section("PROOF OF A HASH", PROOFS)
+        yield from keys.help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
+        yield from keys.help_section("INSTALL PATHS", _INSTALL_PATHS)
+        yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
+        for text in _POLICY_SAMPLE:
+            yield line(Span(f"  {text}", Role.PLACE), copied=text)
+        yield from keys.help_section("FILTER", HASHES_GRAMMAR.meanings)
 
     @on(HashList.Highlighted)
     def _show_detail(self, event: HashList.Highlighted[HashRow]) -> None:

@@ -21,7 +21,7 @@ from locklens.ui.health.detail import health_detail, health_head, health_status
 from locklens.ui.health.rows import HEALTH_GRAMMAR, HealthGrouping, HealthList, HealthRow, HealthSort, health_rows
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars, keys
-from locklens.ui.shell.bars import Reading, one_sentence
+from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.jobs import Throttle
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.messages import examined_row
@@ -29,11 +29,10 @@ from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.text.clipboard import ShellText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from textual.binding import BindingType
 
-    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
@@ -83,13 +82,6 @@ HEALTH_KEYS = KeyTable(
 )
 
 
-def health_help() -> Iterator[Line]:
-    """The keys, the columns and the filter of the Health screen."""
-    yield from keys.key_help(HEALTH_KEYS)
-    yield from keys.help_section("COLUMNS", _COLUMNS)
-    yield from keys.help_section("FILTER", HEALTH_GRAMMAR.meanings)
-
-
 _COLUMNS = {
     "12": "number of roots with a finding of the check",
     "30 ?": "number of roots of which the check cannot say; the detail has the reason",
@@ -105,6 +97,9 @@ class HealthScreen(RowActionsScreen):
     TABLE = HEALTH_KEYS
     VIEW = views.HEALTH
     GRAMMAR = HEALTH_GRAMMAR
+    LIST = HealthList
+    TERMS = (("COLUMNS", _COLUMNS),)
+    EMPTY = "No root module here."
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HEALTH_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -118,10 +113,6 @@ class HealthScreen(RowActionsScreen):
     def make_loader(self, source: LockLens, keeper: MarkKeeper) -> HealthLoader:
         """Return the loader of the health."""
         return HealthLoader(source, keeper)
-
-    def make_list(self) -> HealthList:
-        """Return the list of checks."""
-        return HealthList(id="health")
 
     @property
     def left(self) -> HealthList:
@@ -186,11 +177,6 @@ class HealthScreen(RowActionsScreen):
         self.refresh_notice()
         self.refresh_bars()
 
-    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Return the placeholder of an empty list."""
-        del review
-        return one_sentence("No root module here.")
-
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of roots and findings."""
         return health_head(self.health)
@@ -205,10 +191,6 @@ class HealthScreen(RowActionsScreen):
             is_narrowed=self.is_narrowed,
             message=self.status_text,
         )
-
-    def help_lines(self) -> Iterable[Line]:
-        """The keys, the columns and the filter."""
-        return health_help()
 
     @on(HealthList.Highlighted)
     def _show_detail(self, event: HealthList.Highlighted[HealthRow]) -> None:

@@ -43,7 +43,7 @@ from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -93,18 +93,6 @@ PREVIEW_KEYS = KeyTable(
     in_list="enter|esc q|?|m|i|tab|y|d|x|r|:|e|j k",
     in_detail="enter|esc q|?|m|i|tab|y|d|x|r|:|e|j k",
 )
-
-
-def preview_help() -> Iterator[Line]:
-    """The keys and the signs of the Preview."""
-    yield line("Nothing is written before enter. Then each file is replaced atomically, all of them or none.")
-    yield line(
-        "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
-    )
-    yield line()
-    yield from keys.key_help(PREVIEW_KEYS)
-    yield from keys.help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
-    yield from keys.help_section("SIGNS", SIGN_MEANINGS)
 
 
 _REDRAW_SECONDS = 0.1
@@ -289,8 +277,15 @@ class PreviewScreen(LockLensScreen[Closed]):
         self.query_one("#keys", Bar).show_layouts(*layouts)
 
     def help_lines(self) -> Iterable[Line]:
-        """The keys and signs."""
-        return preview_help()
+        """The keys and the signs of the Preview."""
+        yield line("Nothing is written before enter. Then each file is replaced atomically, all of them or none.")
+        yield line(
+            "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
+        )
+        yield line()
+        yield from keys.key_help(PREVIEW_KEYS)
+        yield from keys.help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
+        yield from keys.help_section("SIGNS", SIGN_MEANINGS)
 
     @property
     def _about(self) -> Group | str | None:

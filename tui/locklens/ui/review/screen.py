@@ -80,6 +80,7 @@ class ReviewScreen(RowActionsScreen):
     TABLE = REVIEW_KEYS
     VIEW = views.REVIEW
     GRAMMAR = REVIEW_GRAMMAR
+    LIST = ChangeList
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(REVIEW_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -98,10 +99,6 @@ class ReviewScreen(RowActionsScreen):
         """Apply the saved grouping and order."""
         self.grouping = Grouping(preferences.get("review.group", self.grouping))
         self.sort = Sort(preferences.get("review.sort", self.sort))
-
-    def make_list(self) -> ChangeList:
-        """Return the list of changes."""
-        return ChangeList(id="changes")
 
     @property
     def left(self) -> ChangeList:

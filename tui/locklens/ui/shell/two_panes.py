@@ -19,7 +19,7 @@ from locklens.ui.shell import bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, parse_filter
 from locklens.ui.shell.jobs import Job
-from locklens.ui.shell.keys import WRITE_KEYS
+from locklens.ui.shell.keys import WRITE_KEYS, help_section, key_help
 from locklens.ui.shell.messages import PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
@@ -66,6 +66,9 @@ class TwoPaneScreen(LockLensScreen[int]):
     Class attributes:
         VIEW: The screen's row in the table of views.
         GRAMMAR: The terms of the filter.
+        LIST: The list of the left pane.
+        TERMS: Sections of the help between the keys and the filter: a title, and terms with their meanings.
+        EMPTY: The placeholder of an empty list.
 
     Args:
         source: Opens the comparison.
@@ -74,6 +77,9 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     VIEW: ClassVar[View]
     GRAMMAR: ClassVar[Grammar]
+    LIST: ClassVar[type[RowList[Any]]]
+    TERMS: ClassVar[tuple[tuple[str, Mapping[str, str]], ...]] = ()
+    EMPTY: ClassVar[str] = ""
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__()
@@ -88,10 +94,6 @@ class TwoPaneScreen(LockLensScreen[int]):
         return ReviewLoader(source, keeper)
 
     @abstractmethod
-    def make_list(self) -> RowList[Any]:
-        """Return the list of the left pane."""
-
-    @abstractmethod
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
         """Rebuild the rows, the facts, the placeholder and the bars."""
 
@@ -103,9 +105,17 @@ class TwoPaneScreen(LockLensScreen[int]):
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The layouts of the status line."""
 
-    @abstractmethod
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Return the placeholder of an empty list."""
+        """Return the placeholder of an empty list; a screen whose words depend on the review returns its own."""
+        del review
+        return bars.one_sentence(self.EMPTY)
+
+    def help_lines(self) -> Iterable[Line]:
+        """Yield the keys, the terms of the screen and those of its filter."""
+        yield from key_help(self.TABLE)
+        for title, meanings in self.TERMS:
+            yield from help_section(title, meanings)
+        yield from help_section("FILTER", self.GRAMMAR.meanings)
 
     def notice(self) -> tuple[Line, ...]:
         """Return the lines that replace the panes; () while the panes are shown."""
@@ -150,7 +160,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         yield LineView(id="notice")
         with Horizontal(id="panes"):
             with Vertical(id="left"):
-                rows = self.make_list()
+                rows = self.LIST(id=self.VIEW.name)
                 yield ListTitles(rows)
                 yield rows
                 yield LineView(id="facts")

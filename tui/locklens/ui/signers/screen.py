@@ -30,22 +30,17 @@ from locklens.ui import views
 from locklens.ui.dialogs.form import today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars, keys
-from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.signers.detail import History, signer_detail, signers_head
 from locklens.ui.signers.rows import SIGNERS_GRAMMAR, SignerList, SignerRow, signer_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from textual.binding import BindingType
 
-    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewEvent
     from locklens.operations.write.operation import Operation
     from locklens.review.keys import SignerUses, Use
-    from locklens.review.model import Review
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
@@ -88,13 +83,6 @@ SIGNERS_KEYS = KeyTable(
 )
 
 
-def signers_help() -> Iterator[Line]:
-    """The keys and the tiers of the Signers screen."""
-    yield from keys.key_help(SIGNERS_KEYS)
-    yield from keys.help_section("SIGNED BY", TIER_MEANINGS)
-    yield from keys.help_section("FILTER", SIGNERS_GRAMMAR.meanings)
-
-
 class SignersScreen(RowActionsScreen):
     """Lists the signers of the locked releases, the most trusted first."""
 
@@ -108,16 +96,15 @@ class SignersScreen(RowActionsScreen):
     TABLE = SIGNERS_KEYS
     VIEW = views.SIGNERS
     GRAMMAR = SIGNERS_GRAMMAR
+    LIST = SignerList
+    TERMS = (("SIGNED BY", TIER_MEANINGS),)
+    EMPTY = "No provider is locked here."
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(SIGNERS_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self._signers: tuple[SignerUses, ...] = ()
         self._histories: dict[str, History] = {}
-
-    def make_list(self) -> SignerList:
-        """Return the list of signers."""
-        return SignerList(id="signers")
 
     @property
     def left(self) -> SignerList:
@@ -152,11 +139,6 @@ class SignersScreen(RowActionsScreen):
         self.refresh_notice()
         self.refresh_bars()
 
-    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Return the placeholder of an empty list."""
-        del review
-        return one_sentence("No provider is locked here.")
-
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of keys, unsigned and unknown releases."""
         return signers_head(self.review, self._signers)
@@ -165,10 +147,6 @@ class SignersScreen(RowActionsScreen):
         """The progress of the lookup, or a message."""
         parts = bars.lookup_parts(self.review, self.progress, is_narrowed=self.is_narrowed)
         return bars.status_line(parts, message=self.status_text, aside="compare all 40 digits, not the last 16")
-
-    def help_lines(self) -> Iterable[Line]:
-        """The keys and the tiers."""
-        return signers_help()
 
     @on(SignerList.Highlighted)
     def _show_detail(self, event: SignerList.Highlighted[SignerRow]) -> None:

@@ -40,7 +40,7 @@ from locklens.ui.upgrade.rows import (
 from locklens.ui.upgrade.upgrade_list import COLUMNS, UpgradeList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from textual.binding import BindingType
@@ -115,15 +115,6 @@ UPGRADE_KEYS = KeyTable(
 )
 
 
-def upgrade_help() -> Iterator[Line]:
-    """The keys and the terms of the Upgrade screen."""
-    yield from keys.key_help(UPGRADE_KEYS)
-    yield from keys.help_section("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS})
-    yield from keys.help_section("SIGNER  compared with the locked version", _UPGRADE_SIGNERS)
-    yield from keys.help_section("SIGNED BY", TIER_MEANINGS)
-    yield from keys.help_section("FILTER", UPGRADE_GRAMMAR.meanings)
-
-
 _UPGRADE_SIGNS = {
     "[x] [ ] [-]": "selected, not selected, selected in some roots",
     "-": "no version to select: right steps to one that needs an edited constraint",
@@ -157,6 +148,12 @@ class UpgradeScreen(RowActionsScreen):
     TABLE = UPGRADE_KEYS
     VIEW = views.UPGRADE
     GRAMMAR = UPGRADE_GRAMMAR
+    LIST = UpgradeList
+    TERMS = (
+        ("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS}),
+        ("SIGNER  compared with the locked version", _UPGRADE_SIGNERS),
+        ("SIGNED BY", TIER_MEANINGS),
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         *keys.view_bindings(UPGRADE_KEYS),
         Binding("less_than_sign", "version(-1)", "Older version", show=False),
@@ -187,10 +184,6 @@ class UpgradeScreen(RowActionsScreen):
     def prefer(self, preferences: Mapping[str, str]) -> None:
         """Apply the saved grouping."""
         self.by = By(preferences.get("upgrade.group", self.by))
-
-    def make_list(self) -> UpgradeList:
-        """Return the list of providers."""
-        return UpgradeList(id="upgrades")
 
     @property
     def left(self) -> UpgradeList:
@@ -378,10 +371,6 @@ class UpgradeScreen(RowActionsScreen):
         return upgrade_status(
             self.selection, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
         )
-
-    def help_lines(self) -> Iterable[Line]:
-        """The keys and the columns."""
-        return upgrade_help()
 
     @on(UpgradeList.Highlighted)
     def _follow(self, event: UpgradeList.Highlighted) -> None:
