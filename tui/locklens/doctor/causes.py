@@ -8,39 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import remedies
+from locklens.doctor import lock_causes, network_causes, package_causes, release_causes, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED
-from locklens.doctor.lock_causes import (
-    bad_merge,
-    constraint_conflict,
-    hand_edit,
-    lock_syntax,
-    not_locked,
-    other_tool,
-    wrong_source,
-)
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
-from locklens.doctor.network_causes import credentials, proxy_or_ca, registry_down
-from locklens.doctor.package_causes import (
-    ASK_PLATFORM,
-    cache_differs,
-    h1_missing,
-    mirror_differs,
-    mirror_lacks,
-    platform_missing,
-    plugin_corrupted,
-    plugin_missing,
-)
-from locklens.doctor.release_causes import (
-    download_damaged,
-    key_changed,
-    key_expired,
-    key_revoked,
-    package_altered,
-    republished,
-    yanked,
-)
 from locklens.text import listing
 
 if TYPE_CHECKING:
@@ -82,7 +53,7 @@ CAUSES = (
         "the lock file cannot be read",
         "The tools refuse a lock file with an error in it, and install nothing.",
         "terraform init names file and line; git diff shows what changed there.",
-        lock_syntax,
+        lock_causes.lock_syntax,
         remedies.fix_file,
         rules=("LK019",),
         stops_init=True,
@@ -92,7 +63,7 @@ CAUSES = (
         "the version was published again with other packages",
         "The publisher, or someone with its access, replaced a version's packages, or what is locked never was of it.",
         "Compare the zh lines with the SHA256SUMS of the release, and ask the publisher in another channel.",
-        republished,
+        release_causes.republished,
         remedies.fix_republished,
         rules=("LK001", "LK003", "LK023"),
         stops_init=True,
@@ -103,7 +74,7 @@ CAUSES = (
         "the block was edited by hand",
         "A version without its hashes, or a hash that no tool writes: the block says something that nobody locked.",
         "git log -p -- .terraform.lock.hcl shows a commit that changed the version and left the hashes.",
-        hand_edit,
+        lock_causes.hand_edit,
         remedies.fix_entry,
         rules=("LK002", "LK003", "LK017", "LK023", "LK025"),
         stops_init=True,
@@ -114,7 +85,7 @@ CAUSES = (
         "a merge left the lock file wrong",
         "git merges lines, not blocks: it leaves markers, a provider twice, or hashes of two versions in one block.",
         "git log --merges -- .terraform.lock.hcl; locklens git install makes the next merge go block by block.",
-        bad_merge,
+        lock_causes.bad_merge,
         remedies.fix_merge,
         rules=("LK002", "LK019", "LK023"),
         stops_init=True,
@@ -125,7 +96,7 @@ CAUSES = (
         "the provider is not locked",
         "The configuration, or a module in it, requires a provider, and the lock file was not updated with it.",
         "terraform providers lists what requires which provider; locklens why does so with file and line.",
-        not_locked,
+        lock_causes.not_locked,
         remedies.fix_unlocked,
         rules=("LK006", "LK037"),
         stops_init=True,
@@ -135,7 +106,7 @@ CAUSES = (
         "the locked version does not satisfy the constraints",
         "The locked version does not satisfy the constraints as they are now, or no version satisfies all of them.",
         "locklens why PROVIDER lists each constraint with its place, and those that exclude one another.",
-        constraint_conflict,
+        lock_causes.constraint_conflict,
         remedies.fix_constraint,
         rules=("LK005",),
         stops_init=True,
@@ -145,7 +116,7 @@ CAUSES = (
         "the registry has no provider of that name",
         "The source address names a provider that its registry does not have, or does not show without a token.",
         "locklens why PROVIDER names the file and line that require it; compare it with the provider's documentation.",
-        wrong_source,
+        lock_causes.wrong_source,
         remedies.fix_source,
     ),
     KnownCause(
@@ -153,7 +124,7 @@ CAUSES = (
         "the hashes are of the other tool's registry",
         "The registries of Terraform and OpenTofu have packages of their own, with different hashes.",
         "The first line of the lock file names the tool that wrote it, each block the registry.",
-        other_tool,
+        lock_causes.other_tool,
         remedies.fix_tool,
         rules=("LK002", "LK026", "LK032"),
         stops_init=True,
@@ -164,7 +135,7 @@ CAUSES = (
         "the version is not listed any more",
         "The version or its package was taken back, or the source that is asked now never had it.",
         "curl https://registry.terraform.io/v1/providers/NAMESPACE/TYPE/versions lists what there is.",
-        yanked,
+        release_causes.yanked,
         remedies.fix_version,
         stops_init=True,
     ),
@@ -173,7 +144,7 @@ CAUSES = (
         "the plugin cache's copy is not the release's package",
         "The shared plugin cache holds another package, perhaps of another source or of a run that was cut.",
         "locklens verify compares it with the lock file.",
-        cache_differs,
+        package_causes.cache_differs,
         remedies.fix_copy,
         rules=("LK027",),
         stops_init=True,
@@ -184,7 +155,7 @@ CAUSES = (
         "the installed package was altered",
         "A file in .terraform/providers was changed, added or removed after it was installed.",
         "locklens verify names the files; init replaces the folder.",
-        plugin_corrupted,
+        package_causes.plugin_corrupted,
         remedies.fix_installed,
         rules=("LK027",),
         stops_init=True,
@@ -195,7 +166,7 @@ CAUSES = (
         "the locked package is not installed",
         "init did not run in this folder, or not since the lock file changed.",
         "Look into .terraform/providers for the version in the lock file.",
-        plugin_missing,
+        package_causes.plugin_missing,
         remedies.fix_installed,
         stops_init=True,
     ),
@@ -204,7 +175,7 @@ CAUSES = (
         "the mirror's copy is not the release's package",
         "A mirror holds another package under the version's name: rebuilt, damaged or altered.",
         "Hash its copy, and compare with the block: locklens verify, or doctor --package.",
-        mirror_differs,
+        package_causes.mirror_differs,
         remedies.fix_copy,
         rules=("LK020", "LK027"),
         is_of_hashes=True,
@@ -214,7 +185,7 @@ CAUSES = (
         "the mirror does not have the package",
         "The places that provider_installation allows do not have the package, and a registry was not asked.",
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
-        mirror_lacks,
+        package_causes.mirror_lacks,
         remedies.fix_mirror,
     ),
     KnownCause(
@@ -222,7 +193,7 @@ CAUSES = (
         "the platform is not covered",
         "The lock file was made for other platforms, or the release has no package for this one.",
         "Look for the zh of the platform's zip file in the block; SHA256SUMS names them.",
-        platform_missing,
+        package_causes.platform_missing,
         remedies.fix_platform,
         rules=("LK008", "LK009", "LK020"),
         stops_init=True,
@@ -233,7 +204,7 @@ CAUSES = (
         "the lock file has no h1 for the platform",
         "Plugin caches and unpacked mirrors hold folders, which only an h1 identifies: that of the locking machine.",
         "Count the h1 lines of the block: one is enough for one platform only.",
-        h1_missing,
+        package_causes.h1_missing,
         remedies.fix_platform,
         rules=("LK008", "LK009", "LK024"),
         is_of_hashes=True,
@@ -243,7 +214,7 @@ CAUSES = (
         "the download was damaged",
         "The file that arrived is not the one that was named: cut, empty, or altered on the way.",
         "Download it once more without a proxy, and compare its SHA-256 with the release's SHA256SUMS.",
-        download_damaged,
+        release_causes.download_damaged,
         remedies.fix_download,
         is_of_hashes=True,
     ),
@@ -252,7 +223,7 @@ CAUSES = (
         "the package's host has another package than the signed one",
         "Each download gives the same bytes, and they are not those of the signed list: somebody changed the package.",
         "Download it from another network, and compare its SHA-256 with SHA256SUMS; tell the publisher.",
-        package_altered,
+        release_causes.package_altered,
         remedies.fix_package,
     ),
     KnownCause(
@@ -260,7 +231,7 @@ CAUSES = (
         "the release is not signed by the expected key",
         "Another key than the listed one, or than before, made the signature: a rotation, or an attack.",
         "locklens keys --history shows earlier signers; compare all 40 digits with what the publisher announced.",
-        key_changed,
+        release_causes.key_changed,
         remedies.fix_version,
         rules=("LK010", "LK011", "LK030"),
     ),
@@ -269,7 +240,7 @@ CAUSES = (
         "the signing key or the signature has expired",
         "The key or the signature has expired. Terraform refuses expired signatures, OpenTofu warns.",
         "locklens keys shows the dates; the publisher has to sign again, or to extend the key.",
-        key_expired,
+        release_causes.key_expired,
         remedies.fix_version,
         rules=("LK012", "LK030"),
     ),
@@ -278,7 +249,7 @@ CAUSES = (
         "the signing key was revoked",
         "The owner took the signing key back, perhaps because it was stolen: nothing that it signed counts.",
         "Ask the publisher which key and which version replace it.",
-        key_revoked,
+        release_causes.key_revoked,
         remedies.fix_version,
         rules=("LK012", "LK030"),
         stops_init=True,
@@ -288,7 +259,7 @@ CAUSES = (
         "the registry refused the credentials",
         "The registry or mirror wants a token, or refuses the one that was sent.",
         "Look at the credentials block and at TF_TOKEN_ variables of the runner: _ stands for a dot, __ for a dash.",
-        credentials,
+        network_causes.credentials,
         remedies.fix_credentials,
     ),
     KnownCause(
@@ -296,7 +267,7 @@ CAUSES = (
         "a proxy or a missing certificate authority is in the way",
         "A proxy, a firewall or a certificate authority that the runner does not know stands before the registry.",
         "curl -v https://HOST/.well-known/terraform.json on the runner shows who answers.",
-        proxy_or_ca,
+        network_causes.proxy_or_ca,
         remedies.fix_request,
     ),
     KnownCause(
@@ -304,7 +275,7 @@ CAUSES = (
         "the registry failed or did not answer",
         "The registry failed or was not reachable. init asks it even where everything is installed.",
         "Its status page, and the same request from another network.",
-        registry_down,
+        network_causes.registry_down,
         remedies.fix_by_retry,
     ),
 )
@@ -360,7 +331,7 @@ def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
         return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
     if cause.verdict is CauseVerdict.NO and cause.id in _OF_PLATFORMS and source.startswith(ASSUMED):
         words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
-        return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=ASK_PLATFORM)
+        return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=package_causes.ASK_PLATFORM)
     return cause
 
 

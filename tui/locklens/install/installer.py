@@ -14,6 +14,7 @@ from msgspec import Struct
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, NotFoundError, TrustError
 from locklens.hashes import hashes_of_files
+from locklens.install import fetching
 from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,
@@ -26,19 +27,6 @@ from locklens.install.context import (
     Settled,
     hashes_command,
     next_step,
-)
-from locklens.install.fetching import (
-    FetchedPackage,
-    check_locked,
-    has_program,
-    hashed,
-    judged,
-    offered,
-    placed,
-    remembered_package,
-    reported_package,
-    warn,
-    warn_of_changes,
 )
 from locklens.install.folders import hashes_at
 from locklens.lockfile.update import fetched, is_incomplete, reused
@@ -226,7 +214,7 @@ class _Installer:
             found = cache.folder.hashes(place, cancel)
         else:
             found = cache.settled_hashes(place, cancel=cancel, on_waiting=lambda: self._context.emit(busy))
-        if found.isdisjoint(locked) and (locked or not found or not has_program(place, address)):
+        if found.isdisjoint(locked) and (locked or not found or not fetching.has_program(place, address)):
             return None
         self._link_from_cache(address, version, place, found)
         constraints = combined(requirement.requirements)
@@ -256,14 +244,14 @@ class _Installer:
         if (done := self._from_cache(requirement, version)) is not None:
             return done
         self._context.emit(FetchStarted(name, version, None))
-        metadata = offered(self._context, requirement.address, version, self._here)
-        release = self._context.session.spawn(lambda: judged(self._context, metadata))
+        metadata = fetching.offered(self._context, requirement.address, version, self._here)
+        release = self._context.session.spawn(lambda: fetching.judged(self._context, metadata))
         cached = self._from_cache_as_reported(requirement, metadata, release)
         obtained = cached or self._obtained(requirement, metadata, release)
         vouched, size = release.result(), obtained.package.size
         local = obtained.package.of_files | obtained.recorded
-        warn(self._context, metadata, vouched)
-        warn_of_changes(self._context, requirement, version, vouched)
+        fetching.warn(self._context, metadata, vouched)
+        fetching.warn_of_changes(self._context, requirement, version, vouched)
         if cached is None:
             self._context.emit(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
         known = vouched.recorded if self._records_reported else vouched.hashes
@@ -278,7 +266,7 @@ class _Installer:
 
     def _from_cache_as_reported(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
-    ) -> FetchedPackage | None:
+    ) -> fetching.FetchedPackage | None:
         """Install what a believed registry vouches for from the plugin cache; None if it has to be fetched.
 
         The lock file did not vouch for it: it has no hash of files for this platform, or no entry.
@@ -286,29 +274,33 @@ class _Installer:
         if self._cache is None or not metadata.packages or not self._context.authenticator.believes(metadata.address):
             return None
         place = self._cache.folder.place(metadata.address, metadata.version, self._here)
-        if not has_program(place, metadata.address):
+        if not fetching.has_program(place, metadata.address):
             return None
-        package = reported_package(metadata.zh, self._here, release.result())
+        package = fetching.reported_package(metadata.zh, self._here, release.result())
         locked = requirement.locked_hashes(metadata.version)
         if package is None or (locked and locked.isdisjoint(package.hashes)):
             return None
         if self._cache.folder.hashes(place, self._context.session.cancel) != package.of_files:
             return None
         self._link_from_cache(metadata.address, metadata.version, place, package.of_files)
-        return FetchedPackage(package)
+        return fetching.FetchedPackage(package)
 
     def _obtained(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
-    ) -> FetchedPackage:
+    ) -> fetching.FetchedPackage:
         """Return the hashes of the package, of the folder where it was installed."""
         address, version = metadata.address, metadata.version
         locked, mismatch = requirement.locked_hashes(version), self._mismatch(metadata)
         if not self._for_real:
             vouched = release.result()
-            known = remembered_package(self._context, metadata.zh, metadata.platform, vouched)
-            package = FetchedPackage(known) if known is not None else hashed(self._context, metadata, vouched)
+            known = fetching.remembered_package(self._context, metadata.zh, metadata.platform, vouched)
+            package = (
+                fetching.FetchedPackage(known)
+                if known is not None
+                else fetching.hashed(self._context, metadata, vouched)
+            )
             if metadata.is_folder:
-                check_locked(package.package, locked, mismatch)
+                fetching.check_locked(package.package, locked, mismatch)
             elif locked and package.package.hashes.isdisjoint(locked):
                 raise mismatch
             self._report_difference(address, version, self._place(address, version), package.package.of_files)
@@ -316,7 +308,9 @@ class _Installer:
         into = self._cache.folder if self._cache is not None else self._into
         place = into.place(address, version, self._here)
         with self._turn(metadata, place), into.staging(place) as staging:
-            package = placed(self._context, metadata, staging, release=release, locked=locked, mismatch=mismatch)
+            package = fetching.placed(
+                self._context, metadata, staging, release=release, locked=locked, mismatch=mismatch
+            )
             differs = self._report_difference(address, version, place, package.package.of_files)
             stop_if(self._context.session.cancel)
             if differs or self._cache is None:  # Others may be using what the cache has already.

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, PlatformNotSupportedError, TrustError
+from locklens.install import fetching
 from locklens.install.context import (
     FetchStarted,
     HashesObtained,
@@ -20,15 +21,6 @@ from locklens.install.context import (
     QueryStarted,
     RegistryWarned,
     next_step,
-)
-from locklens.install.fetching import (
-    FetchedPackage,
-    admitted,
-    hashed,
-    remembered_package,
-    reported_package,
-    warn,
-    warn_of_changes,
 )
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection.choosing import combined, select
@@ -185,13 +177,15 @@ class Locker:
         name = context.name(request.address)
         context.emit(FetchStarted(name, request.version, platform))
         try:
-            metadata, vouched = admitted(context, request.address, request.version, platform)
+            metadata, vouched = fetching.admitted(context, request.address, request.version, platform)
             if platform == request.platforms[0]:
-                warn(context, metadata, vouched)
+                fetching.warn(context, metadata, vouched)
             if all(_is_refused(request, vouched) for request in requests):
                 return _Obtained(platform, vouched, None)
             known = self._known_package(metadata.zh, platform, vouched)
-            fetched = FetchedPackage(known) if known is not None else hashed(context, metadata, vouched)
+            fetched = (
+                fetching.FetchedPackage(known) if known is not None else fetching.hashed(context, metadata, vouched)
+            )
         except PlatformNotSupportedError:
             return _failed(
                 context, request.address, f"provider {name} {request.version} is not available for {platform}"
@@ -205,7 +199,9 @@ class Locker:
 
     def _known_package(self, zh: str, platform: Platform, release: AuthenticatedRelease) -> HashedPackage | None:
         """Return a package whose hashes are known without fetching it; None for one that has to be fetched."""
-        return remembered_package(self._context, zh, platform, release) or reported_package(zh, platform, release)
+        return fetching.remembered_package(self._context, zh, platform, release) or fetching.reported_package(
+            zh, platform, release
+        )
 
     def _entry(self, request: LockRequest) -> LockEntry | Diagnostic:
         """Combine the platforms' hashes to an entry, and emit their events."""
@@ -225,7 +221,7 @@ class Locker:
             obtained.append((outcome.platform, outcome.package.of_files | outcome.recorded | of_release))
             hashes |= obtained[-1][1]
         if outcomes and isinstance(outcomes[0], _Obtained):
-            warn_of_changes(context, request, request.version, outcomes[0].vouched)
+            fetching.warn_of_changes(context, request, request.version, outcomes[0].vouched)
         prior = request.prior if request.prior is not None and request.prior.version == request.version else None
         for platform, fetched_hashes in obtained:
             context.emit(HashesObtained(name, platform, tracking(prior, fetched_hashes)))
@@ -292,7 +288,7 @@ def _signed_before(context: InstallContext, request: LockRequest) -> str:
         other = neighbour((release.version for release in offered), request.version)
         if other is None:
             return "; no other version to compare the signer with"
-        _, vouched = admitted(context, request.address, other, request.platforms[0])
+        _, vouched = fetching.admitted(context, request.address, other, request.platforms[0])
     except LockLensError as error:
         return f"; previous signer unknown: {error}"
     return f"; {other} is signed by {vouched.signer}"

@@ -8,19 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, RepositoryError
+from locklens.project import touched_roots
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.other_spellings import is_read, other_spellings, spellings_of_named
 from locklens.project.package_places import brought_packages, links_of, packages_by_folder
 from locklens.project.roots import LOCK_FILE, RootPair
-from locklens.project.touched_roots import (
-    LocalCalls,
-    called_modules,
-    changed_states,
-    named_modules,
-    named_states,
-    paths_through_links,
-    with_changed_configuration,
-)
 from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_bytes, normalise
 from locklens.text import listing
 
@@ -95,9 +87,9 @@ def find_roots(
         *(submodule.path for submodule in submodules if submodule.new),
     ]
     brought = brought_packages(base_tree, head_tree, anew)
-    touched |= paths_through_links(touched, base_tree, head_tree)
-    states = changed_states(head_tree, touched, converted)
-    calls = LocalCalls(head_tree)
+    touched |= touched_roots.paths_through_links(touched, base_tree, head_tree)
+    states = touched_roots.changed_states(head_tree, touched, converted)
+    calls = touched_roots.LocalCalls(head_tree)
     tracked = _tracked(repository, head_tree)
     unnamed = {*links_of(head_tree, anew), *(submodule.path for submodule in submodules)}
     spelt = _spelt_otherwise(calls, tracked, anew, unnamed=unnamed, states=states, roots=[*new, *unlocked])
@@ -111,9 +103,9 @@ def find_roots(
         # What another spelling stands for may be a part of any root.
         folders += [one for one in known if one in spelt and one not in folders]
 
-    configured = with_changed_configuration(calls, touched, set(folders), states)
+    configured = touched_roots.with_changed_configuration(calls, touched, set(folders), states)
     left = {folder for folder in folders if folder in gone}
-    modules = called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
+    modules = touched_roots.called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
     # The review of the roots reads these anyway.
     prefetch_listed(base_tree, (path for path in old.values() if path in touched))
     prefetch_listed(head_tree, (path for path in new.values() if path in touched))
@@ -164,7 +156,7 @@ def _of_named(
 
 
 def _spelt_otherwise(
-    calls: LocalCalls,
+    calls: touched_roots.LocalCalls,
     tracked: Collection[str],
     anew: Sequence[str],
     *,
@@ -187,8 +179,8 @@ def _spelt_otherwise(
     rest = [path for path in anew if path not in spelt and (path in unnamed or path in states or is_read(path))]
     if rest:
         has_states = any(path in unnamed or path in states for path in rest)
-        kept = named_states(calls.tree, roots) if has_states else ()
-        spelt |= spellings_of_named(rest, named_modules(calls, roots), kept)
+        kept = touched_roots.named_states(calls.tree, roots) if has_states else ()
+        spelt |= spellings_of_named(rest, touched_roots.named_modules(calls, roots), kept)
     found: dict[str, dict[str, str]] = {}
     for path, usual in spelt.items():
         found.setdefault(folder_of(path), {})[path] = usual

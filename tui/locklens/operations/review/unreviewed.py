@@ -15,21 +15,12 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.lockfile.model import LockFile
 from locklens.operations.root_modules import lock_path, tool_of
+from locklens.project import touched_roots
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.package_places import links_of
 from locklens.project.roots import LOCK_FILE, RootEvidence, RootPair
-from locklens.project.touched_roots import (
-    LocalCalls,
-    changed_states,
-    folders_decided,
-    folders_with_callers,
-    is_module_file,
-    may_reach,
-    paths_through_links,
-    with_changed_configuration,
-)
 from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_bytes
 from locklens.review.context import Unread, Unreviewed
 from locklens.text import counted, identity_of
@@ -96,7 +87,7 @@ def submodules_of_roots(
     before = base.links(even_to_nothing=True) if isinstance(base, ListedTree) else {}
     behind = set(links_of(head, {*before, *changed}).values())
     roots = [pair.path for pair in pairs]
-    called = may_reach(head, roots, unreviewed)
+    called = touched_roots.may_reach(head, roots, unreviewed)
     return {
         path: one
         for path, one in unreviewed.items()
@@ -284,7 +275,7 @@ def unlocked_roots(
 
     touched = {path for change in changes for path in (change.old, change.new) if path is not None}
     locked = {folder_of(path) for path in locks}
-    folders = folders_decided(touched) - locked
+    folders = touched_roots.folders_decided(touched) - locked
     files = _configuration_files(repository, head)
     of_folders: dict[str, list[str]] = {}
     for path in files:
@@ -292,8 +283,10 @@ def unlocked_roots(
             of_folders.setdefault(folder_of(path), []).append(path)
     prefetch_listed(head, (path for paths in of_folders.values() for path in paths))
     perhaps = {folder for folder, paths in of_folders.items() if any(_may_have(_PERHAPS, head, path) for path in paths)}
-    touched |= paths_through_links(touched, base, head)
-    callers = with_changed_configuration(LocalCalls(head), touched, perhaps - folders, changed_states(head, touched))
+    touched |= touched_roots.paths_through_links(touched, base, head)
+    callers = touched_roots.with_changed_configuration(
+        touched_roots.LocalCalls(head), touched, perhaps - folders, touched_roots.changed_states(head, touched)
+    )
     reader, found = ModuleReader(), dict[str, RootEvidence]()
     # Terragrunt's units of the base alone: the change may add one for the sake of this.
     is_generated = isinstance(base, ListedTree) and any(path.rpartition("/")[2] == _UNIT for path in base.files)
@@ -306,7 +299,7 @@ def unlocked_roots(
         if evidence is RootEvidence.BACKEND or (evidence is not None and folder in folders):
             found[folder] = evidence
     if RootEvidence.PROVIDER in found.values():
-        called = folders_with_callers(head, files)
+        called = touched_roots.folders_with_callers(head, files)
         found = {
             folder: evidence
             for folder, evidence in found.items()
@@ -329,7 +322,7 @@ def _configuration_files(repository: Repository, tree: Tree) -> list[str]:
         paths = tree.paths()
     elif isinstance(tree, WorkTree):
         paths = repository.work_files(("",))
-    return [path for path in paths if is_module_file(path)]
+    return [path for path in paths if touched_roots.is_module_file(path)]
 
 
 def _may_have(words: re.Pattern[bytes], tree: Tree, path: str) -> bool:

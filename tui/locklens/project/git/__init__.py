@@ -16,18 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError, UnreadableObjectError
-from locklens.project.git.listings import (
-    differences,
-    is_left_out,
-    parse_index,
-    parse_raw,
-    parse_tree,
-    require_no_fetched_tag,
-    require_unambiguous,
-    submodule_changes,
-    unlisted_folder,
-    with_untracked,
-)
+from locklens.project.git import listings
 from locklens.project.git.objects import FoundObject, ObjectReader, moment_of, read_blame, read_commit
 from locklens.project.git.process import first_complaint
 from locklens.project.tree import is_on_disk, name_bytes
@@ -38,7 +27,6 @@ if TYPE_CHECKING:
 
     from locklens.project.git.fetch import FetchedRequest
     from locklens.project.git.index import GitIndex
-    from locklens.project.git.listings import PathChange, Revision, SubmoduleChange, TreeFile
     from locklens.project.git.objects import BlamedLine, CommitFacts
     from locklens.project.git.process import GitCommand
     from locklens.project.git.setup import FoundRepository
@@ -85,7 +73,7 @@ class Repository:
         self._object_format = found.object_format
         self._unsafe_filters = found.unsafe_filters
         self._objects = ObjectReader(found.command)
-        self._listings: dict[str | None, dict[str, TreeFile]] = {}
+        self._listings: dict[str | None, dict[str, listings.TreeFile]] = {}
         self._work_files_found: list[tuple[str, str]] | None = None
         self._listing_lock = threading.Lock()
         self._warning = ""
@@ -153,7 +141,7 @@ class Repository:
         Raises:
             RepositoryError: There is no such commit, the name is ambiguous, or it is a fetched tag.
         """
-        require_no_fetched_tag(self._command, name)
+        listings.require_no_fetched_tag(self._command, name)
         return self.resolve(name)
 
     def resolve(self, name: str) -> str:
@@ -178,7 +166,7 @@ class Repository:
         status, output, _ = self._command.ask("config", "--get", "user.name")
         return output.decode("utf-8", "replace").strip() if status == 0 else ""
 
-    def revisions(self) -> tuple[Revision, ...]:
+    def revisions(self) -> tuple[listings.Revision, ...]:
         """Return branches, tags and recent commits.
 
         Raises:
@@ -301,7 +289,7 @@ class Repository:
             UnreadableObjectError: One of the trees is missing or damaged.
         """
         listed = self._command.answer("ls-tree", "-z", "--full-tree", "--end-of-options", revision, "--", path)
-        named = parse_tree(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+        named = listings.parse_tree(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
         return any(not file.is_submodule for file in named.values())
 
     def _commit(self, name: str) -> str | None:
@@ -312,7 +300,7 @@ class Repository:
         """
         if not name or not _can_be_asked(name):
             return None
-        require_unambiguous(self._command, self._objects, name, len(self.empty_tree))
+        listings.require_unambiguous(self._command, self._objects, name, len(self.empty_tree))
         found = self._object(f"{name}^{{commit}}")
         return found.object_id if found.kind == "commit" else None
 
@@ -324,7 +312,7 @@ class Repository:
 
     # Listings and contents
 
-    def listing(self, revision: str | None) -> dict[str, TreeFile]:
+    def listing(self, revision: str | None) -> dict[str, listings.TreeFile]:
         """Return every file of a revision, or of the index (None), by path. Cached after the first call.
 
         Raises:
@@ -334,12 +322,12 @@ class Repository:
             if revision not in self._listings:
                 if revision is None:
                     records = self._command.records("ls-files", "-s", "-z", "--full-name", subject="the index")
-                    parse = parse_index
+                    parse = listings.parse_index
                 else:
                     # Trees are listed too, for they count: of empty ones, few can be as many as of files.
                     options = ("-r", "-t", "-z", "--full-tree", "--end-of-options")
                     records = self._command.records("ls-tree", *options, revision, subject=revision[:12])
-                    parse = parse_tree
+                    parse = listings.parse_tree
                 with closing(records):
                     self._listings[revision] = parse(records)
             return self._listings[revision]
@@ -369,13 +357,13 @@ class Repository:
         return tuple(path for _, path in self._work_files() if path.endswith(suffixes))
 
     @cached_property
-    def left_out(self) -> dict[str, TreeFile]:
+    def left_out(self) -> dict[str, listings.TreeFile]:
         """The files and links that a sparse checkout leaves out, as the index has them, on disk or not.
 
         Raises:
             RepositoryError: There is no work tree, or git failed.
         """
-        paths = [path for tag, path in self._work_files_found or self._tracked() if is_left_out(tag)]
+        paths = [path for tag, path in self._work_files_found or self._tracked() if listings.is_left_out(tag)]
         listing = self.listing(None) if paths else {}
         return {path: listing[path] for path in paths if path in listing and not listing[path].is_submodule}
 
@@ -417,7 +405,7 @@ class Repository:
             self._held[object_id] = data
             self._held_bytes += len(data)
 
-    def converted(self, files: Mapping[str, TreeFile], paths: Iterable[str]) -> dict[str, str]:
+    def converted(self, files: Mapping[str, listings.TreeFile], paths: Iterable[str]) -> dict[str, str]:
         """Return which files of a listing git checks out with other bytes; see `locklens.project.git.index`.
 
         Raises:
@@ -445,7 +433,7 @@ class Repository:
 
     def compare(
         self, base: str | UncommittedSide, head: str | UncommittedSide
-    ) -> tuple[tuple[PathChange, ...], tuple[SubmoduleChange, ...]]:
+    ) -> tuple[tuple[listings.PathChange, ...], tuple[listings.SubmoduleChange, ...]]:
         """Return the paths and the submodules that differ between two sides, each in the order of their bytes.
 
         Args:
@@ -459,7 +447,7 @@ class Repository:
         before = {} if base is UncommittedSide.EMPTY else self.listing(str(base))
         if head not in (UncommittedSide.WORK_TREE, UncommittedSide.INDEX):
             after = {} if head is UncommittedSide.EMPTY else self.listing(str(head))
-            return differences(before, after), submodule_changes(before, after)
+            return listings.differences(before, after), listings.submodule_changes(before, after)
         self._require_work_tree()
         old = self.empty_tree if base is UncommittedSide.EMPTY else str(base)
         if head is UncommittedSide.INDEX:
@@ -469,7 +457,7 @@ class Repository:
         from locklens.project.git.index import hidden, unhidden
 
         files = self._work_files()
-        if folder := unlisted_folder(self._warning):
+        if folder := listings.unlisted_folder(self._warning):
             words = f"the work tree is not read: git cannot open the folder {folder}, whose files may be packages"
             raise RepositoryError(words, hint="make it readable, have git ignore it, or compare a revision with --head")
         command = self._command
@@ -477,13 +465,13 @@ class Repository:
             if paths := hidden(files, self.top):
                 command = stack.enter_context(unhidden(command, self.index_file, paths))
             found, submodules = self._compared("diff", *_DIFF_OPTIONS, old, "--", command=command)
-        return with_untracked(found, [path for tag, path in files if tag == "?"]), submodules
+        return listings.with_untracked(found, [path for tag, path in files if tag == "?"]), submodules
 
     def _compared(
         self, *arguments: str, command: GitCommand | None = None
-    ) -> tuple[dict[str, PathChange], tuple[SubmoduleChange, ...]]:
+    ) -> tuple[dict[str, listings.PathChange], tuple[listings.SubmoduleChange, ...]]:
         with closing((command or self._command).records(*arguments, subject="the difference")) as records:
-            return parse_raw(records)
+            return listings.parse_raw(records)
 
     def _require_work_tree(self) -> None:
         if self.is_bare:
@@ -523,7 +511,7 @@ class Repository:
         place = os.path.join(self.top, path)  # noqa: PTH118
         if is_on_disk(place):
             return not os.path.isdir(place) or os.path.islink(place)  # noqa: PTH112, PTH114
-        return is_left_out(tag) and path in self.left_out
+        return listings.is_left_out(tag) and path in self.left_out
 
 
 def _has_name(path: str, name: str) -> bool:

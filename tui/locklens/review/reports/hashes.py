@@ -12,17 +12,7 @@ from locklens.hashes import is_of_files
 from locklens.lines import FilePlace, Line, Role, Span, heading, line, plain_lines
 from locklens.review.coverage import coverage
 from locklens.review.model import PROOF_KINDS, HashCount, Proof
-from locklens.review.reports.evidence_lines import (
-    hash_line,
-    host_lines,
-    mirror_lines,
-    proof_span,
-    shared_problem_lines,
-    shared_problems,
-    unreported_problem_lines,
-    why_unknown,
-    without_cause,
-)
+from locklens.review.reports import evidence_lines
 from locklens.review.reports.keys import signer_change_lines
 from locklens.review.reports.words import hash_words, verdict_words
 from locklens.text import counted, page, visible
@@ -61,18 +51,20 @@ def _lines(review: Review, packages: Packages) -> Iterator[_Printed]:
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     locks = counted(sum(root.new.exists for root in roots), "lock file")
     yield f"locklens hashes  {locks}, {hash_words(HashCount.of(facts), 'locked') or 'no hashes'}"
-    shared = shared_problems(change for root in roots for change in root.changes if change.new is not None)
+    shared = evidence_lines.shared_problems(
+        change for root in roots for change in root.changes if change.new is not None
+    )
     for root in roots:
         yield ""
         yield from _root(root, review, shared, packages)
     yield ""
-    yield from shared_problem_lines(shared)
+    yield from evidence_lines.shared_problem_lines(shared)
     yield from plain_lines(policy_lines(review))
     yield ""
     proofs = Counter(fact.proof for fact in facts)
     if facts:
         yield ", ".join(f"{proofs[proof]} {proof}" for proof in Proof if proofs[proof])
-    for host in host_lines(review):
+    for host in evidence_lines.host_lines(review):
         yield f"registry {host}"
     for note in review.notes:
         yield f"note: {note}"
@@ -104,17 +96,17 @@ def _provider(
     if covered.is_wanted and len(covered.covered) < len(covered.platforms):
         yield from plain_lines(coverage_lines(covered), indent=" " * 6)
     for finding in change.findings:
-        yield f"      {finding.rule} {finding.severity.upper()} {without_cause(finding.message, shared)}"
+        yield f"      {finding.rule} {finding.severity.upper()} {evidence_lines.without_cause(finding.message, shared)}"
     old, new = change.old_signer, change.new_signer
     lines: list[Line] = []
     if old is not None or new is not None:
-        lines += signer_change_lines(old, new, unknown=why_unknown(change, review, is_asking=False))
-    lines += mirror_lines(change)
-    lines += unreported_problem_lines(change, shared)
+        lines += signer_change_lines(old, new, unknown=evidence_lines.why_unknown(change, review, is_asking=False))
+    lines += evidence_lines.mirror_lines(change)
+    lines += evidence_lines.unreported_problem_lines(change, shared)
     yield from plain_lines(lines, indent=" " * 6)
     for fact in sorted(facts, key=lambda one: (one.platform is None, one.platform or "", is_of_files(one.hash))):
-        proof = proof_span(fact.proof)
-        shown = hash_line(
+        proof = evidence_lines.proof_span(fact.proof)
+        shown = evidence_lines.hash_line(
             " ", Role.PLAIN, fact, proof if PROOF_KINDS[fact.proof].is_alarming else Span(proof.text), in_full=True
         )
         yield line("    ", *shown.spans)

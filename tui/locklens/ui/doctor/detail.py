@@ -9,24 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from textual.message import Message
 
+from locklens.doctor import report_text
 from locklens.doctor.causes import cause_title
 from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
 from locklens.doctor.redacting import LEFT_OUT
-from locklens.doctor.report_text import (
-    DO_NOT,
-    NARROWED,
-    NOTHING_RECOGNISED,
-    asked_words,
-    error_place_words,
-    is_clean,
-    missing_words,
-    narrowing,
-    onset_words,
-    remedy_costs,
-    ruled_out_words,
-    tally,
-    verdict_sentence,
-)
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
@@ -162,14 +148,14 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
     if row.remedy is not None:
         yield from _remedy_lines(row.remedy)
     yield from heading("VERDICT")
-    certainty = "OK" if is_clean(diagnosis) else str(diagnosis.certainty)
-    yield line(Span(f"  {certainty}  ", Role.STRONG), verdict_sentence(diagnosis), hanging=2)
-    for number, need in enumerate(narrowing(diagnosis)):
+    certainty = "OK" if report_text.is_clean(diagnosis) else str(diagnosis.certainty)
+    yield line(Span(f"  {certainty}  ", Role.STRONG), report_text.verdict_sentence(diagnosis), hanging=2)
+    for number, need in enumerate(report_text.narrowing(diagnosis)):
         if not number:
-            yield line(Span(f"  {NARROWED}", Role.DIM))
+            yield line(Span(f"  {report_text.NARROWED}", Role.DIM))
         yield line(f"  - {need}", hanging=4, copied=need)
     if diagnosis.onset is not None:
-        words = onset_words(diagnosis.onset)
+        words = report_text.onset_words(diagnosis.onset)
         yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
     if diagnosis.started_from:
         yield from heading("STARTED FROM")
@@ -180,9 +166,9 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
         yield from heading(f"{'WARNING' if error.kind in WARNINGS else 'ERROR'}  {error.kind}")
         yield line(f"  {error.text}", hanging=2, copied=error.text)
         if error in places:
-            yield line(Span(f"  {error_place_words(places[error])}", Role.DIM), hanging=4)
+            yield line(Span(f"  {report_text.error_place_words(places[error])}", Role.DIM), hanging=4)
     if diagnosis.not_offered:
-        yield from heading(DO_NOT.upper())
+        yield from heading(report_text.DO_NOT.upper())
     for one in diagnosis.not_offered:
         yield line(Span(f"  {one.what}: ", Role.WARN), one.why, hanging=4)
     for note in diagnosis.notes:
@@ -199,12 +185,14 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
         yield line(Span(f"  as of {cause.as_of}", Role.DIM))
     if cause.missing:
         yield from heading("NEEDED")
-        yield line(Span(f"  {missing_words(cause)}", Role.INFO), hanging=2, copied=missing_words(cause))
+        yield line(
+            Span(f"  {report_text.missing_words(cause)}", Role.INFO), hanging=2, copied=report_text.missing_words(cause)
+        )
 
 
 def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
     yield line(Span(remedy.title, Role.STRONG), hanging=2)
-    yield line(Span(remedy_costs(remedy), Role.INFO), hanging=2)
+    yield line(Span(report_text.remedy_costs(remedy), Role.INFO), hanging=2)
     if remedy.note:
         yield line(remedy.note, hanging=2)
     yield from heading("COMMAND")
@@ -253,7 +241,12 @@ def before_diagnosis(
         return line(), line("  ", Span(problem.sentence, Role.BLOCK), hanging=2), *keys
     if diagnosis is not None and not diagnosis.is_recognised:
         words = "The log has no error of init, lock or plan that is known here."
-        return line(), line(Span(f"  {NOTHING_RECOGNISED}", Role.WARN)), line(f"  {words}", hanging=2), *keys
+        return (
+            line(),
+            line(Span(f"  {report_text.NOTHING_RECOGNISED}", Role.WARN)),
+            line(f"  {words}", hanging=2),
+            *keys,
+        )
     title = "Why did init fail?" if diagnosis is None else "Nothing matches the filter."
     return line(), line(Span(f"  {title}", Role.STRONG)), *keys
 
@@ -263,12 +256,12 @@ def doctor_head(diagnosis: Diagnosis | None) -> tuple[BarLayout, ...]:
     name = (Piece(" locklens  ", Role.STRONG), Piece("doctor", Role.DIM))
     if diagnosis is None or not diagnosis.is_recognised:
         return (BarLayout(name),)
-    certainty = "OK" if is_clean(diagnosis) else str(diagnosis.certainty)
+    certainty = "OK" if report_text.is_clean(diagnosis) else str(diagnosis.certainty)
     state = Piece(f"{certainty} ", Role.STRONG)
     named = (*name, Piece(f"  {diagnosis.examined}"))
-    ruled_out = Piece(f"{ruled_out_words(diagnosis)}  ")
+    ruled_out = Piece(f"{report_text.ruled_out_words(diagnosis)}  ")
     return (
-        BarLayout(named, (Piece(f"{tally(diagnosis)}  "), state)),
+        BarLayout(named, (Piece(f"{report_text.tally(diagnosis)}  "), state)),
         BarLayout(named, (ruled_out, state)),
         BarLayout(named, (state,)),
     )
@@ -276,7 +269,7 @@ def doctor_head(diagnosis: Diagnosis | None) -> tuple[BarLayout, ...]:
 
 def doctor_status(diagnosis: Diagnosis | None, *, is_working: bool, message: str) -> tuple[BarLayout, ...]:
     """The status line above the keys."""
-    asked = "" if diagnosis is None else asked_words(diagnosis)
+    asked = "" if diagnosis is None else report_text.asked_words(diagnosis)
     state = "testing each cause …" if is_working else asked
     shown = Piece(f" {message or state}", Role.STRONG if message else Role.DIM)
     return BarLayout((shown,), (Piece("read only until a fix is applied on its Preview ", Role.DIM),)), BarLayout(

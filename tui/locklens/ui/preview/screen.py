@@ -16,18 +16,8 @@ from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.text import counted
 from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, raw_diff
-from locklens.ui.preview.plan_pane import (
-    COMMAND,
-    Item,
-    PlanProgress,
-    PlanStage,
-    items,
-    preview_head,
-    preview_status,
-    refusal,
-    written_words,
-)
 from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.external import file_below
@@ -55,7 +45,6 @@ if TYPE_CHECKING:
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
-    from locklens.ui.preview.plan_pane import Group
     from locklens.ui.shell.jobs import Run
     from locklens.ui.shell.messages import ExaminedProvider
 
@@ -96,7 +85,7 @@ PREVIEW_KEYS = KeyTable(
 
 
 _REDRAW_SECONDS = 0.1
-_MOVING = frozenset({PlanStage.PLANNING, PlanStage.REVIEWING, PlanStage.WRITING})
+_MOVING = frozenset({plan_pane.PlanStage.PLANNING, plan_pane.PlanStage.REVIEWING, plan_pane.PlanStage.WRITING})
 
 
 class Closed(NamedTuple):
@@ -133,7 +122,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._begin()
 
     def _begin(self) -> None:
-        self._stage = PlanStage.PLANNING
+        self._stage = plan_pane.PlanStage.PLANNING
         self._plan: Plan | None = None
         self._plan_review: PlanReview | None = None
         self._error: LockLensError | None = None
@@ -141,7 +130,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._roots: tuple[str, ...] = ()
         self._progress = Reading(0)
         self._downloads = Downloads()
-        self._items: tuple[Item, ...] = ()
+        self._items: tuple[plan_pane.Item, ...] = ()
         self._in_full = False
 
     def compose(self) -> ComposeResult:
@@ -173,9 +162,9 @@ class PreviewScreen(LockLensScreen[Closed]):
         return self.query_one("#detail", LineView)
 
     @property
-    def standing(self) -> PlanProgress:
+    def standing(self) -> plan_pane.PlanProgress:
         """The progress of the plan."""
-        return PlanProgress(
+        return plan_pane.PlanProgress(
             self._operation.title,
             self._stage,
             self._plan,
@@ -190,7 +179,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     @property
     def is_writing(self) -> bool:
         """True while files are being written."""
-        return self._stage is PlanStage.WRITING
+        return self._stage is plan_pane.PlanStage.WRITING
 
     # Work
 
@@ -228,7 +217,7 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def _take_plan(self, plan: Plan) -> None:
         self._plan = plan
-        self._go_on(PlanStage.REVIEWING if plan.proposal.files else PlanStage.READY)
+        self._go_on(plan_pane.PlanStage.REVIEWING if plan.proposal.files else plan_pane.PlanStage.READY)
 
     def _take_review(self, outcome: PlanReview | LockLensError | None) -> None:
         if outcome is None:
@@ -237,13 +226,13 @@ class PreviewScreen(LockLensScreen[Closed]):
             self._review_error = outcome
         else:
             self._plan_review = outcome
-        self._go_on(PlanStage.READY)
+        self._go_on(plan_pane.PlanStage.READY)
 
     def _fail(self, error: LockLensError) -> None:
         self._error = error
-        self._go_on(PlanStage.FAILED)
+        self._go_on(plan_pane.PlanStage.FAILED)
 
-    def _go_on(self, stage: PlanStage) -> None:
+    def _go_on(self, stage: plan_pane.PlanStage) -> None:
         self._stage = stage
         self._show()
         self._show_detail()
@@ -259,7 +248,7 @@ class PreviewScreen(LockLensScreen[Closed]):
             return
         # Until there is a plan, downloads use the full width.
         self.set_class(self._plan is None, "-planning")
-        self._items = tuple(items(self.standing, time.monotonic()))
+        self._items = tuple(plan_pane.items(self.standing, time.monotonic()))
         self.left.show_lines((item.line for item in self._items), keep_place=True)
         self.refresh_bars()
 
@@ -268,8 +257,10 @@ class PreviewScreen(LockLensScreen[Closed]):
         if not self.is_open:
             return
         standing = self.standing
-        self.query_one("#head", Bar).show_layouts(*preview_head(standing))
-        self.query_one("#status", Bar).show_layouts(*preview_status(standing, refusal(standing), self.message))
+        self.query_one("#head", Bar).show_layouts(*plan_pane.preview_head(standing))
+        self.query_one("#status", Bar).show_layouts(
+            *plan_pane.preview_status(standing, plan_pane.refusal(standing), self.message)
+        )
         without = [] if self._examined is not None else ["i"]
         without += [] if standing.lacks_modules else ["m"]
         without += [] if standing.leaves_configuration else ["f"]
@@ -288,7 +279,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         yield from keys.help_section("SIGNS", SIGN_MEANINGS)
 
     @property
-    def _about(self) -> Group | str | None:
+    def _about(self) -> plan_pane.Group | str | None:
         cursor = self.left.cursor
         return self._items[cursor].about if 0 <= cursor < len(self._items) else None
 
@@ -301,11 +292,11 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_apply(self) -> None:
         """Write all files, or show the reason against it."""
-        reason = refusal(self.standing)
+        reason = plan_pane.refusal(self.standing)
         if reason or self._plan is None:
             self.say(reason)
             return
-        self._stage, self._error = PlanStage.WRITING, None
+        self._stage, self._error = plan_pane.PlanStage.WRITING, None
         self._show()
         proposal = replace(self._plan.proposal, message=self.standing.message)
         self._writing.start(lambda _: self._source.apply(proposal), self._end, self._keep)
@@ -313,13 +304,13 @@ class PreviewScreen(LockLensScreen[Closed]):
     def _keep(self, error: LockLensError) -> None:
         """Stay open after a write that failed."""
         self._error = error
-        self._stage = PlanStage.STALE if isinstance(error, StaleLockFileError) else PlanStage.READY
+        self._stage = plan_pane.PlanStage.STALE if isinstance(error, StaleLockFileError) else plan_pane.PlanStage.READY
         self._show()
-        self.say(refusal(self.standing) or f"nothing was written: {error}")
+        self.say(plan_pane.refusal(self.standing) or f"nothing was written: {error}")
 
     def _end(self, notices: tuple[str, ...]) -> None:
         plan = self._plan
-        files = written_words(plan) if plan is not None else "the files"
+        files = plan_pane.written_words(plan) if plan is not None else "the files"
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
         rest = "; ".join(notices) or "Z undoes it"
@@ -340,7 +331,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     def action_plan_anew(self) -> None:
         """Plan again from the current files."""
         if self._stage in _MOVING:
-            self.say("not possible now: " + refusal(self.standing))
+            self.say("not possible now: " + plan_pane.refusal(self.standing))
             return
         in_full = self._in_full
         self.action_focus_list()
@@ -357,7 +348,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         if not isinstance(self._operation, Stage):
             self.say("stage files: only in a Preview of staging (S)")
         elif self._stage in _MOVING:
-            self.say("not possible now: " + refusal(self.standing))
+            self.say("not possible now: " + plan_pane.refusal(self.standing))
         else:
             self._operation = replace(self._operation, with_configuration=not self._operation.with_configuration)
             self.action_plan_anew()
@@ -367,7 +358,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         if not self.standing.lacks_modules:
             self.say("missing modules: only where a root could not be planned for want of them")
         elif self._stage in _MOVING:
-            self.say("not possible now: " + refusal(self.standing))
+            self.say("not possible now: " + plan_pane.refusal(self.standing))
         else:
             self._operation = self._operation.without_missing_modules()
             self.action_plan_anew()
@@ -405,7 +396,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         line = self.detail.current if self.detail.has_focus else None
         if line is not None and line.copied:
             self.say(copy_text(self.app, copied_line(line.copied)))
-        elif self._about == COMMAND and self._plan is not None:
+        elif self._about == plan_pane.COMMAND and self._plan is not None:
             self.say(copy_text(self.app, copied_line(ShellText(self._plan.proposal.command)), "the command line"))
         elif message := self.standing.message:
             trailers = "" if self._plan_review is not None else ", without trailers (not reviewed yet)"

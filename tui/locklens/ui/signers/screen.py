@@ -13,16 +13,7 @@ from textual.worker import get_current_worker
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import FilePlace
 from locklens.operations.review.request import Progress
-from locklens.operations.write.policy_edits import (
-    DropPin,
-    TrustKeys,
-    decision_of,
-    keys_of,
-    name_in_git,
-    namespace_name,
-    pin_of_seen_keys,
-    pins_at,
-)
+from locklens.operations.write import policy_edits
 from locklens.policy import POLICY_FILE, pin_for
 from locklens.review.keys import signers
 from locklens.review.reports.keys import TIER_MEANINGS
@@ -164,10 +155,10 @@ class SignersScreen(RowActionsScreen):
         if use is None or self.review is None or self.is_asking:
             self.say("trust: registries are still being asked" if self.is_asking else "trust: no signer on this row")
             return
-        name = namespace_name(self._signers, use.address)
+        name = policy_edits.namespace_name(self._signers, use.address)
         try:
-            asks_name = not name_in_git(self.writable[1])
-            pinned = keys_of(self._signers, name)
+            asks_name = not policy_edits.name_in_git(self.writable[1])
+            pinned = policy_edits.keys_of(self._signers, name)
         except LockLensError as error:
             self.say(f"trust: {error}")
             return
@@ -180,11 +171,13 @@ class SignersScreen(RowActionsScreen):
 
         def operation() -> Operation:
             review, top = self.writable
-            decision = decision_of(top, answers["reason"], by=answers.get("by", ""), until=until_of(answers))
-            pin = pin_of_seen_keys(review, name, decision)
+            decision = policy_edits.decision_of(
+                top, answers["reason"], by=answers.get("by", ""), until=until_of(answers)
+            )
+            pin = policy_edits.pin_of_seen_keys(review, name, decision)
             if set(pin.keys) != set(compared):
                 raise LockLensError("the keys changed while you compared them; press T again")
-            return TrustKeys(top, pin, decision.by if decision.is_name_typed else "")
+            return policy_edits.TrustKeys(top, pin, decision.by if decision.is_name_typed else "")
 
         self.decide("trust", operation)
 
@@ -194,11 +187,11 @@ class SignersScreen(RowActionsScreen):
 
         def operation() -> Operation:
             _, top = self.writable
-            pin = pin_for(pins_at(top), use.address) if use is not None else None
+            pin = pin_for(policy_edits.pins_at(top), use.address) if use is not None else None
             if pin is None:
                 namespace = f" of {use.address.namespace}" if use is not None else ""
                 raise LockLensError(f"{POLICY_FILE} has no pin{namespace}")
-            return DropPin(top, pin.name)
+            return policy_edits.DropPin(top, pin.name)
 
         self.decide("drop pin", operation)
 
