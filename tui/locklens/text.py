@@ -125,7 +125,7 @@ def json_text(document: Any, *, indent: int | None = 2) -> Printable:
     """Return a JSON document of ASCII alone, with a line feed at its end.
 
     Args:
-        document: Of anything that msgspec encodes.
+        document: A value that msgspec encodes.
         indent: None puts it on one line.
     """
     import msgspec

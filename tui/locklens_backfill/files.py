@@ -51,10 +51,10 @@ class Shard(Struct, frozen=True):
 
 
 class FileCount(Struct, frozen=True):
-    """What a metadata file has, and lacks.
+    """The contents and the gaps of a metadata file.
 
     Attributes:
-        path: As messages name it.
+        path: The path in messages.
         provider: NAMESPACE/TYPE.
         versions: Number of versions with a missing value.
         targets: Number of all targets.
@@ -77,10 +77,10 @@ class FileCount(Struct, frozen=True):
 
 
 class FileResult(Struct, frozen=True):
-    """What became of a metadata file.
+    """The result for a metadata file.
 
     Attributes:
-        path: As messages name it.
+        path: The path in messages.
         provider: NAMESPACE/TYPE.
         targets: Number of its targets.
         filled: Number of the targets that were completed.

@@ -58,7 +58,7 @@ class Division(Struct, frozen=True):
     Attributes:
         whole: How packages are downloaded by all of them together.
         workers: Their number.
-        at: When they were counted, in seconds of the scheduling machine's clock: of two divisions the later one counts.
+        at: Time of the count, in seconds of the scheduling machine's clock: of two divisions the later one counts.
     """
 
     whole: FetchSettings
@@ -125,7 +125,7 @@ class Meter:
     """Measures packages, in any number of threads.
 
     Args:
-        settings: How to download.
+        settings: The settings of downloads.
         environ: Names tokens, proxies and certificates.
         cancel: Set by another thread to stop.
         on_bytes: Called with the number of bytes that arrived, in any thread.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_METADATA_BYTES = 16 * 1024 * 1024
 MAX_TARGETS = 100_000
-"""Of a file; the largest of the OpenTofu registry has 2 MB and 4,000 targets, and a target can be as short as `{}`."""
+"""Limit of a file; the largest of the OpenTofu registry has 2 MB, 4,000 targets; a target can be as short as `{}`."""
 
 SIZE_NAMES = ("size", "package_size")
 """Names of a package's size in a target: the OpenTofu registry's, and that of the RFC."""
@@ -52,10 +52,10 @@ class Gap(Struct, frozen=True):
     """The place of a missing value.
 
     Attributes:
-        start: Where the value goes, in characters.
-        end: Where an empty value that it replaces ends; `start` where the key is missing too.
-        lead: What stands before the key: a comma, and the space before other keys.
-        colon: What stands between key and value.
+        start: Offset of the value in characters.
+        end: End of the empty value that it replaces; `start` if the key is missing too.
+        lead: The text before the key: a comma, and the space before other keys.
+        colon: The text between key and value.
     """
 
     start: int
@@ -72,16 +72,16 @@ class Target(Struct, frozen=True):
     """One platform of one version.
 
     Attributes:
-        version: As it is written.
+        version: The version in the file.
         platform: OS_ARCH, as both are written.
-        url: Of the package.
+        url: The URL of the package.
         shasum: SHA-256 of the package, lower-case hex.
         h1: As it is written, "" where it is missing.
         size: Bytes of the package, 0 where they are missing.
-        line: Of the target in the file, from 1.
+        line: The line of the target in the file, from 1.
         h1_gap: Where the `h1` is missing.
-        size_gap: Where the size is missing.
-        problem: What is wrong with the target, "" for nothing; then nothing can be filled in.
+        size_gap: The place of the missing size.
+        problem: The problem of the target, so that nothing can be filled in; "" if there is none.
     """
 
     version: str

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MissingJson(JsonStruct, frozen=True):
-    """What a metadata file lacks: packages of its targets, with the bytes that are known of them."""
+    """The gaps of a metadata file: packages of its targets, with the bytes that are known of them."""
 
     path: str
     provider: str
@@ -29,7 +29,7 @@ class MissingJson(JsonStruct, frozen=True):
 
 
 class WrittenFileJson(JsonStruct, frozen=True):
-    """What became of a metadata file."""
+    """The result for a metadata file."""
 
     path: str
     provider: str

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class BackfillRequest(Struct, frozen=True):
-    """What to complete.
+    """The files to complete.
 
     Attributes:
         places: Folders, and metadata files.
@@ -42,7 +42,7 @@ class BackfillRequest(Struct, frozen=True):
         size_name: The name of a size, "" for the name that each file has already; see `metadata.SIZE_NAMES`.
         jobs: Packages in work at once on this machine.
         scheduler: Address of a Dask scheduler whose workers do it; "" for this machine.
-        fetching: How packages are downloaded.
+        fetching: The settings of downloads.
     """
 
     places: tuple[Path, ...]
@@ -60,10 +60,10 @@ class BackfillResult(Struct, frozen=True):
         at: Its start, ISO 8601 in UTC.
         is_dry_run: True if nothing was downloaded and nothing written.
         is_interrupted: True if the user stopped it.
-        request: What was asked for.
-        counts: What is missing, of each file that lacked something.
+        request: The request.
+        counts: The gaps of each file that had some.
         complete: Number of files that lacked nothing.
-        files: What became of the files that lacked something; () of a dry run.
+        files: The results for the files that had gaps; () for a dry run.
         failures: In the order in which they occurred.
         versions: Number of versions of which all packages were completed.
         size: Size of the measured packages, in bytes.

@@ -63,7 +63,7 @@ class Threads:
 
     Args:
         size: Their number.
-        settings: How to download.
+        settings: The settings of downloads.
         on_bytes: Called with the number of bytes that arrived, in any thread.
     """
 
@@ -94,7 +94,7 @@ def start_workers(jobs: int, scheduler: str, settings: FetchSettings, on_bytes: 
     Args:
         jobs: Number of threads on this machine.
         scheduler: Address of a Dask scheduler whose workers are used instead; "" for threads.
-        settings: How to download.
+        settings: The settings of downloads.
         on_bytes: Called with the number of bytes that arrived on this machine, in any thread.
 
     Raises:
@@ -109,8 +109,8 @@ class DaskWorkers:
 
     Args:
         address: The scheduler's address, such as tcp://10.0.0.5:8786.
-        settings: How to download. The rates and the number of downloads from one host are divided by the number of
-            workers, and divided anew when workers come or go.
+        settings: The settings of downloads. The rates and the number of downloads from one host are divided by the
+            number of workers, and divided anew when workers come or go.
 
     Raises:
         ConfigurationError: Dask is not installed, or there are no workers with this version of locklens.

@@ -24,7 +24,7 @@ class Subcommand:
     Attributes:
         name: One word or two.
         module: The module of `cli` that has its options and runs it.
-        about: What it does, for the overview.
+        about: Its purpose, for the overview.
         examples: Command lines for its help, each with its purpose.
         operands: The option that receives the words behind `--`: "root", or another list; "" where they are positional
             arguments, None where they are refused.

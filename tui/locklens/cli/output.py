@@ -131,7 +131,7 @@ class LiveLine:
         """Show the bytes of a download with a bar, the rate since they were first shown, and the time left.
 
         Args:
-            label: What is downloaded.
+            label: The name of the download.
             received: Bytes so far.
             size: Total bytes; None if unknown.
         """

@@ -213,7 +213,7 @@ def plan_with(
     """Plan with progress, and report problems of the CLI configuration, notices and the log of requests.
 
     Args:
-        locklens: With network settings.
+        locklens: The operations, with network settings.
         operation: The requested operation.
         options: The options.
         progress: Receives events.

@@ -28,9 +28,9 @@ class CatalogueRow(Struct, frozen=True):
         kind: Its id.
         phrases: Alternatives; each is a tuple of pieces that all occur.
         causes: The causes to test.
-        advice: What the error means, and what to do where no cause can be tested.
+        advice: The meaning of the error, and the next step where no cause can be tested.
         is_weak: True if other programs write these phrases too, so that they count within the tools' own errors only.
-        path: The origin of the package that the wording gives away; None for none.
+        path: The origin of the package that the wording gives away; None if it gives none away.
     """
 
     kind: str

@@ -27,8 +27,8 @@ class KnownCause(Struct, frozen=True):
 
     Attributes:
         title: It in words, without a capital.
-        meaning: What has happened.
-        check: How to check it by hand.
+        meaning: The cause in a sentence.
+        check: The steps of a check by hand.
         test: Judges it; returns None where it does not apply.
         remedies: Its fixes.
         rules: Ids of the findings that suggest it.
@@ -307,7 +307,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     """Return the causes of one error, or of any error of a root, the most likely first.
 
     Args:
-        examined: What is known.
+        examined: The known facts.
         rules: Rules of the findings that led here.
     """
     row = BY_KIND.get(examined.error.kind) if examined.error is not None else None

@@ -77,7 +77,7 @@ _TOKENS = re.compile(
 )
 _UNIT = re.compile(r"prefix=\[?(?P<named>[^\]\s\"]{1,200})|\[(?P<bracket>[^\]\s\"]{1,200})\]")
 _NAME = re.compile(r"[^\W\d_]{3}")
-"""What a name has, and a time or a counter has not."""
+"""A character that names have, and times and counters have not."""
 
 
 class LogLine:

@@ -27,7 +27,7 @@ KEPT_ASIDE = ".suspect"
 
 
 ASSUMED = "assumed"
-"""What the source of a fact begins with that nobody said."""
+"""The beginning of the source of a fact that is assumed."""
 
 WHOLE_LIST = 4
 """Packages of which hardly a signed list has fewer: two systems on two architectures."""
@@ -49,7 +49,7 @@ class FoundPackage(Struct, frozen=True):
         problem: The reason why it could not be hashed.
         differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
         is_of_root: True if it is installed in the examined root.
-        place: Of a folder on disk, absolute; "" for others. No part of a report.
+        place: The absolute path of a folder on disk; "" for others. Reports do not show it.
         base: The repository, plugin cache or mirror that it is in, absolute.
         later: Files that were changed after the folder was made.
         is_of_run: True if the user named it, or its folder, as that of the failing run.
@@ -111,7 +111,7 @@ class Examined(Struct, frozen=True, dict=True):
         incident: The circumstances of the error.
         root: Its folder, "" for the top.
         address: None where the error is about the lock file as a whole.
-        lock: As it is read.
+        lock: The lock file.
         tool: The tool of the root.
         configuration: None where it was not read.
         entry: The locked entry; None without one.
@@ -127,7 +127,7 @@ class Examined(Struct, frozen=True, dict=True):
         has_data: True if the root has been initialised here.
         data: The root's folder of installed packages, absolute.
         data_base: The folder that it must not lead out of.
-        hashes_of: Another version, whose signed release has all locked packages; "" for none that was found.
+        hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
         replaced: A folder of the package that was moved aside here, as reports show it; "" for none.
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.

@@ -61,7 +61,7 @@ class Basis(StrEnum):
     FILES = "files"
     """The lock file and the configuration."""
     HERE = "here"
-    """What this machine finds now."""
+    """This machine finds it now."""
     GUESS = "guess"
     """The kind of the error alone."""
 
@@ -124,15 +124,15 @@ class RecognisedError(Struct, frozen=True):
     Attributes:
         kind: Id of its row in the catalogue.
         text: The message on one line, shortened.
-        provider: As the message names it; "" for none.
-        version: "" for none.
-        platform: OS_ARCH in the message; "" for none.
-        place: A folder or file in the message; "" for none.
-        host: A host in the message, "" for none.
-        reason: Of a failed request; None for none.
+        provider: The provider as the message names it; "" if it names none.
+        version: The version in the message; "" if there is none.
+        platform: The OS_ARCH in the message; "" if there is none.
+        place: The folder or file in the message; "" if there is none.
+        host: The host in the message; "" if there is none.
+        reason: Why a request failed; None if none did.
         hashes: `zh` and `h1` hashes in the message, in its order.
-        line: Of its beginning in the log, from 1.
-        folders: Where the tool ran, as the log tells: a prefix such as Terragrunt's unit, `cd`, `-chdir=` and so on.
+        line: The line of the log where it begins, from 1.
+        folders: The folders that the tool ran in, from prefixes of the log such as Terragrunt's, `cd` or `-chdir=`.
         reused: Providers that this run took from the lock file before it failed, as the log names them.
         searched: Providers that this run chose a version for, since the lock file had none.
         constraint: The version constraint in the message; "" for none.
@@ -213,7 +213,7 @@ class Judgement(Struct, frozen=True):
         missing: The fact that would tell, and the way to it; "" for none.
         as_of: Time of the oldest answer of a registry that was used, ISO 8601 in UTC; None without any.
         command: A command line that prints the missing fact on the failing machine; "" for none.
-        basis: What the verdict rests on.
+        basis: The evidence for the verdict.
         title: The cause in words, where its own title is too general; "" for that.
     """
 
@@ -262,11 +262,11 @@ class RemedyWrite(Struct, frozen=True):
 
     Attributes:
         command: "lock", "restore", "upgrade" or "replace": of a folder.
-        provider: As the command names it.
+        provider: The provider as the command names it.
         roots: Relative to the current folder.
         platform: OS_ARCH; "" for none.
-        revision: Of git; "" for none.
-        accepts_republished: As the option of that name.
+        revision: The git revision; "" for commands that take none.
+        accepts_republished: True to pass the option of that name.
         place: The folder to replace, absolute.
         base: The folder that it must not lead out of.
         source: The copy that takes its place; "" for none.
@@ -297,7 +297,7 @@ class Remedy(Struct, frozen=True):
         trust: Its cost in trust.
         size: Bytes to download; None if unknown.
         command: The command line.
-        note: What to know before; "" for nothing.
+        note: A warning to read first; "" without one.
         write: The operation that the command is; None where it changes no lock file.
     """
 
@@ -326,7 +326,7 @@ class Onset(Struct, frozen=True):
         date: ISO 8601 in UTC.
         author: Name only, so that reports can be pasted.
         subject: The first line of its message.
-        change: What it did to the entry, in words.
+        change: The change of the entry, in words.
         is_oldest: True if the history that was read begins there, so that it may be older.
     """
 
@@ -359,13 +359,13 @@ class Diagnosis(Struct, frozen=True):
         at: ISO 8601 in UTC.
         offline: True if no registry was asked.
         causes: The most likely first.
-        onset: Of the first provider's entry.
+        onset: The commit since which the entry of the first provider has its hashes.
         same_entry: Roots with the same entry, relative to the repository; without the examined root.
         roots: Number of lock files in the repository.
         notes: Limits, each a sentence.
         examined: The root and provider in words, for the headline.
         is_of_log: False if the root was examined without a log.
-        advice: What the catalogue says about the first error.
+        advice: The catalogue's words about the first error.
         hosts: The contact with each registry.
         started_from: The finding or the failed plan that led here, in a sentence; "" for none.
         fixed: Why the error of the log is not to be expected any more, in a clause; "" where it still is.

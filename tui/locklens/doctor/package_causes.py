@@ -75,7 +75,7 @@ def h1_missing(x: Examined) -> Judgement | None:
 
 
 def _accepted_elsewhere(x: Examined) -> str | None:
-    """Return how another state of the entry, or another lock file, has the hash of the copy at hand; None for none."""
+    """Return where another state of the entry, or another lock file, has the hash of this copy; None if none has."""
     assert x.entry is not None
     states = [(f"commit {one.commit[:12]}", one.entry) for one in x.past if one.entry is not None]
     states += [(one.lock_file, one.entry) for one in x.others]

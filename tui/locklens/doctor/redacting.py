@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Diagnosis, RemedyWrite
 
 REMOVED = "[removed]"
-"""What stands in the place of a secret."""
+"""The text that replaces a secret."""
 
 _LONGEST = 4096
 _FEWEST = 20
@@ -272,14 +272,14 @@ def _switches(word: str) -> int:
 
 
 LEFT_OUT = "left out: it has a secret or the name of a home folder"
-"""What reports have in the place of a command that nobody could run without what was removed from it."""
+"""The text that replaces a command which cannot be run without the secret that was removed from it."""
 
 
 def shareable(diagnosis: Diagnosis, *, home: str = "") -> Diagnosis:
     """Return a diagnosis whose texts are redacted; commands that are not whole without a secret are "".
 
     Args:
-        diagnosis: As it was found; what its remedies write is kept, and no report shows it.
+        diagnosis: The diagnosis; what its remedies write is kept, and no report shows it.
         home: The user's home folder, which is shown as `~`; "" for none.
     """
     safe: Diagnosis = _safe(diagnosis, home)

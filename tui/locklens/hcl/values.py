@@ -140,7 +140,7 @@ class Attribute(Struct, frozen=True):
     """An argument.
 
     Attributes:
-        name: As written.
+        name: The name in the file.
         value: The expression behind the equals sign.
         place: The place of the name.
     """

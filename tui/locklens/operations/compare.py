@@ -114,7 +114,7 @@ def fetch_pull_request(folder: Path, number: int, *, remote: str, base: str | No
 
     Args:
         folder: A folder in the repository.
-        number: Of the request.
+        number: Number of the request.
         remote: The name of the remote that has it.
         base: The revision that it is to be merged into; None for the default branch of the remote, as it is there now.
 

@@ -47,7 +47,7 @@ class Side(Struct, frozen=True):
 
     Attributes:
         kind: Its origin.
-        name: As the user named it; of two revisions' common ancestor "BASE...HEAD", as git writes it.
+        name: The name that the user gave it; for two revisions' common ancestor "BASE...HEAD", as git writes it.
         revision: The full commit id, None where it is no commit.
         tree: Its files.
     """

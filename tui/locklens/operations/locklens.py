@@ -478,7 +478,7 @@ class LockLens:
         """Review a plan.
 
         Args:
-            plan: With files to write.
+            plan: A plan with files to write.
             review: The review that it was made from, whose base applies.
             on_event: Called in this thread.
             cancel: Set by another thread to stop.

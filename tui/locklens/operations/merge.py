@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Preference(StrEnum):
-    """What settles an entry that both sides changed in ways that cannot both hold."""
+    """The side that settles an entry which both sides changed in ways that exclude each other."""
 
     OURS = "ours"
     THEIRS = "theirs"
@@ -42,13 +42,13 @@ class SettledEntry(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """What stands, and why, such as "1.2.0, the newer version"."""
+        """The version that was taken and the reason, such as "1.2.0, the newer version"."""
         what = str(self.entry.version) if self.entry is not None else "removed"
         return f"{what}, {'the newer version' if self.preference is Preference.NEWEST else f'as in {self.preference}'}"
 
 
 class MergeResult(Struct, frozen=True):
-    """What a merge came to.
+    """The result of a merge.
 
     Attributes:
         conflicts: Entries that are left between conflict markers.
@@ -80,7 +80,7 @@ def merge_files(
         ours: The side that receives the result.
         theirs: The other side.
         labels: For the markers of conflicts that are left open.
-        prefer: What settles conflicts; None leaves them open.
+        prefer: The side that settles conflicts; None leaves them open.
 
     Raises:
         ConfigurationError: A file cannot be read or written.

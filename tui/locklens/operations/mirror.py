@@ -62,7 +62,7 @@ class MirrorResult(Struct, frozen=True):
         packages: Number of the required packages that it has now.
         removed: Files that were removed, relative to the folder.
         failures: Errors; with any, nothing is removed.
-        notes: What is wrong with the user's settings, in sentences.
+        notes: Problems of the user's settings, in sentences.
         log: The requests.
     """
 
@@ -84,7 +84,7 @@ def fill_mirror(
     """Fill a mirror.
 
     Args:
-        request: What to fill it with.
+        request: The folder, and the packages to fill it with.
         settings: The network settings.
         on_event: Called with events, from any thread, but never concurrently.
         on_waiting: Called where another process fills the folder for a while.

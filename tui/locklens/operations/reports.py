@@ -80,9 +80,9 @@ def render_report(view: str, form: str, subject: object, **facts: object) -> Pri
     """Return a report as text.
 
     Args:
-        view: As in `REPORTS`.
-        form: As in `REPORTS`.
-        subject: What the view shows: a review, the reasons for a provider, upgrade candidates.
+        view: A view of `REPORTS`.
+        form: A format of `REPORTS`.
+        subject: The content of the view: a review, the reasons for a provider, upgrade candidates.
         **facts: What callers know beside it; a report gets those that it heeds.
     """
     report = REPORTS[view, form]

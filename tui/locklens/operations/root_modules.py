@@ -40,7 +40,7 @@ class RootOptions(RootSettings, frozen=True):
         environ: The tools' settings.
         allow_missing_modules: True to continue without modules that cannot be read.
         dry_run: True to write nothing.
-        methods: Where packages are installed from; None for where the tool would.
+        methods: The sources of packages; None for those of the tool.
         reported_hashes: The same as in `NetworkSettings`.
     """
 

@@ -31,13 +31,13 @@ class InstallPath(StrEnum):
     """A place that packages are installed from, as written in `install_paths`."""
 
     DIRECT = "direct"
-    """From the provider's registry."""
+    """Packages come from the provider's registry."""
     PLUGIN_CACHE = "plugin-cache"
-    """From a folder of unpacked packages that several roots share."""
+    """Packages come from a folder of unpacked ones that several roots share."""
     PACKED_MIRROR = "packed-mirror"
-    """From a network mirror, or a folder of zip files."""
+    """Packages come from a network mirror, or a folder of zip files."""
     UNPACKED_MIRROR = "unpacked-mirror"
-    """From a folder of unpacked packages that stands in for the registry."""
+    """Packages come from a folder of unpacked ones that stands in for the registry."""
 
     @property
     def needs_h1(self) -> bool:
@@ -74,7 +74,7 @@ class AllowedProvider(Struct, frozen=True):
         namespace: "*" for any.
         type: "*" for any.
         constraints: The permitted versions; None for all.
-        text: As written.
+        text: The text in the file.
         line: Its line in the policy, from 1.
     """
 

@@ -48,7 +48,7 @@ class HelperBlock(Struct, frozen=True):
     """A credentials helper.
 
     Attributes:
-        name: As in the block's label.
+        name: The block's label.
         arguments: Arguments before `get HOST`.
     """
 
@@ -72,15 +72,15 @@ class CliConfig(Struct, frozen=True):
     """The user's settings for the tool. Hosts are in comparison form.
 
     Attributes:
-        services: Of each `host` block, the complete list of the host's services; None for a value that is no text.
+        services: The complete list of the host's services of each `host` block; None for a value that is no text.
         credentials: The tokens of `credentials` blocks; None for a block without one.
         helper: The credentials helper.
-        protocols: How long and how often registries are asked.
+        protocols: Time limits and retries of requests to registries.
         plugin_cache_dir: The folder of the plugin cache; "" if unset.
         cache_may_break_lock: True if a cached package counts for a provider without locked hashes.
-        installation: Where packages are installed from; None if no block says so.
+        installation: The sources of packages; None if no block says so.
         files: The files that were read.
-        problems: What could not be used, each with its file and line.
+        problems: Settings that could not be used, each with its file and line.
     """
 
     services: Mapping[str, Mapping[str, str | None]]
@@ -314,7 +314,7 @@ class Token:
     """A secret that proves to one host who asks. Neither printing nor pickling reveals it.
 
     Args:
-        secret: As it is sent.
+        secret: The secret to send.
         scheme: Scheme of the Authorization header.
     """
 

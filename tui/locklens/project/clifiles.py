@@ -145,7 +145,7 @@ def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path
     """Return the program of a credentials helper, or None: the tools then go on without.
 
     Args:
-        name: As the block's label has it.
+        name: The block's label.
         dialect: The tool.
         environ: Says where the folders are.
     """

@@ -59,9 +59,9 @@ class Requirement(Struct, frozen=True):
         file: Path relative to the tree's top.
         line: From 1.
         module: Path of the call, such as "network" or "a.b"; "" for the root module.
-        contributor: What it is.
+        contributor: Its kind.
         subject: Its name, such as `aws_instance.web` or `provider "aws"`.
-        overrides: What an override file replaced.
+        overrides: The requirement that an override file replaced.
         count: How many like it there are in the module: of resources of one kind that use one provider, the first
             stands for all.
     """
@@ -83,8 +83,8 @@ class MissingModule(Struct, frozen=True):
 
     Attributes:
         call: Path of the call, such as "network" or "a.b".
-        source: As written.
-        file: Where the call is.
+        source: The text of the source.
+        file: The file with the call.
         line: Line of the call.
         reason: In the tools' words where they have some.
     """
@@ -101,9 +101,9 @@ class RemoteModule(Struct, frozen=True):
 
     Attributes:
         call: Path of the call, such as "network" or "a.b".
-        source: As written.
+        source: The text of the source.
         version: The constraint of a registry's module; "" without one.
-        file: Where the call is.
+        file: The file with the call.
         line: Line of the call.
         is_exact: True if every `init` fetches the same code: by an exact version, a commit, or a checksum.
     """
@@ -117,7 +117,7 @@ class RemoteModule(Struct, frozen=True):
 
 
 class Placeable(Protocol):
-    """What has a place in a file: a declaration, an expression, or a problem of the syntax."""
+    """A declaration, an expression or a syntax problem with its place in a file."""
 
     @property
     def line(self) -> int:
@@ -135,7 +135,7 @@ class ConfigurationProblem(Struct, frozen=True):
         file: Path relative to the tree's top; "" as long as a file's contents are read without its path.
         line: From 1; None for the whole file.
         column: From 1; None for the whole file.
-        summary: What is wrong.
+        summary: The problem in a few words.
         detail: A sentence or two on it.
         is_error: False for a warning.
     """
@@ -185,7 +185,7 @@ class Configuration(Struct, frozen=True, dict=True):
         requirements: In the order of the modules and files.
         missing_modules: Modules that could not be read.
         problems: Errors and warnings.
-        state: What became of the state.
+        state: The result of reading the state.
         files: Path of every file that was read.
         remote_modules: Calls of modules outside of the repository, each place once.
         value_files: Path of every file that gives variables values of which sources or the state's path are computed.
@@ -286,7 +286,7 @@ class RequiredEntry(Struct, frozen=True):
 
     Attributes:
         name: The local name.
-        address: What it stands for.
+        address: The provider that it stands for.
         constraint: The constraint as written; "" without one.
         constraints: The same, read.
         line: Line of the name.
@@ -324,7 +324,7 @@ class Resource(Struct, frozen=True):
     """A resource, data source, ephemeral resource or action.
 
     Attributes:
-        mode: Which of these it is.
+        mode: Its kind.
         type: First label.
         name: Second label.
         provider: The local name that `provider =` gives; "" if the argument is absent, None if its name is unknown.
@@ -343,7 +343,7 @@ class Resource(Struct, frozen=True):
 
     @property
     def address(self) -> str:
-        """As expressions refer to it."""
+        """The reference to it in expressions."""
         return f"{self.type}.{self.name}" if self.mode == "managed" else f"{self.mode}.{self.type}.{self.name}"
 
 

@@ -39,7 +39,7 @@ class ConstraintEdit(Struct, frozen=True):
         file: Path in the tree.
         line: Line of the string, from 1.
         old: The constraint as it stood.
-        new: What takes its place.
+        new: The text that replaces it.
     """
 
     file: str
@@ -53,8 +53,8 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
 
     Args:
         data: The file's bytes.
-        requirement: As it was read from these bytes.
-        version: What its constraint is to admit.
+        requirement: The requirement, read from these bytes.
+        version: The version that its constraint has to admit.
 
     Raises:
         ConfigurationError: The constraint is written in a way that is not rewritten, or cannot admit the version.

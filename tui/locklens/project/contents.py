@@ -51,7 +51,7 @@ _ROOT_BLOCKS = {
     "check": 1,
 }
 _OWN_BLOCKS = {"terraform": {"action": 2}, "opentofu": {"language": 0}}
-"""What only one of the tools reads: Terraform has actions from 1.14 on."""
+"""Blocks that only one of the tools reads: Terraform has actions from 1.14 on."""
 
 _MODES: tuple[tuple[str, Mode], ...] = (
     ("resource", "managed"),

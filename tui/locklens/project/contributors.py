@@ -244,7 +244,7 @@ def read_tests(tree: Tree, root: str, names: LocalNames, *, dialect: Dialect, te
     """Read the test files in the root module's folder and in its test folder.
 
     Args:
-        tree: Where they are.
+        tree: The files.
         root: The root module's folder.
         names: The root module's table of local names, which holds in tests too.
         dialect: The tool.
@@ -286,7 +286,7 @@ class _TestReader:
         """Read a folder's test files.
 
         Args:
-            tree: Where they are.
+            tree: The files.
             folder: Its path in the tree.
             relative: Its path relative to the root module, "" for that itself.
         """

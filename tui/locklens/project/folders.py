@@ -204,8 +204,8 @@ def walk(top: str, *, most: int, enters: Callable[[str, str], bool]) -> Iterator
     """Yield a folder and those below it, each before those in it; links to folders are not followed.
 
     Args:
-        top: Where to begin.
-        most: How many folders are listed.
+        top: The folder to begin with.
+        most: The largest number of folders to list.
         enters: Called with a folder's place and the name of one in it; returns True if that one is listed too.
 
     Raises:

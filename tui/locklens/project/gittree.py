@@ -50,7 +50,7 @@ class ListedTree(ABC):
         self._folders: dict[str, dict[str, TreeFile | None]] | None = None
         self._behind: dict[str, str | None] = {}
         self._escaping: set[str] = set()
-        """Of the paths in `_behind`, those that a link leads out of the tree."""
+        """The paths in `_behind` that a link leads out of the tree."""
         self._targets: dict[str, tuple[str, ...] | None] = {}
         self._steps = 0
 
@@ -317,7 +317,7 @@ class RevisionTree(ListedTree):
         """Read nothing yet.
 
         Args:
-            repository: Where the revision is.
+            repository: The repository of the revision.
             revision: A full commit id, as `Repository.resolve` gives it.
         """
         super().__init__(repository)

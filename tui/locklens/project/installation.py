@@ -94,7 +94,7 @@ class InstallationMethod(Struct, frozen=True):
     """One place to install from.
 
     Attributes:
-        kind: What the place is.
+        kind: The kind of the place.
         place: The folder, or the base URL; "" for `direct`.
         include: Providers that are installed from there; none stands for all.
         exclude: Those that are not; more important than `include`.

@@ -57,7 +57,7 @@ class ModuleSource(Struct, frozen=True):
     """A source.
 
     Attributes:
-        kind: How the module is found.
+        kind: The kind of the source.
         text: The normal form, as the manifest has it.
     """
 
@@ -74,7 +74,7 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
     """Read a module call's source.
 
     Args:
-        text: As written.
+        text: The text in the configuration.
         dialect: The tool, which has a default registry.
         has_version: True if the call has a version, which only registry modules may have.
 
@@ -236,7 +236,7 @@ class ModuleVersion(Struct, frozen=True):
 
     Attributes:
         numbers: At least three; missing ones are 0.
-        given: How many were written.
+        given: The number that was written.
         prerelease: Without its dash.
     """
 

@@ -52,7 +52,7 @@ class ModuleReader:
         """Read a module's folder.
 
         Args:
-            tree: Where it is.
+            tree: Its files.
             folder: Its path in the tree.
             dialect: The tool whose files are read.
         """
@@ -121,7 +121,7 @@ class Module(Struct, frozen=True):
         resources: Resources, data sources (those in checks too), ephemeral resources and actions.
         imports: Import blocks.
         calls: Module calls.
-        backend: Where the state is kept; None if nothing says so.
+        backend: The backend that keeps the state; None if nothing names one.
         problems: Errors and warnings.
         value_files: Paths of the files that give its variables values, where something is computed of those.
     """

@@ -54,7 +54,7 @@ class CalledModule(Struct, frozen=True):
 
     Attributes:
         key: The path of the call, "" for the root module.
-        module: What is in its folder.
+        module: The module in its folder.
         is_first: True if no earlier node has the same folder, so that its problems are still to be told.
     """
 
@@ -87,7 +87,7 @@ class ModuleTree:
 
         Args:
             tree: The side under review.
-            worktree: Where fetched modules are; None if there is no such place.
+            worktree: The files with the fetched modules; None if there are none.
             root: The root module's folder.
             dialect: The tool.
             environ: TF_DATA_DIR is looked at.

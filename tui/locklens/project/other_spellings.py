@@ -29,7 +29,7 @@ _SHORT_NAMES = {
     "terraform.tfvars": r"te(?:rraf|[0-9a-f]{4})~\d\.tfv",
     "terraform.tfvars.json": r"te(?:rraf|[0-9a-f]{4})~\d\.jso",
 }
-"""What Windows calls them."""
+"""Their names on Windows."""
 
 _OF_SHORT = re.compile("|".join(f"({_SHORT_NAMES[name]})" for name in _NAMED))
 

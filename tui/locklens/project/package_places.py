@@ -25,7 +25,7 @@ _PROVISIONER = "terraform-provisioner-"
 """How the name of a program begins that the tools run when they are run in its folder, whatever its version says."""
 
 _PERHAPS = re.compile(rf"\.terraform(?!\.lock\.hcl\Z)|terraform\.d|terraf~|{_PROVISIONER}", re.IGNORECASE)
-"""What each such path has in it, unless it has letters of other scripts: most paths are passed over by it."""
+"""A text that each such path contains, unless it has letters of other scripts; most paths are skipped by it."""
 
 _MIRRORED = re.compile(
     r"""(?:\A|(?P<folder>.*)/)(?:
@@ -90,8 +90,8 @@ def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[s
     """Return those paths that the tools take for packages, by the folder in which they are run, or the mirror.
 
     Args:
-        paths: What is there.
-        tree: Where they are. A program whose name has a suffix, such as `.sh`, counts if the file can be run there;
+        paths: The paths of files and links.
+        tree: The files. A program whose name has a suffix, such as `.sh`, counts if the file can be run there;
             None to leave such out.
     """
     found: dict[str, set[str]] = {}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
 
 MAX_REQUIREMENTS = 20_000
-"""Of one root, all calls of its modules counted; real ones have some thousands."""
+"""Limit of one root, with all calls of its modules counted; real ones have some thousands."""
 
 _TOO_MANY = "Too many requirements"
 _NO_ENVIRONMENT: Mapping[str, str] = MappingProxyType({})
@@ -52,7 +52,7 @@ def read_configuration(
         tree: The side under review.
         root: The root module's folder, "" for the tree's top.
         dialect: The tool whose rules hold.
-        worktree: Where git-ignored things are, for whichever side: fetched modules and local state. None where
+        worktree: The files that git ignores, for either side: fetched modules and local state. None where
             there are none.
         environ: TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at.
         test_directory: Relative to the root module.
@@ -136,7 +136,7 @@ def _of_modules(
 
 
 def _builtin_problems(requirements: Iterable[Requirement], dialect: Dialect) -> Iterable[ConfigurationProblem]:
-    """Of the providers that are part of the tool only one exists, and it takes no constraints."""
+    """True for a provider that is part of the tool: there is only one, and it takes no constraints."""
     for one in requirements:
         if not dialect.is_builtin(one.address):
             continue

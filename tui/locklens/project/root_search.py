@@ -55,10 +55,10 @@ def find_roots(
     among them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`.
 
     Args:
-        repository: Where both sides are.
+        repository: The repository of both sides.
         base_tree: The old side.
         head_tree: The new side.
-        changes: What differs between them, as `Repository.compare` says.
+        changes: The differences between them, as `Repository.compare` returns them.
         submodules: The submodules that differ.
         unlocked: Roots without a lock file of which a configuration file changed, by folder.
         converted: Files of the head side that git checks out with other bytes.

@@ -45,7 +45,7 @@ _POINTER = frozenset(["backend", "type"])
 _NO_TRANSLATION = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION"
 
 _EXACT_DIGITS = 18
-"""Of more digits a number is a float: no field that is read here has as many, and Python refuses thousands of them."""
+"""A number with more digits is read as a float: no field here has as many, and Python refuses thousands of them."""
 
 
 class StateUse(Struct, frozen=True):
@@ -66,7 +66,7 @@ class TerraformState(Struct, frozen=True):
     """The state of a root module.
 
     Attributes:
-        reading: What became of it.
+        reading: The result of reading it.
         uses: One for each provider, in the file's order.
     """
 
@@ -102,12 +102,12 @@ def read_state(
 
     Args:
         tree: The side under review, whose state counts where it has one.
-        worktree: Where git-ignored files are; None if there is no such place.
+        worktree: The files that git ignores; None if there are none.
         root: The root module's folder.
-        backend: What the configuration says, None for nothing.
+        backend: The backend that the configuration names; None if it names none.
         dialect: The tool.
         environ: TF_WORKSPACE and TF_DATA_DIR are looked at.
-        required: What the configuration itself requires, which OpenTofu leaves untranslated.
+        required: The providers that the configuration itself requires, which OpenTofu leaves untranslated.
     """
     if backend is not None and backend.type != "local":
         where = f'the "{backend.type}" backend' if backend.kind == "backend" else "HCP Terraform or a similar service"
@@ -143,11 +143,11 @@ def read_other_states(
     Args:
         tree: The side under review.
         root: The root module's folder.
-        backend: What the configuration says, None for nothing.
+        backend: The backend that the configuration names; None if it names none.
         paths: The files.
         dialect: The tool.
         environ: OpenTofu's switch for addresses in the state is looked at.
-        required: What the configuration itself requires, which OpenTofu leaves untranslated.
+        required: The providers that the configuration itself requires, which OpenTofu leaves untranslated.
     """
     if backend is not None and (backend.type != "local" or backend.is_computed):
         return []

@@ -50,7 +50,7 @@ class _Given(Struct, frozen=True):
         values: The later ones count; None for one that cannot be told. None instead of all where the command line or
             a file may give any.
         files: Paths of the files.
-        problems: What keeps a file from being read.
+        problems: Errors that keep files from being read.
     """
 
     values: Mapping[str, str | None] | None
@@ -65,11 +65,11 @@ def with_known_values(module: Module, tree: Tree, dialect: Dialect, environ: Map
     the problems.
 
     Args:
-        module: As it was read.
-        tree: Where its files are.
+        module: The module.
+        tree: Its files.
         dialect: The tool.
-        environ: Of a root module, whose variables may have values there; None for a child, whose variables have the
-            values that the call gives them.
+        environ: The environment of a root module, in which its variables may have values; None for a child, whose
+            variables have the values that the call gives them.
     """
     computed = [one for one in module.calls if COMPUTED in (one.item.source_fault, one.item.version_fault)]
     backend = module.backend if environ is not None and dialect.name == "opentofu" else None

@@ -233,7 +233,7 @@ class WorkTree:
         self.top = top
         self._top = os.fspath(top)
         self._escapes: dict[str, bool] = {}
-        """Of folders that were looked at, whether a link on the way to them leads out."""
+        """For each folder that was looked at, True if a link on the way to it leads out."""
         self._steps = 0
 
     def read(self, path: str) -> bytes | None:

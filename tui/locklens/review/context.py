@@ -42,7 +42,7 @@ class Unread(Struct, frozen=True):
     """A file whose requirements are not known: a configuration, values of variables, or a state.
 
     Attributes:
-        fault: What is unknown, and why, in few words.
+        fault: The unknown fact and the reason, in a few words.
         line: From 1; None for the whole file.
         is_new: True if the old side does not have the fault.
         content: Stands for the content of the file.
@@ -96,7 +96,7 @@ class RootContext(Struct, frozen=True):
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of files of the change that the tools, run in the root, take for packages.
         spellings: Paths of files of the change, and what some disk takes each for.
-        contents: What stands for the content of the paths of both.
+        contents: Digests of the content of both sides' paths.
         has_packages: True if there are such files in the repository, of the change or not.
         unlocked: Set for a root that never had a lock file.
         is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.

@@ -114,7 +114,7 @@ class Health(Struct, frozen=True):
         review: The roots with their findings; a root without a lock file has only such about that.
         checks: A result for every check, in the order of CHECKS.
         spread: By the number of roots, the most first.
-        signers: Who signed the locked version of a provider in a root, by the root's path and the provider; without
+        signers: The signer of the locked version of a provider in a root, by the root's path and the provider; without
             those that are not known.
         undecided: The folders of the roots of which some check cannot say.
     """
@@ -151,7 +151,7 @@ class Health(Struct, frozen=True):
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What could not be said, in sentences."""
+        """The limits of the answer, in sentences."""
         return tuple(
             f"{result.check.title}: unknown in {counted(result.unknown, 'root')} ({result.reason})"
             for result in self.checks

@@ -23,7 +23,7 @@ class Use(Struct, frozen=True):
 
     Attributes:
         lock_files: Lock files with this release.
-        as_of: When the registry reported its signature, ISO 8601 in UTC; None without an answer.
+        as_of: Time at which the registry reported its signature, ISO 8601 in UTC; None without an answer.
         problem: Why its signer is unknown, "" if it is known.
         doubts: Ids of the findings about locked hashes that are not in the signed release.
     """

@@ -458,7 +458,7 @@ class Review(Struct, frozen=True):
             its tip.
         own_findings: Findings that concern no root: the change modifies the policy that judges it.
         staged: Providers whose blocks are staged as the work tree has them, each with its lock file; on screens alone.
-        pending: What the policy of the new side accepts, which counts once the base has it.
+        pending: Acceptances in the policy of the new side, which count once the base has them.
     """
 
     at: str

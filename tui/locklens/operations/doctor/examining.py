@@ -37,7 +37,7 @@ class Examiner:
     """Examines subjects; hashes each copy of a package once.
 
     Args:
-        request: What the user knows beside the log.
+        request: The log, and the facts that the user knows beside it.
         read: The log.
         checkout: The files on disk.
         finder: Their lock files.

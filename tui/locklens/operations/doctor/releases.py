@@ -51,8 +51,8 @@ class LookedUp(Struct, frozen=True):
         change: The entry as a change that adds it, traced to the facts.
         case: The facts.
         neighbour: The signer of the next version before; None if unknown.
-        downloads: As of `Examined`.
-        hashes_of: As of `Examined`.
+        downloads: Same as in `Examined`.
+        hashes_of: Same as in `Examined`.
     """
 
     change: Change
@@ -199,7 +199,7 @@ class DownloadTest:
     Args:
         session: The registries.
         tool: The tool whose registry is asked.
-        case: What is known of the release.
+        case: The known facts about the release.
         platform: The package's, OS_ARCH.
     """
 

@@ -29,7 +29,7 @@ class DoctorRequest(RootSettings, frozen=True):
         mirrors: Folders of mirrors to look in beside those of the CLI configuration.
         cache: The plugin cache; "" for that of the settings.
         provider: Without a log, the only provider to examine, as typed; "" for all of the root.
-        started_from: What led here; None for nothing.
+        started_from: The finding or the failed plan behind it; None without one.
         network: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
     """

@@ -193,7 +193,7 @@ class ReadRoot(Struct, frozen=True):
 
     Attributes:
         review: Its lock file and findings; without its configuration, which is large.
-        constraints: Of each required provider.
+        constraints: The constraints of each required provider.
         unknown: Why not all of its requirements are known; "" if they are.
         unconstrained: Why not all of its constraints are known; "" if they are.
     """

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class HealthBase(Struct, frozen=True):
-    """What the base of a run decides.
+    """The policy and the hosts that the base of a run decides.
 
     Attributes:
         effective: The policy that applies.

@@ -154,7 +154,7 @@ def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
     """Return the planned lock file of a root, written as the tools write it.
 
     Args:
-        root: As it was read.
+        root: The root.
         path: Its folder in the plan.
         data: The new bytes.
     """
@@ -263,7 +263,7 @@ def put_entries(
 
     Args:
         draft: The plan.
-        root: As it was read.
+        root: The root.
         entries: The new entry of each provider; None to remove it.
         edits: The constraints that are rewritten for each.
         moved: Providers that replace another one, whose entry is removed.

@@ -77,7 +77,7 @@ def review_plan(
     by nothing that the change under review introduces.
 
     Args:
-        plan: With files to write.
+        plan: A plan with files to write.
         request: Network settings and rules; its comparison is not opened.
         reviewed: The review that the plan was made from.
         on_event: Called in this thread.

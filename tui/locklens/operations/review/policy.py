@@ -247,7 +247,7 @@ def read_given(path: Path) -> Policy:
 
 
 class ValueOrigin(StrEnum):
-    """Where a value comes from."""
+    """The origin of a value."""
 
     BASE = "base"
     HEAD = "head"
@@ -262,7 +262,7 @@ class PolicyValue(Struct, frozen=True):
         key: Such as `cooldown`, `severity.LK004` or `trust.acme`.
         text: The value, for reading.
         json: The value as JSON.
-        origin: Where it comes from.
+        origin: Its origin.
     """
 
     key: str

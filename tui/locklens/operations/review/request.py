@@ -29,8 +29,8 @@ class ReviewRequest(RootSettings, frozen=True):
         prove: The `h1` hashes to prove by downloads.
         policy: A file that replaces the base's policy.
         base: The named sides of the run. None where two files are compared: every screen compares those.
-        folder: Where the comparison is opened; None for the current folder.
-        diagnosed: What the Doctor screen diagnoses when it opens; None for nothing.
+        folder: The folder that the comparison is opened in; None for the current folder.
+        diagnosed: The diagnosis that the Doctor screen opens with; None without one.
         is_survey: True if the subject is all that is locked: unchanged providers are judged like changed ones.
         is_demo: True for the sample repository, which the screens say.
     """

@@ -82,7 +82,7 @@ def submodules_of_roots(
         base: The old side.
         head: The new side.
         pairs: The roots.
-        changed: What differs between the sides.
+        changed: The differences between the sides.
     """
     before = base.links(even_to_nothing=True) if isinstance(base, ListedTree) else {}
     behind = set(links_of(head, {*before, *changed}).values())
@@ -265,10 +265,10 @@ def unlocked_roots(
     configuration counts if no other folder calls it as a module.
 
     Args:
-        repository: Where both sides are.
+        repository: The repository of both sides.
         base: The old side.
         head: The new side.
-        changes: What differs between them.
+        changes: The differences between them.
         locks: Path of every lock file of either side.
     """
     from locklens.project.modules import ModuleReader

@@ -106,8 +106,8 @@ class VerifiedPackage(Struct, frozen=True):
     Attributes:
         shown: The hashes of its files; "" where none was computed.
         hashes: Those that can be compared with locked ones; for a package of a network mirror the listed ones.
-        files: What differs from the signed package, as far as that could be had.
-        reason: Of the verdict, or why the files could not be compared; "" for none.
+        files: The differences from the signed package, if that could be fetched.
+        reason: Reason for the verdict, or why the files could not be compared; "" without one.
     """
 
     place: PackagePlace
@@ -124,7 +124,7 @@ class PackageVerification(Struct, frozen=True):
     Attributes:
         packages: By place and provider.
         failures: Roots that could not be read.
-        at: When it was made, ISO 8601 in UTC.
+        at: Its time, ISO 8601 in UTC.
         is_offline: True if no registry was to be asked.
         notes: The limits of the run, in sentences.
         log: The requests.
@@ -159,7 +159,7 @@ class EntryPackages(Struct, frozen=True):
         hashes: The locked hashes that the packages were compared with.
         packages: By place.
         searched: The places of the root and those of several roots.
-        at: When they were compared, ISO 8601 in UTC.
+        at: Time of the comparison, ISO 8601 in UTC.
     """
 
     hashes: tuple[str, ...]

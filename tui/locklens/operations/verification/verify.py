@@ -104,7 +104,7 @@ def verify(
     Args:
         roots: Their folders; () for the current one.
         options: Options of every root.
-        settings: Whom to ask for signed packages to compare with: hosts that the settings vouch for.
+        settings: The registries to ask for signed packages to compare with: hosts that the settings vouch for.
         only: Providers, each with the root that locks it; None for all.
         downloads: False to name the files of a package that differs only where another place has the signed one.
         on_progress: Called in this thread with the number of compared packages, and of all.
@@ -368,7 +368,7 @@ def on_all_processors(
 
     Args:
         work: Looks at `cancel` between blocks.
-        groups: What to work on, begun in their order.
+        groups: The groups to work on, begun in their order.
         cancel: Is set where this ends early, since nothing waits for the threads then.
     """
     pool = ThreadPoolExecutor(PROCESSORS, "locklens-hash")
@@ -410,7 +410,7 @@ def verify_entries(
         review: The review of the entries, of the work tree.
         top: The folder of its relative paths.
         chosen: The entries, each by lock file and provider.
-        request: What the review was asked for: tool, CLI configuration, folder of test files.
+        request: The request of the review: tool, CLI configuration, folder of test files.
         on_progress: Called in this thread with the number of compared packages, and of all.
         cancel: Set by another thread to stop.
 

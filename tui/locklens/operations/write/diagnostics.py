@@ -211,7 +211,7 @@ def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list
     """List the providers that are removed from the lock file because nothing requires them.
 
     Args:
-        root: As it was read.
+        root: The root.
         after: The new entries.
         is_written: True if they are in the file by now.
     """

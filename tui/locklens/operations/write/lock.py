@@ -49,7 +49,7 @@ class Lock(RegistryOperation, frozen=True):
     Attributes:
         where: The roots.
         platforms: Platforms to lock; () for this machine's.
-        providers: As typed, in the tool's syntax of sources; () for all that are required.
+        providers: Names in the tool's syntax of sources; () for all that are required.
         accepts_republished: True if a locked package may be missing from the signed release.
         allows_missing: True if modules may be missing, whose requirements are then ignored.
         adds_reported: False to leave out what a registry reports of platforms that are not locked: it may begin to at
@@ -92,7 +92,7 @@ class _Work(Struct):
     """One root in progress.
 
     Attributes:
-        root: As it was read.
+        root: The root.
         required: The providers to lock.
         requests: The selected versions.
         diagnostics: Errors, which leave it untouched.

@@ -179,7 +179,7 @@ def restore(
 
     Args:
         request: The roots; in a git repository.
-        providers: As typed.
+        providers: Their names as typed.
         revision: A revision of git.
         on_root: Called with each root when its turn begins.
 

@@ -71,9 +71,9 @@ class ResolveConflicts(FileOperation, frozen=True):
 
     Attributes:
         where: The roots.
-        prefer: What settles entries that clash; None leaves them open.
-        selected: What settles the entry of one provider instead, by root (None: each one) and the name of the provider:
-            as the root names it, or its address.
+        prefer: The side that settles entries that clash; None leaves them open.
+        selected: The side that settles the entry of one provider instead, by root (None: each one) and the
+            provider, as the root names it or by its address.
     """
 
     where: Scope
@@ -197,7 +197,7 @@ class _Conflicted(Struct, frozen=True):
     Attributes:
         root: Its root.
         sides: The three files.
-        names: Of our side and the other.
+        names: The names of our side and of the other.
         is_staged: True if the sides are the stages of the index; else they are read from the markers.
     """
 

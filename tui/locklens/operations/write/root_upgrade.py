@@ -77,7 +77,7 @@ def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
     """Refuse a root in which nothing can be upgraded.
 
     Args:
-        root: As it was read.
+        root: The root.
         allows_missing: True if modules may be missing.
 
     Raises:

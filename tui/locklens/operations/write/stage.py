@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 NOT_STAGED = "differs from the index and is not staged"
-"""What the warning says of a configuration file that is left out."""
+"""The words of the warning about a configuration file that is left out."""
 
 
 class StagedBlocks(Struct, frozen=True):
     """The blocks to stage of one root.
 
     Attributes:
-        root: As it was reviewed; a file that changed since is not staged.
+        root: The reviewed root; a file that changed since is not staged.
         providers: Their providers.
         number: Number of changes of the review.
         left: Names of the providers that changed too and are not selected.
@@ -118,7 +118,7 @@ def named_blocks(review: Review, top: Path, providers: Sequence[str]) -> Stage:
     Args:
         review: The review of the work tree, with the configurations.
         top: The top of the work tree.
-        providers: As typed; () for every change.
+        providers: Their names as typed; () for every change.
 
     Raises:
         ConfigurationError: A provider is invalid, ambiguous, or in none of the roots.

@@ -38,7 +38,7 @@ class Upgrade(RegistryOperation, frozen=True):
 
     Attributes:
         where: The roots.
-        providers: As typed, each with or without `=VERSION`; () for all that are locked and required.
+        providers: Typed names, each with or without `=VERSION`; () for all that are locked and required.
         platforms: Platforms to lock; () for the required ones and those of each entry.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from locklens.project.git.process import GitCommand
 
 LAYOUTS = ("pull/{}/head", "merge-requests/{}/head")
-"""Where hosts keep the heads of requests, below `refs/`: GitHub, Gitea and Forgejo; GitLab."""
+"""The folders below `refs/` with the heads of requests: of GitHub, Gitea and Forgejo, and of GitLab."""
 
 FETCH_SECONDS = 600.0
 """For one question to a remote: a slow line may take minutes for the commits of a large repository."""
 
 MAX_PACK_BYTES = 4 * 1024**3
-"""Of one file that a fetch writes, where the system has such a bound. The largest public repositories are as large."""
+"""Limit of one file that a fetch writes, where the system has one. The largest public repositories are as large."""
 
 _MAX_TIPS = 2000
 """Commits of the clone that the remote is told of, so that it sends only what is missing."""
 
 _MAX_SHALLOW_BYTES = 16 * 1024 * 1024
-"""Of the list of commits at which a clone ends."""
+"""Limit of the list of commits at which a clone ends."""
 
 _PROTOCOLS = "file:git:http:https:ssh"
 """Those that git follows without being asked. `ext` would run a program that the URL names."""

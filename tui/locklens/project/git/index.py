@@ -60,7 +60,7 @@ class IndexedFile(Struct, frozen=True):
     Attributes:
         data: Its bytes; None if it has no bytes, also where git only knows that the file is to come.
         mode: Git's, as six octal digits; "" where the index does not know the path.
-        object_id: Of the bytes, "" where there are none or several.
+        object_id: The id of the bytes; "" where there are none or several.
         problem: Why it cannot be staged; None where it can.
     """
 
@@ -130,7 +130,7 @@ class GitIndex:
         """Put files into the index, all in one step or none.
 
         Args:
-            files: What the index has now and what it is to have, by path; None for nothing.
+            files: The entry that the index has now and the one that it gets, by path; None for no entry.
 
         Raises:
             ConfigurationError: It has something else by now, or a file cannot be staged.

@@ -40,7 +40,7 @@ _IN_NO_REFERENCE = re.compile(r"[*?\[\\]")
 _FETCHED = "FETCH_HEAD"
 _FETCHED_TAG = re.compile(r"[0-9a-f]+\t[^\t\n]*\ttag '([^\n]*)' of ")
 _MAX_FETCHED_BYTES = 1 << 20
-"""Of `FETCH_HEAD`, which has a line for each reference of the last fetch."""
+"""Limit of `FETCH_HEAD`, which has a line for each reference of the last fetch."""
 
 _ABBREVIATED = re.compile(r"(?:.+-g)?([0-9a-f]{4,})", re.IGNORECASE)
 """An object id's beginning, alone or at the end of what `git describe` prints; git takes none below four digits."""
@@ -95,8 +95,8 @@ class TreeFile(Struct, frozen=True, gc=False):
 
     Attributes:
         mode: Git's, as six octal digits.
-        object_id: Of the contents; "" where the index has several, as the path is not merged.
-        ours: Of the contents on our side, of a path that is not merged; "" where it is deleted there.
+        object_id: The id of the contents; "" where the index has several, as the path is not merged.
+        ours: The id of our side's contents of a path that is not merged; "" where it is deleted there.
         theirs: The same of the other side.
         base: The same of the common ancestor; "" where it has no such file.
     """
@@ -235,7 +235,7 @@ def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, i
 
     Args:
         command: Git in the repository.
-        objects: What reads its objects.
+        objects: The reader of its objects.
         name: The revision; git can be asked for it.
         id_length: Hexadecimal digits of a full object id, which git takes for nothing else.
 

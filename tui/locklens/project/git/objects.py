@@ -79,7 +79,7 @@ class ObjectReader:
         one that failed carries the problem.
 
         Args:
-            names: What is asked for.
+            names: The names of the objects.
             room: Bytes of all answers together: names whose bytes do not fit are left out.
         """
         found = _Answers(room)
@@ -218,7 +218,7 @@ class BlamedLine(Struct, frozen=True):
     Attributes:
         line: From 1.
         commit: Its full id; "" for a line that is not committed.
-        date: When it was committed, ISO 8601 in UTC.
+        date: Time of the commit, ISO 8601 in UTC.
         is_boundary: True if git reads no parent of the commit: it has none, or the clone has none of them.
     """
 

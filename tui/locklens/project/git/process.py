@@ -32,15 +32,15 @@ MAX_ENTRIES = 1_000_000
 """Files and folders of one listing. The largest public repositories have half a million."""
 
 MAX_LISTING_BYTES = 128 * 1024 * 1024
-"""Of one listing."""
+"""Limit of one listing."""
 
 MAX_RECORD_BYTES = 64 * 1024
-"""Of one entry of a listing: no system has longer paths."""
+"""Limit of one entry of a listing: no system has longer paths."""
 
 _HUGE = "trees that repeat each other can expand without end: inspect them with git ls-tree REVISION"
 
 MAX_GIT_OUTPUT_BYTES = 16 * 1024 * 1024
-"""Of any other answer: a few lines, or the names of settings."""
+"""Limit of any other answer: a few lines, or the names of settings."""
 
 TIMEOUT = 120.0
 """Seconds that one question to git may take."""
@@ -54,7 +54,7 @@ PATTERN_SECONDS = 10
 attributes or of ignored names take git time that is exponential in their number."""
 
 MEMORY_BYTES = 2 * 1024**3
-"""Of a process of git, without the packs that it maps: those are read-only, and as large as the repository is."""
+"""Memory limit of a git process, without the packs that it maps: those are read-only and large."""
 
 _CHUNK_BYTES = 64 * 1024
 _COMPLAINT_BYTES = 64 * 1024
@@ -122,7 +122,7 @@ def git_environment(folder: str) -> dict[str, str]:
     """Return the environment for git: answers in English, nothing is written, fetched or asked.
 
     Args:
-        folder: What relative paths in `GIT_DIR` and the like are relative to.
+        folder: The folder that relative paths in `GIT_DIR` and similar variables start from.
     """
     environment = safe_environment()
     for name in ("GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF"):
@@ -175,7 +175,7 @@ class GitCommand(Struct, frozen=True):
 
     Attributes:
         executable: Absolute path of git.
-        folder: Where it is run.
+        folder: The folder that it runs in.
         environment: The whole environment.
     """
 
@@ -275,7 +275,7 @@ class GitCommand(Struct, frozen=True):
 
         Args:
             arguments: Subcommand and its arguments.
-            stderr: Where standard error goes, as for `subprocess.Popen`.
+            stderr: The destination of standard error, for `subprocess.Popen`.
             process_group: 0 for a group of its own, out of reach of a terminal's Ctrl-C; None for the caller's.
 
         Raises:

@@ -48,7 +48,7 @@ _SETTINGS = {
 locklens wrote is another file than before, also one that it leaves to a person; where it failed, it wrote none."""
 
 _MAX_ATTRIBUTES_BYTES = 1 << 20
-"""Of an attributes file that is edited: git itself reads at most 100 MiB, people write a few lines."""
+"""Limit of an attributes file that is edited: git itself reads at most 100 MiB, people write a few lines."""
 
 _NO_KEY, _NO_SECTION = 1, 128
 """Exit statuses of `git config` for a key and a section that do not exist."""

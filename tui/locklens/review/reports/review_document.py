@@ -60,7 +60,7 @@ class EntryJson(JsonStruct, frozen=True):
 
     @classmethod
     def of(cls, entry: LockEntry | None) -> EntryJson | None:
-        """Describe an entry; None for none."""
+        """Describe an entry; None if there is none."""
         if entry is None:
             return None
         return cls(str(entry.version), entry.constraints, list(entry.hashes), entry.line)
@@ -100,7 +100,7 @@ class ConflictJson(JsonStruct, frozen=True):
 
     @classmethod
     def of(cls, conflict: Conflict | None) -> ConflictJson | None:
-        """Describe a conflict; None for none."""
+        """Describe a conflict; None if there is none."""
         if conflict is None:
             return None
         return cls(

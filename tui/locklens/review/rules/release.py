@@ -284,7 +284,7 @@ class SigningProblem(StrEnum):
 
 
 class SigningObjection(Struct, frozen=True):
-    """What speaks against the signer of a release.
+    """An objection to the signer of a release.
 
     Attributes:
         words: A sentence without a full stop.

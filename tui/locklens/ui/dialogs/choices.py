@@ -40,7 +40,7 @@ class CopyChoice(NamedTuple):
     Attributes:
         label: The kind of the text.
         text: For `locklens.ui.text.clipboard.copied_line`.
-        shown: What the list shows for it; "" for itself.
+        shown: Its text in the list; "" for the text itself.
     """
 
     label: str
@@ -265,7 +265,7 @@ class SidesDialog(Dialog[Base | None]):
 
 
 SelectedSides: TypeAlias = dict[tuple[str, str], Preference]
-"""What settles each entry that clashes, by root and the root's name of the provider."""
+"""The side of each entry that clashes, by root and the root's name of the provider."""
 
 
 @dataclass
@@ -358,7 +358,7 @@ def clash_lines(clashes: Sequence[Clash], selected: Mapping[int, Preference]) ->
 
     Args:
         clashes: The entries; the line of each is highlighted with its index.
-        selected: What settles those that are settled, by index.
+        selected: The side of each settled entry, by index.
     """
     for index, clash in enumerate(clashes):
         yield line(Span(clash.name, Role.STRONG), Span(f"  {clash.root or '.'}", Role.PLACE), copied=str(index))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Finding
 
 _MOST_CHARACTERS = 400
-"""Of a field: reasons are sentences, and a pasted file is none."""
+"""Limit of a field: reasons are sentences, and a pasted file is none."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class FormDialog(Dialog[Answers | None]):
 
     Args:
         title: The decision that is asked for.
-        facts: What it is about.
+        facts: Lines about its subject.
         fields: At least one.
-        verb: What happens after the last field.
+        verb: The word for the action after the last field.
         start: Name of the field that is focused first; "" for the first one.
     """
 
@@ -138,7 +138,7 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
 
     Args:
         name: The provider, for the title.
-        findings: Of its change, the worst first; at least one.
+        findings: The findings of its change, the worst first; at least one.
         today: UTC.
         asks_name: True if git does not know who decides.
     """
@@ -167,8 +167,8 @@ def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks
     """Return the form that asks for the last digits of each key, why it is trusted, and when to review that.
 
     Args:
-        namespace: As the pin will name it.
-        fingerprints: Of the keys that sign its locked releases.
+        namespace: The name of the pin.
+        fingerprints: The fingerprints of the keys that sign its locked releases.
         today: UTC.
         asks_name: True if git does not know who decides.
     """

@@ -423,7 +423,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
 
 
 def _no_findings(plan_review: PlanReview) -> Span:
-    """That nothing counts; not as good news where facts are missing."""
+    """Say that nothing counts, but not as good news where facts are missing."""
     words = "none new" if committed_counts(plan_review.review) else "none"
     if any(map(_is_unchecked, plan_review.review.changes)):
         return Span(f"{words}, but not all could be checked  ", Role.WARN)

@@ -105,7 +105,7 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     Args:
         source: Plans, reviews and applies.
-        operation: What is requested.
+        operation: The requested operation.
         review: The review that it refers to; None if there is none.
     """
 

@@ -133,7 +133,7 @@ class Setting(Struct, frozen=True):
         turned: Keys of the nodes whose fold differs from the default.
         marks: Ids of the reviewed changes and findings.
         is_asking: True while the review is incomplete.
-        standing: What is staged, and what is accepted.
+        standing: The signs of staged and accepted changes.
     """
 
     grouping: Grouping = Grouping.ROOT

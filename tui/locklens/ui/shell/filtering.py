@@ -59,9 +59,9 @@ class FilterField(Struct, frozen=True):
     """A field of a screen's rows.
 
     Attributes:
-        name: As typed before the colon.
+        name: The name before the colon.
         example: A value, for the hint.
-        meaning: Of a term with this field, for the help.
+        meaning: The meaning of a term with this field, for the help.
         choices: All values, of which a term types the beginning; () for a field in which text is searched.
     """
 

@@ -40,7 +40,7 @@ class ViewWanted(Message):
     Attributes:
         folder: The folder under review; None if not on disk.
         provider: The row to highlight, as a root's folder and a provider; None for no particular row.
-        examined: What Doctor is to examine; None for nothing.
+        examined: The provider that Doctor examines; None without one.
     """
 
     view: View
@@ -131,7 +131,7 @@ def examined_failure(
 
     Args:
         plan: The plan; None if there is none.
-        error: Why there is none.
+        error: The reason if there is none.
         roots: The roots that planning reached.
         title: The operation.
     """

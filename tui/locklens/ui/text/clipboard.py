@@ -184,7 +184,7 @@ class CopyingApp(App[int]):
     """An app that copies by a program where one takes the text, and else by the terminal."""
 
     copied_words = ""
-    """What became of the last text."""
+    """The result for the last text."""
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy printable lines: the only way to the clipboard, for every screen and widget."""
@@ -203,7 +203,7 @@ def copy_text(app: App[Any], text: str, name: str = "") -> str:
     Args:
         app: The app.
         text: The text.
-        name: What stands for the text in the message; "" for itself.
+        name: The words for the text in the message; "" for the text itself.
     """
     app.copy_to_clipboard(text)
     words = app.copied_words if isinstance(app, CopyingApp) else SENT_TO_TERMINAL

@@ -34,7 +34,7 @@ class DownloadRow(Struct, frozen=True):
         ended: Time of completion or failure; None before.
         problem: The reason of a failure; "" without one.
         note: Text shown instead of bytes; "" to show bytes.
-        outcome: What was done with it in the end.
+        outcome: The word for a completed download.
     """
 
     label: str

@@ -134,7 +134,7 @@ class LaidOutColumns:
         Args:
             table: The columns in order.
             rows: The rows with cells.
-            width: Of the list, in columns of the terminal.
+            width: Width of the list in columns of the terminal.
             lead: The part of it before the name.
         """
         shown = [(column, column.width_for(rows)) for column in table if width >= column.from_width]
