@@ -30,7 +30,6 @@ from locklens.review.model import Change, ChangeKind, Finding, RootReview, Sever
 from locklens.review.rules import agreement
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule, wording_of
-from locklens.review.rules.change import COVERAGE_CHECKS
 from locklens.review.rules.configuration import askers
 from locklens.review.rules.judge import judge, judge_change, judge_root, settle
 from locklens.versions import Constraints
@@ -485,8 +484,7 @@ def test_judging_depends_neither_on_order_nor_on_what_was_found_before() -> None
 
 def test_each_rule_is_checked_by_the_module_of_its_subject() -> None:
     for subject in RuleSubject:
-        is_coverage = subject is RuleSubject.PLATFORMS
-        checks = COVERAGE_CHECKS if is_coverage else import_module(f"locklens.review.rules.{subject.value}").CHECKS
+        checks = import_module(f"locklens.review.rules.{subject.value}").CHECKS
         # A change of the policy belongs to no root, so `judge_policy_change` runs this check.
         others = {"LK028"} if subject is RuleSubject.ROOT else set()
         assert set(checks) | others == {rule.id for rule in RULES.values() if rule.subject is subject}
