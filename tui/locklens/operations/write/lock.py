@@ -22,7 +22,7 @@ from locklens.operations.plan.builder import PlanBuilder, path_below, planned_ch
 from locklens.operations.plan.model import RootResult, Scope, command_line, joined_plans
 from locklens.operations.root_modules import RootReader, enclosing, require_folder
 from locklens.operations.write.diagnostics import named, no_root_here, orphans_kept, unreadable, untouched, warnings
-from locklens.operations.write.operation import RegistryOperation, no_progress
+from locklens.operations.write.operation import RegistryOperation, listed_roots, no_progress
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import coverage
 from locklens.selection.choosing import combined
@@ -67,9 +67,7 @@ class Lock(RegistryOperation, frozen=True):
     def title(self) -> str:
         """A short title."""
         platforms = ", ".join(map(str, self.platforms)) or "this machine's platform"
-        roots = self.where.roots
-        where = (roots[0] if roots else ".") if len(roots) < 2 else f"{len(roots)} roots"
-        return f"Lock {platforms} in {where}"
+        return f"Lock {platforms} in {listed_roots(self.where.roots)}"
 
     def without_missing_modules(self) -> Self:
         """Return the operation that ignores what unreadable modules require."""

@@ -16,6 +16,7 @@ from locklens.ui import views
 from locklens.ui.dialogs.base import TextDialog
 from locklens.ui.dialogs.choices import ClashesDialog, ClashesFound
 from locklens.ui.dialogs.form import accept_form, read_rules, today_utc, until_of
+from locklens.ui.review import frame
 from locklens.ui.review.actions import (
     acceptable,
     accepting,
@@ -29,15 +30,6 @@ from locklens.ui.review.actions import (
     row_target,
 )
 from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
-from locklens.ui.review.frame import (
-    REVIEW_KEYS,
-    StatusFacts,
-    nothing_to_review,
-    review_facts,
-    review_head,
-    review_help,
-    review_status,
-)
 from locklens.ui.review.outline import (
     REVIEW_GRAMMAR,
     Grouping,
@@ -77,11 +69,11 @@ if TYPE_CHECKING:
 class ReviewScreen(RowActionsScreen):
     """The changes of a review, worst first."""
 
-    TABLE = REVIEW_KEYS
+    TABLE = frame.REVIEW_KEYS
     VIEW = views.REVIEW
     GRAMMAR = REVIEW_GRAMMAR
     LIST = ChangeList
-    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(REVIEW_KEYS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(frame.REVIEW_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
@@ -145,22 +137,22 @@ class ReviewScreen(RowActionsScreen):
         standing = Standing(self.review.staged, frozenset(one.key for one in self.review.pending))
         setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking, standing)
         self.left.show_rows(rows(self._outline, setting), cursor_key=cursor_key)
-        self.facts.show_lines(review_facts(self.review, self.loader.marks, self.progress))
+        self.facts.show_lines(frame.review_facts(self.review, self.loader.marks, self.progress))
         self.refresh_notice()
         self.refresh_bars()
 
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
         """Return the placeholder of an empty list."""
-        return nothing_to_review(review)
+        return frame.nothing_to_review(review)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The sides of the comparison, and the counts."""
-        return review_head(self.review, is_asking=self.is_asking)
+        return frame.review_head(self.review, is_asking=self.is_asking)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The message, or the state of the review."""
         message = self.status_text
-        facts = StatusFacts(
+        facts = frame.StatusFacts(
             self.review,
             self.loader.marks,
             self.progress,
@@ -171,11 +163,11 @@ class ReviewScreen(RowActionsScreen):
             self.sort,
             is_ordered=self._is_ordered,
         )
-        return review_status(facts)
+        return frame.review_status(facts)
 
     def help_lines(self) -> Iterable[Line]:
         """All keys, signs and filter terms."""
-        return review_help()
+        return frame.review_help()
 
     @on(ChangeList.Highlighted)
     def _show_detail(self, event: ChangeList.Highlighted[Row]) -> None:
