@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from kit.repositories import put
 
 from locklens import hashes
 
@@ -41,10 +42,7 @@ ONE_FILE_ZIP = base64.b64decode(
 
 
 def lay(folder: Path, contents: dict[str, str]) -> Path:
-    for name, text in contents.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
+    put(folder, contents)
     return folder
 
 

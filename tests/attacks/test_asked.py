@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 import trustme
 from kit.loopback import server_context, write_authority
+from kit.registries import lead_to
 from kit.repositories import copy_of
 from ui.conftest import Driver, until
 
@@ -19,7 +20,6 @@ from locklens.cli.main import main
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.locklens import LockLens
 from locklens.operations.review import explain_provider
 from locklens.operations.review.request import ReviewRequest
@@ -104,8 +104,7 @@ def registries() -> Iterator[Registries]:
 @pytest.fixture
 def place(registries: Registries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("SSL_CERT_FILE", str(write_authority(registries.authority, tmp_path / "ca.pem")))
-    for name, value in environment(write_cli_configuration(registries.home, tmp_path)).items():
-        monkeypatch.setenv(name, value)
+    lead_to(monkeypatch, registries.home, tmp_path)
     found = Place(copy_of(registries.lay_branches, tmp_path / "top"), registries)
     monkeypatch.chdir(found.top)
     return found

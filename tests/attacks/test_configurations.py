@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kit.repositories import put
 
 LOCK = ".terraform.lock.hcl"
 MARKS = "a" + "\u0301" * 250_000 + "\u0327" * 250_000
@@ -32,13 +33,9 @@ def locklens(folder: Path, *words: str, megabytes: int = 1500) -> subprocess.Com
 def repository(folder: Path, base: dict[str, str], head: dict[str, str]) -> Path:
     git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
-        for name, text in base.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+        put(folder, base)
         subprocess.run([*git, *words], cwd=folder, check=True, capture_output=True)
-    for name, text in head.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+    put(folder, head)
     return folder
 
 

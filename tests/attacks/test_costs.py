@@ -19,6 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.registries import lead_to
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -325,11 +326,9 @@ class Long(DemoRegistry):
 def test_a_review_against_a_long_signed_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from locklens.demo.serving import environment, write_cli_configuration
 
     with Long({f"{HOST}/acme/demo": [SampleListing("1.0.0", ("linux_amd64",))]}) as registry:
-        for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-            monkeypatch.setenv(name, value)
+        lead_to(monkeypatch, registry, tmp_path)
 
         def review(lines: int) -> None:
             registry.lines = lines

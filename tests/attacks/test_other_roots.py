@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from kit.git import git
+from kit.registries import lead_to
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault
 from locklens.demo.packages import SampleLock, h1, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 
 AWS = "registry.terraform.io/hashicorp/aws"
 DEMO = "registry.terraform.io/acme/demo"
@@ -44,8 +44,7 @@ def judged(
     registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Findings]:
     """The findings of the provider that is new in a root, where the base locks `OLD` in `a` and `OTHER` in `b`."""
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
+    lead_to(monkeypatch, registry, tmp_path)
     top = tmp_path / "top"
     top.mkdir()
     monkeypatch.chdir(top)

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 from kit.git import git
+from kit.registries import lead_to
 from kit.repositories import copy_of
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, ServedAnswer, Step
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry, Request, RequestedPath
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.reports import formats_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file names there cannot hold these characters")
@@ -112,8 +112,7 @@ def hostile(data: bytes) -> bytes:
 
 @pytest.fixture
 def top(tmp_path: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
+    lead_to(monkeypatch, registry, tmp_path)
     top = copy_of(hostile_repository, tmp_path / "top")
     monkeypatch.chdir(top)
     return top

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from kit.git import git
+from kit.registries import lead_to
 from kit.schemas import validate
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.demo.signing import publisher
 from locklens.policy import POLICY_FILE
 
@@ -77,8 +77,7 @@ def repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Repository]:
     with DemoRegistry({DEMO: ["1.0.0", "1.2.0"]}) as registry:
-        for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-            monkeypatch.setenv(name, value)
+        lead_to(monkeypatch, registry, tmp_path)
         top = tmp_path / "top"
         top.mkdir()
         monkeypatch.chdir(top)

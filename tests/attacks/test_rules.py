@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from kit.git import git
+from kit.registries import lead_to
 from msgspec.structs import replace
 from ui.conftest import Driver, until
 
@@ -24,7 +25,6 @@ from locklens.demo.faults import Fault, FaultRule, Faults, ServedAnswer
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import Published
 from locklens.demo.registry import DemoRegistry, RequestedPath
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.demo.signing import publisher
 from locklens.dialect import OPENTOFU
 from locklens.hashes import h1_of_digests
@@ -87,8 +87,7 @@ def registry() -> Iterator[Passing]:
 @pytest.fixture
 def top(tmp_path: Path, registry: Passing, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository in which `main` has demo 1.0.0 locked."""
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
+    lead_to(monkeypatch, registry, tmp_path)
     top = tmp_path / "top"
     top.mkdir()
     git(top, "init", "-q", "-b", "main")

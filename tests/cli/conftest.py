@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from kit.command_line import Run, runner
+from kit.registries import lead_to
 
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 
 
 @pytest.fixture
@@ -17,8 +17,7 @@ def run(
     capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Run:
     """Run locklens against the registry of the module, and stay in the folder of the test."""
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
+    lead_to(monkeypatch, registry, tmp_path)
     locklens = runner(capsys)
 
     def call(*words: str) -> tuple[int, str, str]:

@@ -7,22 +7,22 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kit.command_line import Run, runner
 from kit.markdown_parsed import Shown
+from kit.registries import Incidents
 from kit.schemas import validate
 from kit.secret_shapes import KINDS, SECRET
 from msgspec.structs import replace
 
-from locklens.demo.faults import Fault, FaultRule, Faults, Step
-from locklens.demo.incidents import SampleCopy, SampleIncident, incident_environment, make_incident, sample_incidents
+from locklens.demo.faults import Fault, FaultRule, Step
+from locklens.demo.incidents import SampleCopy, sample_incidents
 from locklens.demo.packages import PLATFORMS, h1, package_bytes, write_unpacked, zh
 from locklens.demo.published import AGAIN
-from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.doctor.model import CauseId
 from locklens.doctor.package_causes import HASH_ON_RUNNER
 
@@ -35,25 +35,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Makes an incident, and leads every request to its registry."""
-    running: list[DemoRegistry] = []
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Incidents]:
     monkeypatch.chdir(tmp_path)
-
-    def make(incident: SampleIncident) -> Path:
-        registry = DemoRegistry(faults=Faults(incident.rules))
-        registry.start()
-        running.append(registry)
-        for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-            monkeypatch.setenv(name, value)
-        folder = make_incident(incident, tmp_path / "repository")
-        for name, value in incident_environment(incident, folder).items():
-            monkeypatch.setenv(name, value)
-        return folder
-
-    yield make
-    for registry in running:
-        registry.stop()
+    with Incidents(tmp_path, monkeypatch) as incidents:
+        yield incidents
 
 
 def test_each_cause_has_an_incident() -> None:

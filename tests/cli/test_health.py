@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from kit.command_line import Run, runner
 from kit.git import git
+from kit.registries import lead_to
 from kit.schemas import validate
 
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.packages import lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.review.health import CHECKS
 
 LOCK = ".terraform.lock.hcl"
@@ -33,8 +33,7 @@ def registry() -> Iterator[DemoRegistry]:
 def run(
     capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Run:
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
+    lead_to(monkeypatch, registry, tmp_path)
     return runner(capsys, "health", "--no-cache")
 
 

@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 from kit.command_line import Run, runner
 from kit.git import git
+from kit.registries import lead_to
 
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.demo.signing import publisher
 from locklens.policy import POLICY_FILE
 
@@ -33,8 +33,7 @@ def registry() -> Iterator[DemoRegistry]:
 
 @pytest.fixture
 def top(tmp_path: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-        monkeypatch.setenv(name, value)
+    lead_to(monkeypatch, registry, tmp_path)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     (tmp_path / "gitconfig").write_text("[user]\n\tname = Ann Example\n")
     top = tmp_path / "top"

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from conformance.forking import shared
+from kit.command_line import locklens
 from kit.git import git
-from kit.repositories import copy_of
+from kit.repositories import commit, copy_of
 
 from locklens.errors import RepositoryError
 from locklens.operations.compare import fetch_pull_request
@@ -32,21 +32,6 @@ def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings.write_text("[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
-def commit(folder: Path, files: dict[str, str]) -> str:
-    for path, text in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
-    return git(folder, "rev-parse", "HEAD")
-
-
-def locklens(folder: Path, *words: str) -> tuple[int, str, str]:
-    done = shared().finish(words, folder, os.environ)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode, done.stdout, done.stderr
 
 
 class Forge:

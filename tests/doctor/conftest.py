@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.registries import Incidents
 
 from locklens.cli.main import main
-from locklens.demo.faults import Faults
-from locklens.demo.incidents import SampleIncident, incident_environment, make_incident
-from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Makes an incident, and leads every request to its registry."""
-    running: list[DemoRegistry] = []
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Incidents]:
     monkeypatch.chdir(tmp_path)
-
-    def make(incident: SampleIncident) -> Path:
-        registry = DemoRegistry(faults=Faults(incident.rules))
-        registry.start()
-        running.append(registry)
-        folder = make_incident(incident, tmp_path / "repository")
-        variables = environment(write_cli_configuration(registry, tmp_path))
-        for name, value in {**variables, **incident_environment(incident, folder)}.items():
-            monkeypatch.setenv(name, value)
-        return folder
-
-    yield make
-    for registry in running:
-        registry.stop()
+    with Incidents(tmp_path, monkeypatch) as incidents:
+        yield incidents
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kit.registries import environ_of
 from operations.test_real_upgrades import NEWEST, some_version
 
 from locklens.cli.main import main
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import TERRAFORM
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
@@ -59,7 +59,7 @@ def test_the_same_as_terraform(path: Path, words: list[str], tmp_path: Path, mon
     for file in root.glob(LOCK):
         file.unlink()
     with DemoRegistry(catalog) as registry:
-        environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        environ = environ_of(registry, tmp_path)
         assert terraform is not None
         # Local modules, which locklens reads where they are, terraform wants installed; remote ones cannot be had here.
         got = subprocess.run(

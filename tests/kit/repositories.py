@@ -37,11 +37,11 @@ def put(folder: Path, files: Mapping[str, bytes | str]) -> None:
         place.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def commit(folder: Path, files: Mapping[str, bytes | str]) -> str:
+def commit(folder: Path, files: Mapping[str, bytes | str], message: str = "change") -> str:
     """Write files, and commit all that the work tree holds; returns the commit's object id."""
     put(folder, files)
     git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
+    git(folder, "commit", "-q", "--allow-empty", "-m", message)
     return git(folder, "rev-parse", "HEAD")
 
 

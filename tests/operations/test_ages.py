@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -10,12 +9,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.registries import environ_of
 
 from locklens.demo.faults import Fault, Step
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.compare import open_git
 from locklens.operations.review.prove import prove
 from locklens.operations.review.request import ReviewRequest
@@ -42,7 +41,7 @@ Judge = Callable[..., Change]
 @pytest.fixture
 def judge(registry: DemoRegistry, tmp_path: Path) -> Iterator[Judge]:
     """Commits a lock file, writes another one over it, and reviews that."""
-    environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+    environ = environ_of(registry, tmp_path)
     top = tmp_path / "top"
     top.mkdir()
     cache = Cache.in_memory()

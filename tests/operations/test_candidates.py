@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kit.real_material import shared_data
+from kit.registries import environ_of
 from msgspec.structs import replace
 from operations.sample_candidates import offer
 from selection.making import LINUX, WINDOWS
@@ -17,7 +17,6 @@ from locklens.demo.faults import Fault, Step
 from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.published import SampleListing as Served
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.lockfile.parse import parse
@@ -232,7 +231,7 @@ class Bench:
     def __init__(self, folder: Path, registry: DemoRegistry) -> None:
         self.top = folder / "top"
         self.registry = registry
-        self.environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        self.environ = environ_of(registry, folder)
         self.cache = Cache.in_memory()
         self.paths: list[str] = []
 

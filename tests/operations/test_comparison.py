@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kit.git import git
+from kit.repositories import commit, put
 
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.operations.compare import open_git
@@ -31,20 +32,6 @@ def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-
-
-def write(folder: Path, files: dict[str, bytes]) -> None:
-    for path, data in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data)
-
-
-def commit(folder: Path, files: dict[str, bytes]) -> str:
-    write(folder, files)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
-    return git(folder, "rev-parse", "HEAD")
 
 
 @pytest.fixture
@@ -81,7 +68,7 @@ def seen(comparison: Comparison) -> tuple[bytes | None, bytes | None, bytes | No
 def test_one_change_is_the_same_from_every_side(repo: Path) -> None:
     expected = (OLD, NEW, b"# new\n", True)
     new = {LOCK: NEW, f"{ROOT}/main.tf": b"# new\n"}
-    write(repo, new)
+    put(repo, new)
     assert seen(open_git(repo)) == expected
     assert seen(open_git(repo / ROOT, roots=["."])) == expected
     assert seen(files(repo, f"HEAD:{LOCK}", LOCK)) == expected
@@ -126,7 +113,7 @@ def test_the_sides_say_what_they_are(repo: Path) -> None:
 
 def test_everything_is_new_before_the_first_commit(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "fresh")
-    write(tmp_path / "fresh", {LOCK: NEW})
+    put(tmp_path / "fresh", {LOCK: NEW})
     comparison = open_git(tmp_path / "fresh")
     assert comparison.base.kind == "empty"
     assert seen(comparison) == (None, NEW, None, True)
@@ -136,7 +123,7 @@ def test_everything_is_new_before_the_first_commit(tmp_path: Path) -> None:
 
 
 def test_roots_are_relative_to_the_folder(repo: Path) -> None:
-    write(repo, {f"infra/stage/{LOCK_FILE}": NEW})
+    put(repo, {f"infra/stage/{LOCK_FILE}": NEW})
     assert [pair.path for pair in open_git(repo / "infra", roots=["stage"]).roots] == ["infra/stage"]
     assert [pair.path for pair in open_git(repo / ROOT, roots=["../stage/", f"./{LOCK_FILE}"]).roots] == [
         ROOT,
@@ -154,7 +141,7 @@ def test_roots_are_relative_to_the_folder(repo: Path) -> None:
 
 
 def test_files_outside_of_git_see_the_modules_beside_them(tmp_path: Path) -> None:
-    write(
+    put(
         tmp_path,
         {"old.hcl": OLD, "root/.terraform.lock.hcl": NEW, "root/main.tf": b"# new\n", "modules/m/main.tf": b"m"},
     )
@@ -169,7 +156,7 @@ def test_files_outside_of_git_see_the_modules_beside_them(tmp_path: Path) -> Non
 
 
 def test_standard_input_has_no_configuration_unless_it_is_named(tmp_path: Path) -> None:
-    write(tmp_path, {"old.hcl": OLD, "root/main.tf": b"# new\n"})
+    put(tmp_path, {"old.hcl": OLD, "root/main.tf": b"# new\n"})
     bare = files(tmp_path, "old.hcl", "-", stdin=lambda: NEW)
     assert (bare.roots[0].new_lock, bare.roots[0].configuration_changed) == ("<stdin>", False)
     assert seen(bare) == (OLD, NEW, None, True)
@@ -180,7 +167,7 @@ def test_standard_input_has_no_configuration_unless_it_is_named(tmp_path: Path) 
 
 
 def test_what_the_shell_makes_of_a_command_is_read(tmp_path: Path) -> None:
-    write(tmp_path, {"new.hcl": NEW})
+    put(tmp_path, {"new.hcl": NEW})
     reading, writing = os.pipe()
     os.write(writing, OLD)
     os.close(writing)
@@ -191,7 +178,7 @@ def test_what_the_shell_makes_of_a_command_is_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_called_like_a_path_in_a_revision_is_named_by_its_folder(repo: Path) -> None:
-    write(repo, {"HEAD:readme": NEW, "HEAD~9:readme": NEW})
+    put(repo, {"HEAD:readme": NEW, "HEAD~9:readme": NEW})
     with pytest.raises(ConfigurationError, match="HEAD:readme: ambiguous: both a file and a path in the revision HEAD"):
         files(repo, f"HEAD:{LOCK}", "HEAD:readme")
     assert seen(files(repo, f"HEAD:{LOCK}", "./HEAD:readme"))[:2] == (OLD, NEW)
@@ -223,13 +210,13 @@ def test_a_revision_outside_of_git_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="HEAD:x: no such file") as caught:
         files(tmp_path, "HEAD:x", "/dev/null")
     assert "not inside a git repository" in caught.value.hint
-    write(tmp_path, {"old.hcl": OLD})
+    put(tmp_path, {"old.hcl": OLD})
     with pytest.raises(ConfigurationError, match="nope: no such folder"):
         files(tmp_path, "/dev/null", "old.hcl", config="nope")
 
 
 def test_files_need_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, {"old.hcl": OLD, "new.hcl": NEW})
+    put(tmp_path, {"old.hcl": OLD, "new.hcl": NEW})
     monkeypatch.setenv("PATH", str(tmp_path))
     assert seen(files(tmp_path, "old.hcl", "new.hcl")) == (OLD, NEW, None, True)
     with pytest.raises(RepositoryError, match="git is not installed"):
@@ -243,7 +230,7 @@ def test_a_handful_of_processes_however_many_roots(tmp_path: Path, monkeypatch: 
     tree = {f"r{number}/{LOCK_FILE}": OLD for number in range(200)}
     tree |= {f"r{number}/main.tf": b'module "m" {\n  source = "../modules/m"\n}\n' for number in range(200)}
     commit(repo, {**tree, "modules/m/main.tf": b""})
-    write(repo, {**{path: NEW for path in tree if path.endswith(LOCK_FILE)}, "modules/m/main.tf": b"# new\n"})
+    put(repo, {**{path: NEW for path in tree if path.endswith(LOCK_FILE)}, "modules/m/main.tf": b"# new\n"})
     log = tmp_path / "log"
     wrapper = tmp_path / "bin" / "git"
     wrapper.parent.mkdir()

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from kit.registries import environ_of
 from kit.schemas import json_report, validate
 from kit.waiting import meanwhile
 from msgspec.structs import replace
@@ -27,7 +28,7 @@ from locklens.demo.packages import PLATFORMS, SampleLock, h1, lock_file, zh
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
-from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.demo.serving import SAMPLE_RULES
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git
@@ -57,7 +58,7 @@ class Bench:
     def __init__(self, folder: Path, registry: DemoRegistry) -> None:
         self.folder = folder
         self.registry = registry
-        self.environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        self.environ = environ_of(registry, folder)
         self.cache_file = folder / "cache.sqlite3"
         self.events: list[ReviewEvent] = []
 
@@ -545,7 +546,7 @@ def test_an_interrupt_waits_for_nobody(bench: Bench, step: Step, prove: str) -> 
 def sample_request(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewRequest]:
     folder = tmp_path_factory.mktemp("sample")
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
-        environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        environ = environ_of(registry, folder)
         top = make_repository(folder / "infrastructure")
         network = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
         yield ReviewRequest(partial(open_git, top), include_unchanged=True, network=network)

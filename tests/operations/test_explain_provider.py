@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from kit.git import git
+from kit.repositories import put
 from kit.schemas import json_report
 from msgspec.structs import replace
 from selection.making import offers
@@ -33,10 +34,7 @@ TF, OT = TERRAFORM.default_host, OPENTOFU.default_host
 
 
 def write(folder: Path, files: dict[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    put(folder, files)
     return folder
 
 

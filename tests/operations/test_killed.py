@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from kit.effort import effort
+from kit.registries import environ_of
+from kit.repositories import put
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
@@ -40,9 +41,7 @@ def of_modules(top: Path) -> None:
         "modules/a/versions.tf": requires("~> 1.4.0").replace("\n", "\r\n"),
         "modules/b/versions.tf": requires(">= 1.0, < 1.5"),
     }
-    for name, text in files.items():
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).write_bytes(text.encode())
+    put(top, files)
     entry = LockEntry(DEMO, Version.parse("1.4.1"), ">= 1.0.0, ~> 1.4.0, 1.4.1, < 1.5.0", ("zh:" + "0" * 64,), 0)
     (top / "root/.terraform.lock.hcl").write_bytes(render([entry], TERRAFORM))
 
@@ -83,7 +82,7 @@ def test_killed_after_each_step_and_at_random(
     subprocess.run(["git", "init", "-q", str(template)], check=True)
     place.mkdir()
     with DemoRegistry() as registry:
-        environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        environ = environ_of(registry, tmp_path)
         environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
         driver = str(Path(__file__).with_name("killing.py"))
         command = [sys.executable, driver, str(template), str(place), str(KILLS), *words]

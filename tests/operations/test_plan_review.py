@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -11,12 +10,12 @@ from typing import Any
 
 import pytest
 from kit.git import git
+from kit.registries import environ_of
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git, open_locked
 from locklens.operations.plan.model import FileChanges, Plan, PlannedFile, Scope
@@ -51,7 +50,7 @@ def registry() -> Iterator[DemoRegistry]:
 
 @pytest.fixture
 def environ(registry: DemoRegistry, tmp_path: Path) -> dict[str, str]:
-    return {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+    return environ_of(registry, tmp_path)
 
 
 @pytest.fixture

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.registries import environ_of
 from kit.schemas import json_report
 
 from locklens.cli.main import main
 from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import ConfigurationError
 from locklens.operations.compare import open_git, open_locked
 from locklens.operations.compare_files import open_files
@@ -164,7 +163,7 @@ class Desk:
     def __init__(self, folder: Path, registry: DemoRegistry) -> None:
         self.folder = folder
         self.cache = Cache.in_memory()
-        self.environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        self.environ = environ_of(registry, folder)
 
     def review(self, policy: str, old: SampleLock | None, new: SampleLock, **options: str) -> Review:
         for name, locked in (("old.hcl", old), ("new.hcl", new)):

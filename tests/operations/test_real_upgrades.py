@@ -12,13 +12,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kit.registries import lead_to
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.lockfile.parse import parse
 from locklens.project.configuration import Configuration
@@ -87,8 +87,7 @@ def test_upgrade_with_constraints(path: Path, tmp_path: Path, monkeypatch: pytes
     subprocess.run(["git", "init", "-q"], cwd=top, check=True)
     files = literals(top)
     with DemoRegistry(catalog) as registry:
-        for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-            monkeypatch.setenv(name, value)
+        lead_to(monkeypatch, registry, tmp_path)
         was_taken = dialect is TERRAFORM and terraform_takes(top / root)
         monkeypatch.chdir(top / root)
         status = main(["upgrade", "--edit-constraints", "--allow-missing-modules"], lambda request, view: 99)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.repositories import put
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
@@ -23,10 +24,7 @@ BOTH = (TERRAFORM, OPENTOFU)
 
 
 def written(folder: Path, files: dict[str, str]) -> WorkTree:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    put(folder, files)
     return WorkTree(folder)
 
 

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kit.repositories import put
 
 from locklens.addresses import normalise_namespace
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
@@ -75,9 +76,7 @@ FILES_OF_OTHER_COMMANDS = {
 
 
 def configured(folder: Path, files: dict[str, str], dialect: Dialect = TERRAFORM) -> Configuration:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+    put(folder, files)
     tree = WorkTree(folder)
     return read_configuration(tree, "", dialect=dialect, worktree=tree)
 

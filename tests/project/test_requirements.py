@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kit.repositories import put
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.project.configuration import Configuration, Contributor, MissingModule
@@ -19,10 +20,7 @@ BOTH = (TERRAFORM, OPENTOFU)
 
 
 def written(folder: Path, files: dict[str, str]) -> WorkTree:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    put(folder, files)
     return WorkTree(folder)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kit.git import git
+from kit.repositories import commit, put
 
 from locklens.errors import ConfigurationError, RepositoryError, UnmergedFileError
 from locklens.project import git as git_module
@@ -36,20 +37,6 @@ def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for path, text in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-
-
-def commit(folder: Path, files: dict[str, str], message: str = "change") -> str:
-    write(folder, files)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--allow-empty", "-m", message)
-    return git(folder, "rev-parse", "HEAD")
 
 
 @pytest.fixture
@@ -90,7 +77,7 @@ def test_a_path_stays_below_the_top(path: str, clean: str | None) -> None:
 
 def test_the_work_tree_reads_files_and_lists_folders(tmp_path: Path) -> None:
     top = tmp_path / "top"
-    write(top, {"a/main.tf": "x", "a/Z.tf": "", "b": "file"})
+    put(top, {"a/main.tf": "x", "a/Z.tf": "", "b": "file"})
     (top / "a" / "linked").symlink_to("../a")
     (top / "a" / "link.tf").symlink_to("main.tf")
     (top / "a" / "nothing").symlink_to("nowhere")
@@ -156,7 +143,7 @@ def test_what_is_too_far_below_for_the_system_is_not_absent(tmp_path: Path) -> N
 
 def test_links_below_what_is_missing_are_not_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top = tmp_path / "top"
-    write(top, {"a/b": ""})
+    put(top, {"a/b": ""})
     (top / "out").symlink_to("missing/x/y/z/../../../../../..")
     (top / "in").symlink_to("missing/x/y/z/../../../../a")
     (top / "back").symlink_to("missing/../leads")
@@ -210,8 +197,8 @@ def test_what_has_nothing_to_read_yet_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_links_do_not_lead_out_of_the_repository(repo: Path, tmp_path: Path) -> None:
-    write(tmp_path, {"outside/secret": "s"})
-    write(repo, {"a/b": "b", "in/c": "c"})
+    put(tmp_path, {"outside/secret": "s"})
+    put(repo, {"a/b": "b", "in/c": "c"})
     for name, target in {
         "file": "../outside/secret",
         "absolute": str(tmp_path / "outside" / "secret"),
@@ -248,7 +235,7 @@ def test_links_do_not_lead_out_of_the_repository(repo: Path, tmp_path: Path) -> 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_an_error_and_no_absence(tmp_path: Path) -> None:
-    write(tmp_path, {"a": "x", "b/c": "x"})
+    put(tmp_path, {"a": "x", "b/c": "x"})
     (tmp_path / "a").chmod(0)
     (tmp_path / "b").chmod(0)
     with pytest.raises(ConfigurationError, match="a: cannot be read: permission denied"):
@@ -267,7 +254,7 @@ def test_the_empty_tree_has_its_top_alone() -> None:
 
 
 def test_revision_and_index_answer_as_the_work_tree_does(repo: Path) -> None:
-    write(repo, {"a/main.tf": "x\r\n", "a/b/c.tf": "c", "a.tf": "t", "z": ""})
+    put(repo, {"a/main.tf": "x\r\n", "a/b/c.tf": "c", "a.tf": "t", "z": ""})
     (repo / "folder").symlink_to("a/b")
     (repo / "a" / "up.tf").symlink_to("../a.tf")
     (repo / "broken").symlink_to("nowhere")
@@ -462,7 +449,7 @@ def test_the_dates_of_commits_sort_whatever_their_time_zones(repo: Path, monkeyp
 
 
 def test_a_repository_without_commits_is_empty(repo: Path) -> None:
-    write(repo, {"a": "1", "b": "2"})
+    put(repo, {"a": "1", "b": "2"})
     git(repo, "add", "a")
     with Repository.discover(repo) as repository:
         assert repository.is_unborn
@@ -496,7 +483,7 @@ def test_changes_of_every_kind(repo: Path) -> None:
     (repo / "old name").rename(repo / "new name")
     (repo / "gone").unlink()
     (repo / "mode").chmod(0o755)
-    write(repo, {"edited": "E", "fresh": "f"})
+    put(repo, {"edited": "E", "fresh": "f"})
     expected = (
         change("modified", "edited", "edited"),
         change("added", None, "fresh"),
@@ -524,7 +511,7 @@ def test_changes_of_every_kind(repo: Path) -> None:
 def test_two_commits_are_compared_as_git_does(repo: Path) -> None:
     first = commit(repo, {"a": "1", "b/c": "1", "d": "1", "e/f": "1", "g": "1"})
     (repo / "d").unlink()
-    write(repo, {"d/x": "1"})
+    put(repo, {"d/x": "1"})
     git(repo, "rm", "-rq", "e")
     (repo / "e").symlink_to("a")
     (repo / "g").unlink()
@@ -549,7 +536,7 @@ def test_two_commits_are_compared_as_git_does(repo: Path) -> None:
 
 def test_untracked_files_count_and_ignored_ones_do_not(repo: Path) -> None:
     base = commit(repo, {".gitignore": "*.log\n", "a/kept": "", "b": "b"})
-    write(repo, {"new/x": "", "y.log": "", "a/.terraform/modules/m/main.tf": "", "nested/z": ""})
+    put(repo, {"new/x": "", "y.log": "", "a/.terraform/modules/m/main.tf": "", "nested/z": ""})
     git(repo / "nested", "init", "-q")
     git(repo, "rm", "-q", "--cached", "b")
     with Repository.discover(repo / "a") as repository:
@@ -644,7 +631,7 @@ def test_the_repositorys_own_configuration_starts_no_program(repo: Path, tmp_pat
         git(repo, "config", key, f"touch {ran}; cat")
     git(repo, "config", "filter.evil.required", "true")
     git(repo, "config", "core.hooksPath", "hooks")
-    write(repo, {"hooks/post-index-change": f"#!/bin/sh\ntouch {ran}\n", "a.txt": "2\n", "b.md": "2\n"})
+    put(repo, {"hooks/post-index-change": f"#!/bin/sh\ntouch {ran}\n", "a.txt": "2\n", "b.md": "2\n"})
     (repo / "hooks" / "post-index-change").chmod(0o755)
     with Repository.discover(repo) as repository:
         found = {change.new for change in repository.compare(base, UncommittedSide.WORK_TREE)[0]}

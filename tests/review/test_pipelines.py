@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from kit.git import git
 from kit.markdown_parsed import Shown
 from kit.real_material import shared_data
+from kit.repositories import put
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
@@ -47,9 +48,7 @@ def committed(folder: Path, old: dict[str, bytes], new: dict[str, bytes]) -> Pat
     for number, files in enumerate((old, new)):
         for path in old.keys() - files.keys():
             (folder / path).unlink()
-        for path, data in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(data)
+        put(folder, files)
         git(folder, "add", "-A")
         git(folder, "commit", "-qm", str(number), "--allow-empty")
     return folder

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.registries import lead_to
 from textual import events
 from ui.conftest import Driver, until
 
@@ -22,7 +23,6 @@ from locklens.cli.main import main
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, RemedyWrite, TrustCost
 from locklens.doctor.report_text import is_clean, verdict_sentence
 from locklens.operations.compare import open_git
@@ -83,8 +83,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
         incident: SampleIncident = INCIDENTS[cause]
         folder = make_incident(incident, tmp_path / "repository")
         with DemoRegistry(faults=Faults(incident.rules)) as registry:
-            for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
-                monkeypatch.setenv(name, value)
+            lead_to(monkeypatch, registry, tmp_path)
             for name, value in incident_environment(incident, folder).items():
                 monkeypatch.setenv(name, value)
             monkeypatch.chdir(folder)

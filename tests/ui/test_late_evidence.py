@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,13 +11,14 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.registries import environ_of
 from msgspec.structs import replace
 from ui.conftest import Driver, ServedReview, ServingSource, drafted, until
 
 from locklens.demo.faults import Fault, Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
-from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.demo.serving import SAMPLE_RULES
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest, RootsKnown
@@ -391,7 +391,7 @@ async def test_the_fingerprint_is_copied_whole(three: Review, running: Running) 
 
 def network(registry: DemoRegistry, folder: Path) -> NetworkSettings:
     folder.mkdir(exist_ok=True)
-    return NetworkSettings({**os.environ, **environment(write_cli_configuration(registry, folder))}, Cache.in_memory())
+    return NetworkSettings(environ_of(registry, folder), Cache.in_memory())
 
 
 @pytest.fixture

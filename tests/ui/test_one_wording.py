@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 
 import pytest
+from kit.registries import environ_of
 from msgspec.structs import replace
 
 from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
-from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.demo.serving import SAMPLE_RULES
 from locklens.lines import Line
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
@@ -37,7 +37,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LockLens,
     """The sample repository, with all that is locked: each kind of change, proof, signer and finding that it has."""
     folder = tmp_path_factory.mktemp("sample")
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
-        environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        environ = environ_of(registry, folder)
         top = make_repository(folder / "infrastructure")
         network = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
         locklens = LockLens(ReviewRequest(partial(open_git, top), include_unchanged=True, network=network))

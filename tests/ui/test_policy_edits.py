@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tomllib
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,13 +13,13 @@ from typing import Any
 
 import pytest
 from kit.git import git
+from kit.registries import environ_of
 from msgspec.structs import replace
 from ui.conftest import Samples, until
 from ui.test_preview import PreviewDriver
 
 from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
@@ -63,7 +62,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def opening(top: Path, registry: DemoRegistry, tmp_path: Path) -> Opening:
-    environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+    environ = environ_of(registry, tmp_path)
 
     @asynccontextmanager
     async def run(*, size: tuple[int, int] = (120, 40)) -> AsyncIterator[PreviewDriver]:

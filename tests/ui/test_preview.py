@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from kit.git import git
+from kit.registries import environ_of
 from kit.repositories import copy_of
 from kit.waiting import LIMIT
 from textual.widgets import Input
@@ -25,7 +26,6 @@ from locklens.demo import faults
 from locklens.demo.faults import Fault, Step
 from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import LockLensError
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base, RootSettings
@@ -173,7 +173,7 @@ Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
 @pytest.fixture
 def opening(top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
     monkeypatch.chdir(top)
-    environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+    environ = environ_of(registry, tmp_path)
 
     @asynccontextmanager
     async def run(
@@ -841,7 +841,7 @@ async def test_the_command_line_does_the_same(
         written = contents(top)
         for path, data in before.items():
             (top / path).write_bytes(data)
-        environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        environ = environ_of(registry, tmp_path)
         folder = str(Path(shutil.which("python3") or "").parent)
         script = command.replace("locklens ", f"{os.sys.executable} -m locklens ")  # type: ignore[attr-defined]
         subprocess.run(
@@ -869,7 +869,7 @@ async def test_terraform_takes_what_was_written(
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
     written = (top / "a" / LOCK).read_bytes()
-    environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+    environ = environ_of(registry, tmp_path)
     command = [str(terraform), "init", "-lockfile=readonly", "-input=false", "-no-color"]
     done = subprocess.run(command, cwd=top / "a", env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

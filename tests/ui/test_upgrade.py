@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from kit.registries import environ_of
 from kit.waiting import LIMIT
 from msgspec.structs import replace
 from operations.sample_candidates import ALICE, MALLORY, known, offer
@@ -22,7 +22,7 @@ from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
-from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.demo.serving import SAMPLE_RULES
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens, Reads
@@ -647,7 +647,7 @@ async def test_the_sample(tmp_path: Path) -> None:
     """The whole way: the sample repository, its registry, the screen, and the plan of the selection."""
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry, Cache.in_memory() as cache:
         top = make_repository(tmp_path / "infra")
-        environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        environ = environ_of(registry, tmp_path)
         request = ReviewRequest(partial(open_git, top), network=NetworkSettings(environ, cache))
         source = LockLens(request).for_view(Reads.CANDIDATES, top)
         app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
