@@ -14,7 +14,7 @@ from locklens.errors import ConfigurationError
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.sources.urls import host_of, url_for_log
 from locklens.storage.files import read_bounded, write_atomically
-from locklens_backfill.measuring import PackageTask
+from locklens_backfill.measuring import Measured, PackageTask
 from locklens_backfill.metadata import (
     MAX_METADATA_BYTES,
     SIZE_NAMES,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from locklens_backfill.measuring import Measured
     from locklens_backfill.metadata import Target
 
 

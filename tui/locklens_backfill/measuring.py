@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, LockLensError, RunCancelledError, TrustError, UnavailableError
-from locklens.hashes import digest_of
+from locklens.hashes import HashedPackage, digest_of
 from locklens.packages.hashing import hash_arriving_package
 from locklens.sources.hosts import environment_tokens
 from locklens.sources.http.client import Client
@@ -28,8 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO
-
-    from locklens.hashes import HashedPackage
 
 
 DEFAULT_PER_HOST = 8

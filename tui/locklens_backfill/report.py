@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, one_of
-from locklens.text import counted, page, size_words
-from locklens_backfill.run import likely_bytes
+from locklens.text import Printable, counted, page, size_words
+from locklens_backfill.run import BackfillResult, likely_bytes
 
 if TYPE_CHECKING:
-    from locklens.text import Printable
     from locklens_backfill.files import Failure
-    from locklens_backfill.run import BackfillResult
 
 
 class MissingJson(JsonStruct, frozen=True):

@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, RunCancelledError, UnavailableError
 from locklens.sources.http import moment
-from locklens_backfill.files import Failure, OpenFile, provider_files
-from locklens_backfill.measuring import FetchSettings, Measured
-from locklens_backfill.workers import start_workers
+from locklens_backfill.files import Failure, FileCount, FileResult, OpenFile, ProviderFile, Shard, provider_files
+from locklens_backfill.measuring import FetchSettings, Measured, PackageTask
+from locklens_backfill.workers import Workers, start_workers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
     from pathlib import Path
 
-    from locklens_backfill.files import FileCount, FileResult, ProviderFile, Shard
-    from locklens_backfill.measuring import PackageTask
     from locklens_backfill.metadata import Target
-    from locklens_backfill.workers import Workers
 
     _Item = tuple[OpenFile, Target, PackageTask]
 

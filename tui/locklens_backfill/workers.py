@@ -10,19 +10,17 @@ import logging
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
 from locklens import __version__
 from locklens.errors import ConfigurationError, UnavailableError
 from locklens.text import counted
-from locklens_backfill.measuring import Division, Meter, measure_in_process
+from locklens_backfill.measuring import Division, FetchSettings, Measured, Meter, PackageTask, measure_in_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
 
-    from locklens_backfill.measuring import FetchSettings, Measured, PackageTask
 
 CONNECT_SECONDS = 20
 """Time limit for the scheduler's first answer."""

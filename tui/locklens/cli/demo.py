@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.commands import read_options
-from locklens.cli.options import network_of
+from locklens.cli.options import Parser, network_of
 from locklens.cli.output import DONE, put
 from locklens.cli.review import add_reading_options, check_reading, format_of, request_of, show
 from locklens.errors import ConfigurationError, UsageError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-    from locklens.cli.options import Parser
     from locklens.cli.review import OpenUi
     from locklens.demo.faults import FaultRule
     from locklens.demo.published import MetadataFolder

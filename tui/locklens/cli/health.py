@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import given_tool, network_of
+from locklens.cli.options import Parser, given_tool, network_of
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
 from locklens.cli.review import add_reading_options, check_reading, request_of, require_signatures
 from locklens.errors import ConfigurationError, UsageError
@@ -17,7 +17,6 @@ from locklens.operations.reports import formats_of, render_report
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from locklens.cli.options import Parser
     from locklens.cli.review import OpenUi
 
 

@@ -12,17 +12,15 @@ import sys
 import time
 from contextlib import contextmanager
 
-from locklens.errors import ConfigurationError
-from locklens.text import one_line, page, size_words
+from locklens.errors import ConfigurationError, LockLensError
+from locklens.text import Printable, one_line, page, size_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TextIO
 
-    from locklens.errors import LockLensError
     from locklens.operations.plan.model import PlannedFile
-    from locklens.text import Printable
 
 _WIDEST = 110
 _REDRAW_SECONDS = 0.1

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import network_of
+from locklens.cli.options import Parser, network_of
 from locklens.cli.output import put, tell
 from locklens.cli.write import run_write
 from locklens.errors import ConfigurationError, NoRepositoryError, UsageError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
-    from locklens.cli.options import Parser
     from locklens.operations.comparison import Comparison
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.cli.options import given_tool, network_of
+from locklens.cli.options import Parser, given_tool, network_of
 from locklens.cli.output import (
     DONE,
     FINDINGS,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.cli.options import Parser
     from locklens.operations.comparison import Base, Comparison
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest

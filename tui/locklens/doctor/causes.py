@@ -10,14 +10,13 @@ from msgspec.structs import asdict, replace
 
 from locklens.doctor import lock_causes, network_causes, package_causes, release_causes, remedies
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.examined import ASSUMED
+from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
 from locklens.text import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from locklens.doctor.examined import Examined
     from locklens.doctor.model import Judgement, Remedy
     from locklens.doctor.remedies import Affected
 

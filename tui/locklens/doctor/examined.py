@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.doctor.model import Basis
+from locklens.doctor.model import Basis, Cause, Incident, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, packages_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.doctor.model import Cause, Incident, RecognisedError
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case

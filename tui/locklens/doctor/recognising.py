@@ -10,8 +10,8 @@ from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
-from locklens.doctor.catalogue import CATALOGUE, TITLES, squeezed
-from locklens.doctor.cleaning import clean_lines, decoded_log
+from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
+from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log
 from locklens.doctor.model import WARNINGS, LogFacts, NetworkReason, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
@@ -19,8 +19,6 @@ from locklens.hashes import pattern_of_hashes, zh_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.doctor.catalogue import CatalogueRow
-    from locklens.doctor.cleaning import LogLine
 
 MOST_ERRORS = 50
 """Different errors of one log; more are one failure many times over."""

@@ -13,15 +13,12 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.doctor.model import Cause, Remedy
-
-if TYPE_CHECKING:
-    from locklens.doctor.model import Diagnosis, RemedyWrite
+from locklens.doctor.model import Cause, Diagnosis, Remedy, RemedyWrite
 
 REMOVED = "[removed]"
 """The text that replaces a secret."""

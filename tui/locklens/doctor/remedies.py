@@ -8,7 +8,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.examined import KEPT_ASIDE, holding
+from locklens.doctor.examined import KEPT_ASIDE, Examined, FoundPackage, holding
 from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, RemedyWrite, TrustCost
 from locklens.hashes import hashes_of_files
 from locklens.selection.choosing import conflicts
@@ -17,7 +17,6 @@ from locklens.text import shell_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.doctor.examined import Examined, FoundPackage
     from locklens.doctor.model import Cause
 
 _C = CauseId

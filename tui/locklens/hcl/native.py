@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from locklens.hcl.scan import ArgumentSpan, BlockExtent, BodySpan, Scanner
-from locklens.hcl.strings import normal
+from locklens.hcl.strings import TextSpan, normal
 from locklens.hcl.values import (
     KEYWORDS,
     MAX_DEPTH,
@@ -35,7 +35,6 @@ from locklens.hcl.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from locklens.hcl.strings import TextSpan
 
 _NOTHING = Wanted()
 

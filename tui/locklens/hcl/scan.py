@@ -8,15 +8,11 @@ the items are those that HCL finds; expressions are only followed to their end.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from locklens.hcl.strings import Template, TextSpan, read_heredoc, read_quoted
-from locklens.hcl.values import MAX_DEPTH, NAME, STRAY, SourceText, SyntaxProblemError, bad_encoding
-
-if TYPE_CHECKING:
-    from locklens.hcl.values import SyntaxProblem
+from locklens.hcl.values import MAX_DEPTH, NAME, STRAY, SourceText, SyntaxProblem, SyntaxProblemError, bad_encoding
 
 _COMMENT = r"(?:(?:\#|//)[^\n]*+)?"
 _WORD = r"[A-Za-z0-9_-]|[^\x00-\x7f]"

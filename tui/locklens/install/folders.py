@@ -18,7 +18,7 @@ import secrets
 import shutil
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,16 +30,14 @@ from locklens.hashes import hashes_of_files
 from locklens.packages import LIMITS, stop_if
 from locklens.packages.installed import hashed_folder
 from locklens.project.folders import TooManyFoldersError, walk
-from locklens.storage.folders import OpenFolders, leads_through_link, turn
+from locklens.storage.folders import OpenFolders, RealFolder, leads_through_link, turn
 from locklens.text import disk_advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from contextlib import AbstractContextManager
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.project.cliconfig import CliConfig
-    from locklens.storage.folders import RealFolder
     from locklens.versions import Version
 
 

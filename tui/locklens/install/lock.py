@@ -26,7 +26,7 @@ from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection.choosing import combined, select
 from locklens.selection.model import Unselectable
 from locklens.trust.continuity import Origin
-from locklens.versions import neighbour
+from locklens.versions import Version, neighbour
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallContext, LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
-    from locklens.versions import Version
 
     _Build = tuple[ProviderAddress, Version, Platform]
     _Work = tuple[list[LockRequest], Platform]

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.hashes import is_known_scheme
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile.model import LockEntry, LockFile
 from locklens.lockfile.render import render, with_line_ends_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockFile
     from locklens.versions import Constraints, Version
 
 

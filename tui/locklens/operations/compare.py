@@ -10,9 +10,9 @@ from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryErr
 from locklens.operations.comparison import USUAL_SIDES, Base, Comparison, Side, within
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree, conversions
 from locklens.project.root_search import find_roots, lock_paths
-from locklens.project.roots import LOCK_FILE
+from locklens.project.roots import LOCK_FILE, RootEvidence
 from locklens.project.touched_roots import may_decide
-from locklens.project.tree import EmptyTree, WorkTree
+from locklens.project.tree import EmptyTree, Tree, WorkTree
 from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.project.git import Repository, UncommittedSide
-    from locklens.project.roots import RootEvidence
-    from locklens.project.tree import Tree
 
 
 def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = ()) -> Comparison:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.dialect import TERRAFORM
+from locklens.dialect import TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files, registry_manifests
 from locklens.lockfile.merge import COMMENTS_CLASH, Labels, MergeConflict, Merged, MergeSide, merge
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
 
 

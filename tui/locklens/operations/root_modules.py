@@ -7,29 +7,26 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, UnmergedFileError
 from locklens.hcl import SyntaxProblem
-from locklens.lockfile.model import Conflict, LockFile
+from locklens.lockfile.model import Conflict, LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
 from locklens.project.roots import LOCK_FILE
-from locklens.project.tree import EntryKind, name_bytes
+from locklens.project.tree import EntryKind, Tree, name_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.install.context import ProviderRequirement
     from locklens.install.folders import DataFolder
-    from locklens.lockfile.model import LockEntry
     from locklens.lockfile.update import Migration
     from locklens.project.configuration import Configuration, Requirement
     from locklens.project.git import Repository
     from locklens.project.installation import InstallationMethod
-    from locklens.project.tree import Tree
 
 
 class RootOptions(RootSettings, frozen=True):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from msgspec import UNSET
 from msgspec.structs import fields
 
-from locklens.addresses import Platform, display_host, read_host
+from locklens.addresses import Platform, ProviderAddress, display_host, read_host
 from locklens.dialect import TERRAFORM, AddressError
 from locklens.errors import ConfigurationError
 from locklens.policy.document import MAX_DAYS, MAX_PLATFORMS, MAX_REASON, AcceptTable, PolicyDocument, TrustTable
@@ -36,7 +36,6 @@ from locklens.versions import Constraints, ConstraintSyntaxError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from locklens.addresses import ProviderAddress
 
 _TYPES = {field.name: field.type for field in fields(PolicyDocument)}
 _MAX_DEPTH = 20

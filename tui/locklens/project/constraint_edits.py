@@ -14,20 +14,18 @@ from msgspec import Struct
 
 from locklens import hcl
 from locklens.errors import ConfigurationError
-from locklens.project.configuration import Contributor
+from locklens.project.configuration import Contributor, Requirement
 from locklens.project.contents import parse_file
 from locklens.project.contributors import provider_subject
 from locklens.project.folder_files import is_json
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import normalise
 from locklens.storage.files import is_within
-from locklens.versions import Constraints, NotAdmissibleError, admitting
+from locklens.versions import Constraints, NotAdmissibleError, Version, admitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.project.configuration import Requirement
-    from locklens.versions import Version
 
 _BY_HAND = "edit it by hand"
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
 from locklens.project.gittree import ListedTree
-from locklens.project.tree import OverlayTree, WorkTree, folder_of
+from locklens.project.tree import OverlayTree, Tree, WorkTree, folder_of
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.project.tree import Tree
 
 _MAX_BYTES = 1024 * 1024 * 1024
 """Bytes that are read on disk, of all files together: no more than seconds. The time stands for what is not read, so

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from locklens import hcl
-from locklens.addresses import normalise_part
-from locklens.dialect import AddressError
+from locklens.addresses import ProviderAddress, normalise_part
+from locklens.dialect import AddressError, Dialect
 from locklens.project.configuration import (
     Backend,
     ConfigurationProblem,
@@ -31,8 +31,6 @@ from locklens.versions import Constraints, ConstraintSyntaxError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
 
 _ROOT_BLOCKS = {
     "terraform": 0,

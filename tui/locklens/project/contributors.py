@@ -11,20 +11,18 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens import hcl
-from locklens.addresses import normalise_part
+from locklens.addresses import ProviderAddress, normalise_part
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import ConfigurationProblem, Contributor, ModuleCall, Requirement
 from locklens.project.contents import read_version
 from locklens.project.folder_files import files_of_tests, is_json
-from locklens.project.tree import EntryKind, FolderEntry
+from locklens.project.tree import EntryKind, FolderEntry, Tree
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.project.configuration import Import, Placeable, ProviderConfiguration, Resource
     from locklens.project.modules import Module, Placed
-    from locklens.project.tree import Tree
 
 _KINDS = {
     "managed": Contributor.RESOURCE,

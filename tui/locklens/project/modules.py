@@ -30,12 +30,11 @@ from locklens.project.configuration import (
 )
 from locklens.project.contents import read_contents
 from locklens.project.folder_files import configuration_files, is_json
-from locklens.project.tree import EntryKind, FolderEntry
+from locklens.project.tree import EntryKind, FolderEntry, Tree
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.configuration import Placeable
-    from locklens.project.tree import Tree
 
 _Item_co = TypeVar("_Item_co", covariant=True)  # a list of placed resources is one of placed things
 _LIKE_ANY = "An override file can only override"

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from locklens.project.gittree import ListedTree
 from locklens.project.other_spellings import folded
-from locklens.project.tree import MAX_LINK_BYTES, WorkTree, folder_of, name_bytes
+from locklens.project.tree import MAX_LINK_BYTES, Tree, WorkTree, folder_of, name_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from locklens.project.tree import Tree
 
 _DATA_FOLDER = re.compile(r"\.terraform|terraf~\d")
 """The tools' data folder: packages, modules, and where to look for either. Windows knows it by a short name too."""

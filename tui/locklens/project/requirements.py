@@ -16,7 +16,7 @@ from locklens.project.configuration import Configuration, ConfigurationProblem, 
 from locklens.project.contributors import DEFAULT_TEST_FOLDER, LocalNames, Tests, contributions, read_tests
 from locklens.project.folder_files import generator_among
 from locklens.project.modules import ModuleReader
-from locklens.project.moduletree import ModuleTree
+from locklens.project.moduletree import CalledModule, ModuleTree
 from locklens.project.state import TerraformState, read_other_states, read_state
 from locklens.versions import Constraints
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.dialect import Dialect
-    from locklens.project.moduletree import CalledModule
     from locklens.project.tree import Tree
 
 MAX_REQUIREMENTS = 20_000

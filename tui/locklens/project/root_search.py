@@ -12,8 +12,8 @@ from locklens.project import touched_roots
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.other_spellings import is_read, other_spellings, spellings_of_named
 from locklens.project.package_places import brought_packages, links_of, packages_by_folder
-from locklens.project.roots import LOCK_FILE, RootPair
-from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_bytes, normalise
+from locklens.project.roots import LOCK_FILE, RootEvidence, RootPair
+from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise
 from locklens.text import listing
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository
     from locklens.project.git.listings import PathChange, SubmoduleChange
-    from locklens.project.roots import RootEvidence
-    from locklens.project.tree import Tree
 
 MAX_ROOTS = 50_000
 """Lock files of a side; a few tiny objects of git can stand for millions."""

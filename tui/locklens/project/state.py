@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING, Never
 from msgspec import Struct
 
 from locklens import hcl
-from locklens.dialect import AddressError
+from locklens.dialect import AddressError, Dialect
 from locklens.errors import ConfigurationError
-from locklens.project.configuration import StateReading
-from locklens.project.tree import folder_of
+from locklens.project.configuration import Backend, StateReading
+from locklens.project.tree import Tree, folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
-    from locklens.project.configuration import Backend
-    from locklens.project.tree import Tree
 
 _STEP = r"(?:[^\W\d][\w-]*)"
 _PROVIDER = re.compile(

@@ -15,14 +15,13 @@ from msgspec.structs import replace
 
 from locklens import hcl
 from locklens.errors import ConfigurationError
-from locklens.project.configuration import ConfigurationProblem
+from locklens.project.configuration import Backend, ConfigurationProblem, ModuleCall
 from locklens.project.folder_files import is_json, is_override
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.dialect import Dialect
-    from locklens.project.configuration import Backend, ModuleCall
     from locklens.project.modules import Module
     from locklens.project.tree import Tree
 

@@ -10,13 +10,12 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError
 from locklens.project.gittree import ListedTree, prefetch_listed
-from locklens.project.tree import EntryKind, folder_of, is_at_or_below, normalise
+from locklens.project.tree import EntryKind, Tree, folder_of, is_at_or_below, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from locklens.project.modules import ModuleReader
-    from locklens.project.tree import Tree
 
 TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
 """How the names of test files of either tool end."""

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from locklens.addresses import display_host
-from locklens.dialect import OPENTOFU
+from locklens.addresses import Platform, ProviderAddress, display_host
+from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import TrustError
 from locklens.hashes import (
     digest_of,
@@ -40,20 +40,16 @@ from locklens.trust.authentication import (
     Release,
     authenticate,
 )
-from locklens.trust.checksums import Build, Match, Oddity, foreign_words, read_checksums
-from locklens.trust.continuity import Origin, judge_packages
+from locklens.trust.checksums import Build, Checksums, Match, Oddity, foreign_words, read_checksums
+from locklens.trust.continuity import Origin, PackageHashes, judge_packages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from locklens.addresses import Platform, ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.hashes import HashedFiles, HashedPackage
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import PackageMetadata, PlatformPackage, SignedChecksums
     from locklens.trust.authentication import Enforcement
-    from locklens.trust.checksums import Checksums
-    from locklens.trust.continuity import PackageHashes
     from locklens.trust.signature import Verifier
     from locklens.versions import Version
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from locklens.addresses import Platform, display_host
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.addresses import Platform, ProviderAddress, display_host
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError, UnavailableError
 from locklens.hashes import is_of_zip
 from locklens.releases.authentication import ReleaseAuthenticator
 from locklens.releases.facts import Listing, ListingId, LookupFailure, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.sources.hosts import NotAsked
-from locklens.sources.metadata import ReleaseDates, days_old
+from locklens.sources.metadata import ListedVersion, PackageMetadata, ReleaseDates, days_old
 from locklens.sources.registries import Registries
 from locklens.sources.urls import github_release
 from locklens.trust.authentication import AuthenticationOutcome, Enforcement, vouchers
@@ -27,15 +27,11 @@ from locklens.trust.signature import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
     from pathlib import Path
     from types import TracebackType
 
-    from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.releases.facts import Fact, FactRequest, NetworkSettings, ReleaseId
     from locklens.sources import Source
-    from locklens.sources.metadata import ListedVersion, PackageMetadata
     from locklens.versions import Version
 
 

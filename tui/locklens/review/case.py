@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, Dialect
 from locklens.hashes import packages_of
 from locklens.releases.facts import (
     Fact,
@@ -20,21 +20,17 @@ from locklens.releases.facts import (
     ReleaseFacts,
     ReleaseId,
 )
-from locklens.review.model import ChangeKind, Unverified
-from locklens.trust.authentication import AuthenticationOutcome
-from locklens.trust.continuity import judge_folders, judge_packages
+from locklens.review.model import Change, ChangeKind, Unverified
+from locklens.trust.authentication import AuthenticationOutcome, HashOrigin
+from locklens.trust.continuity import FolderHashes, PackageHashes, judge_folders, judge_packages
 from locklens.versions import neighbour
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from locklens.dialect import Dialect
     from locklens.hashes import HashedFiles
     from locklens.lockfile.model import LockEntry
     from locklens.releases.facts import LookupFailure, MirroredHash
-    from locklens.review.model import Change
-    from locklens.trust.authentication import HashOrigin
-    from locklens.trust.continuity import FolderHashes, PackageHashes
 
 
 class FactSubject(Struct, frozen=True):

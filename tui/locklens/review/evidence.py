@@ -14,10 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.hashes import hashes_of_hashed, is_of_signed_scheme, registry_manifests
-from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, unasked
+from locklens.releases.facts import Fact, FactRequest, ListingId, LookupFailure, ReleaseFacts, unasked
 from locklens.review.case import case_of, mirror_id, new_id, old_id, other_registry, version_before, vouched_for
 from locklens.review.coverage import LockedHashes
-from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof
+from locklens.review.model import Change, Evidence, HashFact, LookupAnswer, Proof
 from locklens.trust.authentication import HashOrigin
 from locklens.trust.continuity import Origin
 
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.hashes import HashedFiles
-    from locklens.releases.facts import LookupFailure
     from locklens.review.case import Case, FactSubject
-    from locklens.review.model import Change
     from locklens.trust import Signer
 
 

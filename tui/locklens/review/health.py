@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from locklens.review.model import Severity, worst
+from locklens.review.model import Finding, Review, RootReview, Severity, worst
 from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.review.model import Finding, Review, RootReview
     from locklens.versions import Version
 
 

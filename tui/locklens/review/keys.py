@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.review.model import ChangeKind
-from locklens.trust import Tier
+from locklens.review.model import Change, ChangeKind, Review
+from locklens.trust import SigningKey, Tier
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
-    from locklens.review.model import Change, Review
-    from locklens.trust import SigningKey
 
 _TIERS = list(Tier)
 _DOUBTS = frozenset({"LK001", "LK002", "LK026"})

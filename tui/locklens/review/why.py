@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.review.model import Severity, worst
+from locklens.review.model import Finding, Severity, worst
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.dialect import Dialect
     from locklens.project.configuration import Configuration
-    from locklens.review.model import Finding
     from locklens.selection.model import Explanation
     from locklens.versions import Version
 

@@ -22,7 +22,7 @@ from locklens.selection.model import (
     Unselectable,
     VersionChoices,
 )
-from locklens.versions import Constraints, Operator, Version, newest, newest_matching, precedence
+from locklens.versions import Constraints, Operator, Term, Version, newest, newest_matching, precedence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
-    from locklens.versions import Term
 
 
 _LOWER = {Operator.GREATER, Operator.GREATER_EQUAL}

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.dialect import OPENTOFU
-from locklens.project.configuration import Contributor
+from locklens.dialect import OPENTOFU, Dialect
+from locklens.project.configuration import Contributor, Requirement
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
-    from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Constraints, Term, Version
 

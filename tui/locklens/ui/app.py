@@ -31,7 +31,7 @@ from locklens.ui.shell.review_loader import MarkKeeper
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import CopyingApp
-from locklens.ui.views import VIEWS
+from locklens.ui.views import VIEWS, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from locklens.operations.review.request import ReviewRequest
-    from locklens.ui.views import View
 
 DARK = Theme(
     name="locklens-dark",

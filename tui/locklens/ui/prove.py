@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
 
 from textual.binding import Binding, BindingType
 
-from locklens.errors import RunCancelledError
+from locklens.errors import LockLensError, RunCancelledError
 from locklens.hashes import is_of_files
 from locklens.lines import Line, Role, Span, line
 from locklens.operations.review.request import (
@@ -21,10 +21,10 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
-from locklens.review.model import LookupAnswer
+from locklens.review.model import Change, HashFact, LookupAnswer, Review, RootReview
 from locklens.text import counted, size_words
 from locklens.ui.dialogs.base import Dialog, DialogKey
-from locklens.ui.shell.jobs import Job
+from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.text.downloads import Downloads, download_lines
 
 if TYPE_CHECKING:
@@ -32,11 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.errors import LockLensError
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewEvent
-    from locklens.review.model import Change, HashFact, Review, RootReview
-    from locklens.ui.shell.jobs import Run
 
 _MOST_LABELS = 8
 """Packages that are named, so that the dialog fits into 24 lines."""

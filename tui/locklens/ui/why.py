@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from locklens.lines import Line, Role, Span, line
+from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
 from locklens.ui.dialogs.base import DialogKey, ReadingDialog, TextDialog
-from locklens.ui.shell.jobs import Job
+from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
 from locklens.ui.text.clipboard import copied_line, copy_text
 from locklens.ui.widgets.bar import Piece
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.errors import LockLensError
-    from locklens.lines import FilePlace
     from locklens.review.why import Why
-    from locklens.ui.shell.jobs import Run
 
     class Explain(Protocol):
         """Explains a provider; thread-safe; raises LockLensError."""

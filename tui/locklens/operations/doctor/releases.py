@@ -10,33 +10,28 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.addresses import Platform
-from locklens.doctor.model import NetworkReason
+from locklens.addresses import Platform, ProviderAddress
+from locklens.doctor.model import NetworkReason, RecognisedError
 from locklens.errors import RunCancelledError, SourceError
 from locklens.hashes import packages_of
 from locklens.operations.review.answers import host_states
 from locklens.operations.review.request import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
 from locklens.packages import Limits
-from locklens.releases.facts import ReleaseFacts, ReleaseId
+from locklens.releases.facts import Fact, FactRequest, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
-from locklens.review.case import FactSubject, settled_case
+from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.evidence import FactCollector, trace
-from locklens.review.model import Change, ChangeKind, HashFact
+from locklens.review.model import Change, ChangeKind, HashFact, HostState
 from locklens.versions import neighbour, precedence
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
 
-    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.doctor.model import RecognisedError
     from locklens.lockfile.model import LockEntry
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.request import ReviewEvent
-    from locklens.releases.facts import Fact, FactRequest
-    from locklens.review.case import Case
-    from locklens.review.model import HostState
     from locklens.sources import Source
     from locklens.sources.metadata import PackageMetadata
     from locklens.trust import Signer

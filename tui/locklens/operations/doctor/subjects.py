@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import AddressError
+from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.model import WARNINGS
+from locklens.doctor.model import WARNINGS, ReadLog, RecognisedError
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import within
-from locklens.operations.root_modules import RootReader, folders_with_locks, lock_path, no_root, read_lock
+from locklens.operations.root_modules import Root, RootReader, folders_with_locks, lock_path, no_root, read_lock
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.git import Repository
 from locklens.project.gittree import SparseWorkTree
@@ -25,13 +25,9 @@ from locklens.versions.constraints import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from contextlib import ExitStack
 
-    from locklens.addresses import ProviderAddress
-    from locklens.doctor.model import ReadLog, RecognisedError
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.operations.root_modules import Root
 
 
 _MOST_READ = 200

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from locklens.lockfile.model import LockFile
+from locklens.lockfile.model import LockEntry, LockFile
 from locklens.operations.review.answers import host_states
-from locklens.releases.facts import Listing, ListingId
+from locklens.releases.facts import Listing, ListingId, NetworkSettings
 from locklens.releases.session import ReleaseLookup, ReleaseSession
-from locklens.review.case import FactSubject, settled_case
+from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
 from locklens.review.health import is_counted
-from locklens.review.model import Change, ChangeKind, HashFact, LockStatus, RootReview
+from locklens.review.model import Change, ChangeKind, Finding, HashFact, HostState, LockStatus, RootReview
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import CHECKS, Behind, LockedState
 from locklens.review.rules.judge import judge_change
 from locklens.review.rules.verdict import finding_of, heeded
-from locklens.versions import newest_matching
+from locklens.versions import Constraints, Version, newest_matching
 
 if TYPE_CHECKING:
     import threading
@@ -29,14 +29,9 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
     from locklens.operations.health.roots import ReadRoot
     from locklens.policy import Policy
-    from locklens.releases.facts import NetworkSettings
-    from locklens.review.case import Case
-    from locklens.review.model import Finding, HostState
     from locklens.sources.metadata import ReleaseDates
-    from locklens.versions import Constraints, Version
 
     Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledError
 from locklens.lockfile.model import LockFile
-from locklens.operations.comparison import path_below_top, within
+from locklens.operations.comparison import RootSettings, path_below_top, within
 from locklens.operations.review.unreviewed import evidence_of_root, evidence_of_unread
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
 from locklens.project.configuration import Configuration
@@ -26,9 +26,9 @@ from locklens.project.package_places import packages_by_folder
 from locklens.project.root_search import MAX_ROOTS
 from locklens.project.roots import LOCK_FILE, RootEvidence
 from locklens.project.touched_roots import is_module_file
-from locklens.project.tree import WorkTree, is_at_or_below, name_bytes
+from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes
 from locklens.review.context import RootContext, Unread
-from locklens.review.model import LockStatus, RootReview
+from locklens.review.model import Finding, LockStatus, RootReview
 from locklens.review.rules.health import CHECKS, Absence, LockedState
 from locklens.review.rules.judge import judge_root
 from locklens.review.rules.root import CHECKS as UNREAD_CHECKS
@@ -44,12 +44,9 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.operations.comparison import RootSettings
     from locklens.policy import Policy
     from locklens.project.git import Repository
     from locklens.project.modules import Module
-    from locklens.project.tree import Tree
-    from locklens.review.model import Finding
     from locklens.versions import Constraints
 
 _SUFFIXES = (".tf", ".tofu", ".tf.json", ".tofu.json")

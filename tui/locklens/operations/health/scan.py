@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.comparison import RootSettings
 from locklens.operations.health.judging import Distances, ask_registries, group_entries, judge_entries, signers_of
-from locklens.operations.health.roots import find_layout, read_roots
-from locklens.operations.review.policy import policy_for
-from locklens.policy import POLICY_FILE
+from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
+from locklens.operations.review.policy import EffectivePolicy, policy_for
+from locklens.policy import POLICY_FILE, Policy
 from locklens.review.health import CHECKS, OF_REGISTRY, Health, is_undecided, results, spread_of
-from locklens.review.model import PolicySide, Review, SideName
+from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.verdict import in_order
 
@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.operations.health.judging import EntryGroup, HealthAnswers
-    from locklens.operations.health.roots import ReadRoot
-    from locklens.operations.review.policy import EffectivePolicy
     from locklens.operations.review.request import ReviewRequest
-    from locklens.policy import Policy
     from locklens.releases.facts import NetworkSettings
-    from locklens.review.model import Finding
 
     OnProgress = Callable[[str, int, int], None]
     """Called with what is done, how much of it, and of how much."""

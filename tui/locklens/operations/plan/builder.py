@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError
-from locklens.lockfile.model import differing
+from locklens.lockfile.model import LockEntry, LockFile, differing
 from locklens.lockfile.splice import splice
 from locklens.operations.comparison import within
 from locklens.operations.plan.model import (
@@ -27,19 +27,16 @@ from locklens.operations.plan.model import (
     change_words,
     file_order,
 )
-from locklens.operations.root_modules import RootReader, common_folder, folders_with_locks, no_root
+from locklens.operations.root_modules import Root, RootReader, common_folder, folders_with_locks, no_root
 from locklens.project.roots import LOCK_FILE
-from locklens.project.tree import FileSystem, OverlayTree, WorkTree
+from locklens.project.tree import FileSystem, OverlayTree, Tree, WorkTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.lockfile.model import LockEntry, LockFile
     from locklens.operations.plan.model import Scope
-    from locklens.operations.root_modules import Root
     from locklens.project.constraint_edits import ConstraintEdit
-    from locklens.project.tree import Tree
 
 
 class PlanBuilder:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.addresses import display_host
+from locklens.addresses import ProviderAddress, display_host
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown
 from locklens.operations.root_modules import lock_path
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from locklens.addresses import ProviderAddress
     from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.operations.root_modules import read_lock
-from locklens.project.tree import EmptyTree
+from locklens.project.tree import EmptyTree, Tree
 
 if TYPE_CHECKING:
     import threading
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Comparison
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.folders import FileWatch
-    from locklens.project.tree import Tree
     from locklens.review.model import Review
 
 

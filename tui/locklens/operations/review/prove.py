@@ -13,7 +13,7 @@ from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError, SourceError
 from locklens.hashes import hashes_of_files, hashes_of_hashed, is_well_formed
 from locklens.operations.review.answers import answers_with_mirrors
-from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
+from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, ReviewEvent, RootsKnown
 from locklens.packages.hashing import hash_package
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import FactSubject, case_of, hashes_to_look_up, settled_case, vouched_for
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedFiles
-    from locklens.operations.review.request import ReviewEvent
     from locklens.releases.facts import Fact, FactRequest, NetworkSettings, ReleaseId
     from locklens.review.model import Change, Review, RootReview
     from locklens.sources import Source

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from locklens.operations.comparison import RootSettings
+from locklens.operations.comparison import Base, Comparison, RootSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from locklens.operations.comparison import Base, Comparison
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.releases.facts import NetworkSettings
     from locklens.review.model import RootReview

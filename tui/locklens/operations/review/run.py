@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.dialect import TERRAFORM
+from locklens.dialect import TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, UnmergedFileError
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
-from locklens.project.roots import RootEvidence
+from locklens.project.roots import RootEvidence, RootPair
 from locklens.review.changes import Comparer, comparable
-from locklens.review.context import RootContext, ToolChange, UnlockedRoot
-from locklens.review.model import ChangeKind, LockStatus, PolicySide, Review, RootReview, SideName
+from locklens.review.context import RootContext, ToolChange, UnlockedRoot, Unreviewed
+from locklens.review.model import Change, ChangeKind, Finding, LockStatus, PolicySide, Review, RootReview, SideName
 from locklens.review.rules.judge import judge, judge_policy_change
 
 if TYPE_CHECKING:
@@ -26,16 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from locklens.dialect import Dialect
     from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison, Side
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.policy import Policy
     from locklens.project.folders import FileWatch
-    from locklens.project.roots import RootPair
     from locklens.project.tree import Tree
-    from locklens.review.context import Unreviewed
-    from locklens.review.model import Change, Finding
     from locklens.review.rules.agreement import BaseEntries, LockedPackages
 
     _Hashed = Callable[[Iterable[str]], HashedFiles]

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RepositoryError, RunCancelledError
 from locklens.lockfile.parse import parse
-from locklens.operations.review.request import Progress
-from locklens.releases.facts import ReleaseFacts, ReleaseId, unasked
-from locklens.review.keys import PastUse
+from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
+from locklens.releases.facts import Fact, ReleaseFacts, ReleaseId, unasked
+from locklens.review.keys import PastUse, SignerUses
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
-    from locklens.releases.facts import Fact
-    from locklens.review.keys import SignerUses
     from locklens.versions import Version
 
 MOST_COMMITS = 200

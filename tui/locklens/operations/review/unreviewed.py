@@ -16,12 +16,12 @@ from locklens.errors import ConfigurationError
 from locklens.lockfile.model import LockFile
 from locklens.operations.root_modules import lock_path, tool_of
 from locklens.project import touched_roots
-from locklens.project.configuration import LEADS_BACK, UNCOMPUTED
+from locklens.project.configuration import LEADS_BACK, UNCOMPUTED, Configuration
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.package_places import links_of
 from locklens.project.roots import LOCK_FILE, RootEvidence, RootPair
-from locklens.project.tree import WorkTree, folder_of, is_at_or_below, name_bytes
+from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes
 from locklens.review.context import Unread, Unreviewed
 from locklens.text import counted, identity_of
 
@@ -29,11 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from locklens.operations.comparison import Comparison
-    from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
     from locklens.project.git.listings import PathChange, SubmoduleChange
     from locklens.project.modules import Module
-    from locklens.project.tree import Tree
 
 _MAX_FOLDERS = 10_000
 """Folders of a submodule that are searched for a lock file; a larger one, and one that cannot be read, is assumed to

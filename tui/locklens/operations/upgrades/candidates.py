@@ -9,33 +9,27 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.dialect import OPENTOFU
+from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files
-from locklens.operations.root_modules import has_record
-from locklens.releases.facts import ReleaseId
+from locklens.operations.root_modules import Root, has_record
+from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.review.changes import bump_of
 from locklens.selection.choosing import combined, held_back, newest_of
-from locklens.selection.model import Reason
-from locklens.sources.metadata import days_old
+from locklens.selection.model import HeldBack, Hold, Reason
+from locklens.sources.metadata import ListedVersion, ReleaseDates, days_old
 from locklens.trust.authentication import AuthenticationOutcome
-from locklens.versions import precedence
+from locklens.versions import Constraints, Version, precedence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.errors import LockLensError
     from locklens.hashes import HashedFiles
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.root_modules import Root
     from locklens.project.configuration import Requirement
-    from locklens.releases.facts import ReleaseFacts
     from locklens.review.model import Bump
-    from locklens.selection.model import HeldBack, Hold
-    from locklens.sources.metadata import ListedVersion, ReleaseDates
-    from locklens.versions import Constraints, Version
 
 
 class CandidateVersion(Struct, frozen=True):

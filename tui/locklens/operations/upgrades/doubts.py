@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.operations.upgrades.candidates import edits_in_short, is_refused
-from locklens.operations.upgrades.selection import NOT_ALLOWED
+from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates, edits_in_short, is_refused
+from locklens.operations.upgrades.selection import NOT_ALLOWED, UpgradeSelection
 from locklens.review.model import Bump, Severity
 from locklens.review.rules.release import SigningProblem
-from locklens.selection.model import Reason
+from locklens.selection.model import Hold, Reason
 from locklens.text import age_words, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
-    from locklens.operations.upgrades.selection import UpgradeSelection
-    from locklens.selection.model import Hold
 
 
 class UpgradeWarning(Struct, frozen=True):

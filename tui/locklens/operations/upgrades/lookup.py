@@ -31,9 +31,9 @@ from locklens.operations.write.root_upgrade import require_upgradable
 from locklens.project.constraint_edits import protection
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
-from locklens.releases.facts import Listing, ListingId, ReleaseFacts, ReleaseId
+from locklens.releases.facts import Listing, ListingId, NetworkSettings, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
-from locklens.review.model import LockStatus
+from locklens.review.model import LockStatus, Review
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.operations.review.request import ReviewRequest
-    from locklens.releases.facts import NetworkSettings
-    from locklens.review.model import Review
     from locklens.sources.metadata import ReleaseDates
     from locklens.versions import Version
 

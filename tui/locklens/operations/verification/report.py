@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from locklens.hashes import h1_in
 from locklens.operations.verification.judging import FAILING, PackageVerdict
 from locklens.review.reports.documents import ComparedPackage, Count, JsonStruct, PackageFileJson, PackageJson, RunJson
-from locklens.text import counted, page, visible
+from locklens.text import Printable, counted, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.verification.judging import EntryPackages, PackageVerification, VerifiedPackage
-    from locklens.text import Printable
 
 NOT_COMPARED = "not-compared"
 """The verdict on a place whose packages were not looked at."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.operations.plan.model import WriteTarget
+from locklens.operations.plan.model import FileChanges, PlannedFile, WriteTarget
 from locklens.operations.write.recover import move, real_place
 from locklens.storage.files import is_below, is_within, sync_folder
 from locklens.storage.journal import (
@@ -33,7 +33,6 @@ from locklens.text import disk_advice, reason_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.operations.plan.model import FileChanges, PlannedFile
 
 _NEW_MODE = 0o644
 _WAIT_SECONDS = 10.0

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.addresses import AddressError
+from locklens.addresses import AddressError, Platform, ProviderAddress
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
-from locklens.dialect import OPENTOFU
+from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
 from locklens.lockfile.update import Difference
 from locklens.operations.plan.model import RootResult
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from locklens.addresses import Platform, ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.install.context import InstallContext, ProviderRequirement, Settled
     from locklens.lockfile.model import LockEntry
     from locklens.operations.root_modules import Root

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.addresses import Platform
-from locklens.install.context import InstallContext
+from locklens.addresses import Platform, ProviderAddress
+from locklens.install.context import InstallContext, InstallEvent, Settled
 from locklens.install.installer import install, installed
 from locklens.lockfile.update import Difference, after_init, difference, rewritten
-from locklens.operations.plan.model import RootResult
+from locklens.operations.plan.model import PlannedFile, RootResult
 from locklens.operations.root_modules import RootReader, data_folder_of, require_folder, tracked_packages_of
 from locklens.operations.write.diagnostics import (
     Readonly,
@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from locklens.addresses import ProviderAddress
-    from locklens.install.context import InstallEvent, Settled
     from locklens.install.folders import DataFolder
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.model import PlannedFile
     from locklens.operations.root_modules import Root, RootOptions
     from locklens.storage.cache import Cache
 

@@ -5,7 +5,7 @@ Like the rest of the policy they apply once the base has them; until then a revi
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path  # noqa: TC003  # a field of values
 from typing import TYPE_CHECKING
 
@@ -14,20 +14,17 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.model import PlannedFile
+from locklens.operations.plan.model import Plan, PlannedFile
 from locklens.operations.write.operation import FileOperation, no_progress
 from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
 from locklens.project.tree import FileSystem
-from locklens.review.keys import signers
+from locklens.review.keys import SignerUses, signers
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
-    from datetime import date
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.plan.model import Plan
-    from locklens.review.keys import SignerUses
     from locklens.review.model import Change, Finding, Review
 
 

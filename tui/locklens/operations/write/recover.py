@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.packages.installed import h1_of_folder
 from locklens.storage.files import is_below, is_within, sync_folder
-from locklens.storage.journal import Journal, MovedFolder, current, put_in_place, temporary
+from locklens.storage.journal import Journal, MovedFolder, Record, WrittenFile, current, put_in_place, temporary
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.storage.journal import Record, WrittenFile
 
 ABSENT = "nothing"
 """The state of a place where nothing is."""

@@ -14,7 +14,7 @@ from locklens.lockfile.model import differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
 from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, why_no_newest
 from locklens.operations.plan.builder import ScopedPlanBuilder
-from locklens.operations.plan.model import PlannedChange, command_line
+from locklens.operations.plan.model import Plan, PlannedChange, Scope, command_line
 from locklens.operations.write.operation import FileOperation, listed_roots, no_progress
 from locklens.text import listing
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.merge import MergeConflict
-    from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.root_modules import Root
     from locklens.versions import Version
 

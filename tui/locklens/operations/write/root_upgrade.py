@@ -12,11 +12,11 @@ from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files
 from locklens.install.context import LockRequest
-from locklens.operations.plan.builder import put_entries, require_sound
+from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound
 from locklens.operations.plan.model import PlannedFile
-from locklens.operations.root_modules import has_record
+from locklens.operations.root_modules import Root, has_record
 from locklens.operations.write.diagnostics import hint_of_missing_modules
-from locklens.operations.write.registry_source import EntryPlatforms
+from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
 from locklens.policy import Policy
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
@@ -30,22 +30,17 @@ from locklens.selection.choosing import (
     past_cooldown,
     select,
 )
-from locklens.selection.model import NOT_ALLOWED_HOLD, Unselectable
+from locklens.selection.model import NOT_ALLOWED_HOLD, Hold, Unselectable
 from locklens.text import counted
-from locklens.versions import newest
+from locklens.versions import Constraints, Version, newest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.builder import ScopedPlanBuilder
-    from locklens.operations.root_modules import Root
-    from locklens.operations.write.registry_source import RegistrySource
     from locklens.project.configuration import Requirement
-    from locklens.selection.model import Hold
     from locklens.sources.metadata import ListedVersion
-    from locklens.versions import Constraints, Version
 
 
 class RootUpgradeOptions(Struct, frozen=True):

@@ -8,26 +8,23 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
-from locklens.lockfile.model import differing
+from locklens.lockfile.model import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import graft
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.model import PlannedChange, PlannedFile, WriteTarget
+from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.root_modules import Root
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.operation import FileOperation, no_progress
-from locklens.review.model import ChangeKind, LockStatus, RootReview
+from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
 from locklens.text import counted, shell_word, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockFile
-    from locklens.operations.plan.model import Plan
     from locklens.project.git.index import GitIndex, IndexedFile
     from locklens.project.tree import WorkTree
-    from locklens.review.model import Change, Review
 
 
 NOT_STAGED = "differs from the index and is not staged"

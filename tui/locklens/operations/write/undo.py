@@ -23,13 +23,11 @@ from locklens.operations.write.operation import FileOperation, no_progress
 from locklens.operations.write.recover import require_as_planned, reversed_folder
 from locklens.project.roots import LOCK_FILE
 from locklens.storage.files import is_within
-from locklens.storage.journal import Journal, current
+from locklens.storage.journal import Journal, Record, WrittenFile, current
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from locklens.storage.journal import Record, WrittenFile
 
 
 _NAMED = 3

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.plan.builder import ScopedPlanBuilder
-from locklens.operations.plan.model import command_line
+from locklens.operations.plan.model import Plan, PlannedFile, Scope, command_line
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.operation import RegistryOperation, listed_providers, listed_roots, no_progress
 from locklens.operations.write.root_upgrade import RootUpgrade, RootUpgradeOptions
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.operations.plan.model import Plan, PlannedFile, Scope
     from locklens.operations.root_modules import Root
     from locklens.operations.write.registry_source import RegistrySource
 

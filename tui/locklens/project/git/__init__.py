@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import RepositoryError, UnreadableObjectError
 from locklens.project.git import listings
 from locklens.project.git.objects import FoundObject, ObjectReader, moment_of, read_blame, read_commit
-from locklens.project.git.process import first_complaint
+from locklens.project.git.process import GitCommand, first_complaint
 from locklens.project.tree import is_on_disk, name_bytes
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from locklens.project.git.fetch import FetchedRequest
     from locklens.project.git.index import GitIndex
     from locklens.project.git.objects import BlamedLine, CommitFacts
-    from locklens.project.git.process import GitCommand
     from locklens.project.git.setup import FoundRepository
 
 _HELD_BYTES = 128 * 1024 * 1024

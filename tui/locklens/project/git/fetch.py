@@ -19,12 +19,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import RepositoryError
-from locklens.project.git.process import first_complaint
+from locklens.project.git.process import GitCommand, first_complaint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.project.git.process import GitCommand
 
 LAYOUTS = ("pull/{}/head", "merge-requests/{}/head")
 """The folders below `refs/` with the heads of requests: of GitHub, Gitea and Forgejo, and of GitLab."""

@@ -24,16 +24,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RepositoryError, UnreadableObjectError
-from locklens.project.git.listings import is_left_out
+from locklens.project.git.listings import TreeFile, is_left_out
 from locklens.project.git.objects import ObjectReader
-from locklens.project.git.process import first_complaint
+from locklens.project.git.process import GitCommand, first_complaint
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from locklens.project.git.listings import TreeFile
-    from locklens.project.git.process import GitCommand
 
 _REGULAR = ("100644", "100755")
 _AT_ONCE = 200

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError, UnreadableObjectError
-from locklens.project.git.process import TIMEOUT, uninterrupted
+from locklens.project.git.process import TIMEOUT, GitCommand, uninterrupted
 from locklens.project.tree import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterable
 
-    from locklens.project.git.process import GitCommand
 
 _NAMES_AT_ONCE = 32
 """Names that are written before answers are read: were there more, git and locklens could wait for each other."""

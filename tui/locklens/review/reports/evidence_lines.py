@@ -9,10 +9,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 from urllib.parse import quote
 
-from locklens.addresses import spelt_host
+from locklens.addresses import ProviderAddress, spelt_host
 from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
-from locklens.review.model import PROOF_KINDS, LookupAnswer, Proof
+from locklens.review.model import PROOF_KINDS, Change, Evidence, HashFact, HostState, LookupAnswer, Proof, Review
 from locklens.review.reports.why_words import kind_words
 from locklens.review.reports.words import hash_words
 from locklens.text import counted, listing, size_words
@@ -21,9 +21,7 @@ from locklens.trust import Tier
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
-    from locklens.addresses import ProviderAddress
     from locklens.project.configuration import Configuration, Requirement
-    from locklens.review.model import Change, Evidence, HashFact, HostState, Review
 
 _EVIDENCE_LABEL = 29
 _COUNT = 9

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
+from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity
 from locklens.text import identity_of, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from locklens.lockfile.model import LockEntry
-    from locklens.review.model import Review
 
 
 _LINE = re.compile(r"(\.(?:hcl|json|tf|tofu|toml)):[0-9][0-9,-]*|\b(line )[0-9]+")

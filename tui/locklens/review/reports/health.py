@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.lines import Role, Span, line
-from locklens.review.health import command_words, is_undecided
+from locklens.lines import Line, Role, Span, line
+from locklens.review.health import CheckResult, Health, Spread, command_words, is_undecided
 from locklens.review.reports import words
 from locklens.review.reports.evidence_lines import host_lines
-from locklens.text import counted, listing, page, shell_words
+from locklens.text import Printable, counted, listing, page, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.lines import Line
-    from locklens.review.health import CheckResult, Health, Spread
     from locklens.review.model import Finding, RootReview
-    from locklens.text import Printable
 
 _ROOTS_SHOWN = 8
 _SPREADS_SHOWN = 20

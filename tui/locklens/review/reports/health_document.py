@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from locklens.review.health import command_words
+from locklens.review.health import CheckResult, Health, Spread, command_words
 from locklens.review.reports.documents import (
     Count,
     FindingJson,
@@ -24,7 +24,6 @@ from locklens.review.reports.review_document import SeverityCountsJson
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
-    from locklens.review.health import CheckResult, Health, Spread
     from locklens.review.model import Finding, RootReview
 
 

@@ -10,20 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.lines import FilePlace, Line, Role, Span, labelled, line, plain_lines
-from locklens.review.keys import signers
+from locklens.review.keys import PastUse, SignerUses, Use, signers
 from locklens.review.reports.evidence_lines import clock, host_lines
 from locklens.review.reports.words import findings_in_words
-from locklens.text import counted, page
-from locklens.trust import Tier
+from locklens.text import Printable, counted, page
+from locklens.trust import Signer, SigningKey, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.review.keys import PastUse, SignerUses, Use
     from locklens.review.model import Review
     from locklens.review.reports.lock_documents import Past
-    from locklens.text import Printable
-    from locklens.trust import Signer, SigningKey
 
 
 _NAMES_SHOWN = 5

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from locklens.policy.model import InstallPath  # noqa: TC001  # evaluated by msgspec
-from locklens.review.model import HashCount, Proof, Unverified
+from locklens.review.model import Change, HashCount, Proof, Review, RootReview, Unverified
 from locklens.review.reports.documents import (
     Count,
     EvidenceJson,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.review.coverage import PathCover, ProviderCoverage
     from locklens.review.keys import PastUse, SignerUses, Use
-    from locklens.review.model import Change, Review, RootReview
     from locklens.review.reports.documents import PackageJson
 
     Packages = Mapping[tuple[str, ProviderAddress], Sequence[PackageJson]]

@@ -15,24 +15,20 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from locklens.review.health import command_words
-from locklens.review.model import Severity
+from locklens.review.health import CheckResult, Health, command_words
+from locklens.review.model import Accepted, Change, Finding, Review, RootReview, Severity
 from locklens.review.reports import words
 from locklens.review.reports.findings import bounded, distinct_changes, fails_at, names_of_roots, reported_findings
 from locklens.review.reports.health import alike_findings, finding_words, total_words
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.sources.urls import MAX_PAGE
-from locklens.text import counted, page, shell_words, shortened
-from locklens.trust import Tier
+from locklens.text import Printable, counted, page, shell_words, shortened
+from locklens.trust import Signer, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.review.health import CheckResult, Health
-    from locklens.review.model import Accepted, Change, Finding, Review, RootReview
     from locklens.review.reports.findings import DistinctChange, ReportedFinding
-    from locklens.text import Printable
-    from locklens.trust import Signer
 
 MARKER = "<!-- locklens review -->"
 """The first line, which is not shown."""

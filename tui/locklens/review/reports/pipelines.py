@@ -13,20 +13,17 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from locklens.review.model import Severity
-from locklens.review.reports.findings import bounded, fails_at, reported_findings
+from locklens.review.model import Change, Finding, Review, RootReview, Severity
+from locklens.review.reports.findings import ReportedFinding, bounded, fails_at, reported_findings
 from locklens.review.reports.markdown import MARKER, code
 from locklens.review.reports.words import phrase
 from locklens.review.rules.catalogue import wording_of
-from locklens.text import json_text, page, visible
+from locklens.text import Printable, json_text, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from locklens.errors import LockLensError
-    from locklens.review.model import Change, Finding, Review, RootReview
-    from locklens.review.reports.findings import ReportedFinding
-    from locklens.text import Printable
 
 _LONGEST = 1000
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from locklens.review.model import Bump, ChangeKind, LockStatus, Unverified
+from locklens.review.model import Bump, Change, ChangeKind, LockStatus, Review, RootReview, SideName, Unverified
 from locklens.review.reports.documents import (
     ConfigurationJson,
     Count,
@@ -29,7 +29,6 @@ from locklens.review.reports.words import severity_counts
 
 if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry
-    from locklens.review.model import Change, Review, RootReview, SideName
 
 _LISTED = [kind for kind in ChangeKind if kind is not ChangeKind.UNCHANGED]
 _FIRST = "Hashes that are locked for this release for the first time, also kept ones of another version, and are"

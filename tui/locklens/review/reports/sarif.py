@@ -16,20 +16,16 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from locklens import __version__
-from locklens.review.model import Severity
-from locklens.review.reports.findings import bounded, reported_findings
+from locklens.review.model import Review, Severity
+from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.words import unverified_words
-from locklens.review.rules.catalogue import RULES, explain_rule, wording_of
-from locklens.text import json_text, shortened, visible
+from locklens.review.rules.catalogue import RULES, Rule, explain_rule, wording_of
+from locklens.text import Printable, json_text, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.review.health import Health
-    from locklens.review.model import Review
-    from locklens.review.reports.findings import ReportedFinding
-    from locklens.review.rules.catalogue import Rule
-    from locklens.text import Printable
 
 Sarif = dict[str, Any]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

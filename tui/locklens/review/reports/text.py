@@ -26,7 +26,7 @@ from locklens.review.reports.evidence_lines import (
     why_unknown,
 )
 from locklens.review.reports.keys import signer_change_lines
-from locklens.text import counted, listing, page, visible
+from locklens.text import Printable, counted, listing, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict
     from locklens.project.configuration import Configuration
-    from locklens.text import Printable
 
 ROOTS_SHOWN = 8
 """Names of the roots of one change, unless all are asked for."""

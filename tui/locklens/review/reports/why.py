@@ -16,7 +16,7 @@ from locklens.review.model import Severity, worst
 from locklens.review.reports import why_words
 from locklens.review.reports.words import severity_span
 from locklens.selection.model import Selection
-from locklens.text import age_words, counted, listing, page
+from locklens.text import Printable, age_words, counted, listing, page
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         Unselectable,
         VersionChoices,
     )
-    from locklens.text import Printable
 
 
 def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.lines import seen_from
-from locklens.project.configuration import Contributor
+from locklens.project.configuration import Configuration, Contributor, Requirement
 from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.project.configuration import Configuration, Requirement
     from locklens.review.model import Finding
     from locklens.review.why import RootWhy
     from locklens.selection.model import Hold, Newest, RequiringModule, Selection, VersionChoices

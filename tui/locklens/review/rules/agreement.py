@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from locklens.hashes import packages_of
 from locklens.review.context import LockedPlace, Minority
-from locklens.review.model import ChangeKind, LockedElsewhere
+from locklens.review.model import Change, ChangeKind, LockedElsewhere, RootReview
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, listing
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockEntry, LockFile
-    from locklens.review.model import Change, RootReview
 
     _Version = tuple[ProviderAddress, str]
     _Packages = frozenset[str]

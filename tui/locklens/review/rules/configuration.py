@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.lockfile.update import predecessor, successor
-from locklens.project.configuration import Contributor
+from locklens.project.configuration import Configuration, Contributor, Requirement
 from locklens.review.model import NOT_REQUIRED_RULE, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import identity_of, listing
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry, LockFile
-    from locklens.project.configuration import Configuration, Requirement
 
 
 def _unsatisfied(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:

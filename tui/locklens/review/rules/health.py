@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import display_host
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, Dialect
 from locklens.policy import Policy
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted
-from locklens.trust import Tier
+from locklens.trust import Signer, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
-    from locklens.trust import Signer
     from locklens.versions import Version
 
 BEHIND_DAYS = 180

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.policy import POLICY_FILE
+from locklens.policy import POLICY_FILE, Policy
 from locklens.project.roots import LOCK_FILE
-from locklens.review.model import NOT_REQUIRED_RULE, UNVERIFIED_RULE, ChangeKind
+from locklens.review.model import NOT_REQUIRED_RULE, UNVERIFIED_RULE, Change, ChangeKind, Finding, RootReview
 from locklens.review.rules import root as root_rules
-from locklens.review.rules.verdict import finding_of, heeded, in_order
+from locklens.review.rules.verdict import Verdict, finding_of, heeded, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,12 +22,9 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockFile
-    from locklens.policy import Policy
     from locklens.policy.model import PolicyChange
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case
-    from locklens.review.model import Change, Finding, RootReview
-    from locklens.review.rules.verdict import Verdict
 
     Subjects = ParamSpec("Subjects")
 

@@ -11,25 +11,22 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import display_host, spelt_host
+from locklens.addresses import ProviderAddress, display_host, spelt_host
 from locklens.hashes import count_by_scheme, hashes_of_files, hashes_of_zips, packages_of
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, size_words
-from locklens.trust import Tier
-from locklens.trust.authentication import AuthenticationOutcome, Refusal
+from locklens.trust import SigningKey, Tier
+from locklens.trust.authentication import Authentication, AuthenticationOutcome, Refusal
 from locklens.trust.continuity import Origin, SignerChange, judge_signer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from locklens.addresses import ProviderAddress
     from locklens.policy import Pin, Policy
     from locklens.releases.facts import ReleaseFacts
     from locklens.review.case import Case
     from locklens.review.context import RootContext
-    from locklens.trust import SigningKey
-    from locklens.trust.authentication import Authentication
 
 
 def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from locklens.policy import POLICY_FILE
 from locklens.review.changes import comparable
-from locklens.review.model import Severity
+from locklens.review.model import RootReview, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, identity_of, listing
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from locklens.lockfile.model import Conflict, LockFile
     from locklens.policy.model import PolicyChange
-    from locklens.review.model import RootReview
 
 
 def refused(lock: LockFile) -> Iterator[Verdict]:

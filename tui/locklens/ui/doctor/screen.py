@@ -18,8 +18,8 @@ from textual.widgets import TextArea
 from locklens.addresses import Platform
 from locklens.dialect import DIALECTS
 from locklens.doctor.cleaning import MOST_BYTES
-from locklens.doctor.model import PackagePath
-from locklens.lines import Role, Span, line
+from locklens.doctor.model import Diagnosis, PackagePath
+from locklens.lines import Line, Role, Span, line
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.storage.files import is_within
 from locklens.text import reason_of
@@ -36,9 +36,9 @@ from locklens.ui.doctor.detail import (
     fact_lines,
     row_detail,
 )
-from locklens.ui.prove import DownloadDialog
+from locklens.ui.prove import DownloadDialog, Proved
 from locklens.ui.shell import keys
-from locklens.ui.shell.jobs import Job
+from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line, copy_text, markdown_text
@@ -49,14 +49,10 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from locklens.doctor.model import Diagnosis
     from locklens.errors import LockLensError
-    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.review.model import Review, RootReview
-    from locklens.ui.prove import Proved
-    from locklens.ui.shell.jobs import Run
     from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from textual import on, work
 from textual.message import Message
 from textual.widget import Widget
-from textual.worker import get_current_worker
+from textual.worker import Worker, get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import Line, Role, Span, heading, line
-from locklens.operations.verification.judging import FAILING, PackageVerdict
+from locklens.operations.verification.judging import FAILING, EntryPackages, PackageVerdict, VerifiedPackage
 from locklens.review.reports.evidence_lines import clock
 from locklens.text import counted
 
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from textual.worker import Worker
-
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
-    from locklens.operations.verification.judging import EntryPackages, VerifiedPackage
     from locklens.review.model import Review
 
 Named = tuple[str, "ProviderAddress"]

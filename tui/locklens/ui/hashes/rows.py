@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from locklens.lines import Role, Span
 from locklens.review.coverage import ProviderCoverage, coverage
-from locklens.review.model import HashCount, Severity, worst
+from locklens.review.model import Change, HashCount, Review, RootReview, Severity, worst
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.hashes import coverage_in_short
 from locklens.review.reports.words import severity_span
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from locklens.operations.verification.judging import EntryPackages
     from locklens.policy import Policy
-    from locklens.review.model import Change, Review, RootReview
 
 HASHES_GRAMMAR = Grammar(
     "provider, version, root, finding, platform, proof or hash",

@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.review.health import command_words
+from locklens.review.health import Health, Spread, command_words
 from locklens.review.reports.health import finding_words
 from locklens.review.reports.words import SEVERITY_ROLES, severity_counts, severity_span
 from locklens.text import counted, shell_words
-from locklens.ui.health.rows import bar_of
-from locklens.ui.shell.bars import head_line, lookup_parts, status_line
+from locklens.ui.health.rows import HealthRow, bar_of
+from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
 from locklens.ui.text.clipboard import ShellText
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.health import Health, Spread
     from locklens.review.model import Finding, RootReview
-    from locklens.ui.health.rows import HealthRow
-    from locklens.ui.shell.bars import Reading
 
 _BAR = 24
 _ROOTS_SHOWN = 200

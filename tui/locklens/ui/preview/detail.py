@@ -16,7 +16,7 @@ from locklens.operations.plan import diffs
 from locklens.operations.plan.diffs import ROLES, block_of, file_diff_lines, lines_of
 from locklens.project.roots import LOCK_FILE
 from locklens.text import counted
-from locklens.ui.preview.plan_pane import COMMAND, Group, state_span
+from locklens.ui.preview.plan_pane import COMMAND, Group, PlanProgress, state_span
 from locklens.ui.review.detail import detail_lines, finding_lines
 from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.text.clipboard import change_copied
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import PlannedFile
     from locklens.review.model import Review, RootReview
     from locklens.storage.journal import MovedFolder
-    from locklens.ui.preview.plan_pane import PlanProgress
 
 _FILES = 8
 """Files whose diffs are shown one after another."""

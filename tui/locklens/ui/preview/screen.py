@@ -21,9 +21,9 @@ from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.external import file_below
-from locklens.ui.shell.jobs import Job
+from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.shell.messages import ViewWanted, examined_failure
+from locklens.ui.shell.messages import ExaminedProvider, ViewWanted, examined_failure
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.clipboard import ShellText, copied_line, copy_text
 from locklens.ui.text.downloads import Downloads, take_event
@@ -39,14 +39,11 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.install.context import InstallEvent
-    from locklens.lines import Line
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
-    from locklens.ui.shell.jobs import Run
-    from locklens.ui.shell.messages import ExaminedProvider
 
 PREVIEW_KEYS = KeyTable(
     KeyGroup(

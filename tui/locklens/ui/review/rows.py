@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from locklens.hashes import hashes_of_files
 from locklens.lines import Role, Span
-from locklens.review.model import Bump, Change, ChangeKind, Severity
+from locklens.review.model import Bump, Change, ChangeKind, RootReview, Severity
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.words import SAME_VERSION, kind_sign, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from textual import events
 
     from locklens.addresses import ProviderAddress
-    from locklens.review.model import RootReview
 
 
 class Mark(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from textual.worker import get_current_worker
+from textual.worker import Worker, get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.message_pump import MessagePump
     from textual.timer import Timer
-    from textual.worker import Worker
 
 ResultT = TypeVar("ResultT")
 

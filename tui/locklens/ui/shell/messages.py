@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from locklens.doctor.model import StartingPoint
-from locklens.errors import TrustError
+from locklens.errors import LockLensError, TrustError
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.diagnostics import Diagnostic
-    from locklens.errors import LockLensError
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan

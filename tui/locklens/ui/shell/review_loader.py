@@ -26,7 +26,7 @@ from locklens.operations.review.request import (
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.storage.marks import MarkStore
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.jobs import Job, Throttle, after
+from locklens.ui.shell.jobs import Job, Run, Throttle, after
 from locklens.ui.text.phrases import PARTIALLY_WATCHED
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewEvent
     from locklens.project.folders import FileWatch
     from locklens.review.model import Review, RootReview
-    from locklens.ui.shell.jobs import Run
 
 _LOOK_SECONDS = 1.0
 _SHOW_SECONDS = 0.1

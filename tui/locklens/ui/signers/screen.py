@@ -12,13 +12,13 @@ from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import FilePlace
-from locklens.operations.review.request import Progress
+from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.operations.write import policy_edits
 from locklens.policy import POLICY_FILE, pin_for
-from locklens.review.keys import signers
+from locklens.review.keys import SignerUses, Use, signers
 from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.ui import views
-from locklens.ui.dialogs.form import today_utc, trust_form, until_of
+from locklens.ui.dialogs.form import Answers, today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars, keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.operations.locklens import LockLens
-    from locklens.operations.review.request import ReviewEvent
     from locklens.operations.write.operation import Operation
-    from locklens.review.keys import SignerUses, Use
-    from locklens.ui.dialogs.form import Answers
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.bar import BarLayout
 

@@ -21,15 +21,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textual.app import App
 
 from locklens.programs import find_program
-from locklens.review.model import Severity
+from locklens.review.model import Change, Finding, Review, Severity
 from locklens.review.reports.findings import distinct_changes, reported_findings
 from locklens.review.reports.words import verdict_words
 from locklens.text import counted, shell_word, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from locklens.review.model import Change, Finding, Review
 
 
 class ShellText(str):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.hashes import count_by_scheme
 from locklens.lines import Role, Span
-from locklens.review.model import Bump, Change, ChangeKind, Finding, Review, Severity
+from locklens.review.model import Bump, Change, ChangeKind, Finding, HashCount, Review, Severity
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.words import severity_counts, side
 from locklens.text import ID_DIGITS, counted, identity_of
@@ -14,7 +14,6 @@ from locklens.text import ID_DIGITS, counted, identity_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.review.model import HashCount
 
 _BUMPS = {
     Bump.MAJOR: "Major upgrade",
