@@ -106,7 +106,7 @@ class Failure(Struct, frozen=True):
         provider: NAMESPACE/TYPE.
         version: "" for the file itself.
         platform: "" for the file itself.
-        url: The package's URL, as logs show it; "" for none.
+        url: The package's URL, as logs show it; "" if there is none.
         reason: A sentence without its full stop.
         hint: The next step, or "".
     """

@@ -87,7 +87,7 @@ class LogLine:
         text: Without prefix and box.
         number: In the log, from 1.
         ends_box: True if it ends a box.
-        unit: The name in brackets in the prefix, such as Terragrunt's unit; "" for none.
+        unit: The name in brackets in the prefix, such as Terragrunt's unit; "" if there is none.
     """
 
     __slots__ = ("ends_box", "number", "text", "unit")
@@ -321,7 +321,7 @@ def _split(line: str, at: int | None, shapes: Iterable[re.Pattern[str]]) -> tupl
 
 
 def _unit(prefix: str) -> str:
-    """Return the name of the unit in a prefix; "" for none."""
+    """Return the name of the unit in a prefix; "" if there is none."""
     names = [match["named"] or match["bracket"] for match in _UNIT.finditer(prefix)]
     return next(filter(_NAME.search, names), "")
 

@@ -127,7 +127,7 @@ class Examined(Struct, frozen=True, dict=True):
         data: The root's folder of installed packages, absolute.
         data_base: The folder that it must not lead out of.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
-        replaced: A folder of the package that was moved aside here, as reports show it; "" for none.
+        replaced: A folder of the package that was moved aside here, as reports show it; "" if there is none.
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().

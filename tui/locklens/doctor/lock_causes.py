@@ -158,7 +158,7 @@ def wrong_source(x: Examined) -> Judgement | None:
 
 
 def _clash(x: Examined) -> str:
-    """Return the constraints that exclude one another, each with its place and module; "" for none."""
+    """Return the constraints that exclude one another, each with its place and module; "" if there is none."""
     assert x.configuration is not None
     assert x.address is not None
     found = next(iter(conflicts(x.configuration.of(x.address))), ())

@@ -277,7 +277,7 @@ def shareable(diagnosis: Diagnosis, *, home: str = "") -> Diagnosis:
 
     Args:
         diagnosis: The diagnosis; what its remedies write is kept, and no report shows it.
-        home: The user's home folder, which is shown as `~`; "" for none.
+        home: The user's home folder, which is shown as `~`; "" if there is none.
     """
     safe: Diagnosis = _safe(diagnosis, home)
     return safe

@@ -290,7 +290,7 @@ def download_damaged(x: Examined) -> Judgement | None:
 
 
 def _same_bytes(x: Examined) -> str:
-    """Return the `zh` that each of several downloads here had, if it is not the signed one; "" for none."""
+    """Return the `zh` that each of several downloads here had, if it is not the signed one; "" if there is none."""
     is_same = len(x.downloads) > 1 and len(set(x.downloads)) == 1 and x.downloads[0] not in x.listed
     return x.downloads[0] if is_same else ""
 

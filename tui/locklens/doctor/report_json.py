@@ -115,7 +115,7 @@ class DoctorDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
 
     @classmethod
     def of(cls, diagnosis: Diagnosis, *, home: str = "") -> DoctorDocument:
-        """Return the document of what can be shared; `home` is the user's home folder, "" for none."""
+        """Return the document of what can be shared; `home` is the user's home folder, "" if there is none."""
         shared = shareable(diagnosis, home=home)
         notes, places = list(shared.notes), {one.error: one.roots for one in shared.places}
         if shared.onset is not None:

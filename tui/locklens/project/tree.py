@@ -381,7 +381,7 @@ class WorkTree:
         return False
 
     def _walked(self, top: str, path: str) -> str | None:
-        """Return the place that a path below a folder leads to; "" for nothing, None for more than MAX_LINKS.
+        """Return the place that a path below a folder leads to; "" if there is nothing, None for more than MAX_LINKS.
 
         Links are read and never followed by the system: what an absolute link leads to may differ between processes.
 

@@ -25,7 +25,7 @@ class DoctorRequest(RootSettings, frozen=True):
         tool_version: "" to read it from the log.
         platform: OS_ARCH of the failing machine; "" to read it from the log.
         path: The origin of the package; None to read it from the message and the CLI configuration.
-        package: A folder, a zip file, or a hash of the failing package; "" for none.
+        package: A folder, a zip file, or a hash of the failing package; "" if there is none.
         mirrors: Folders of mirrors to look in beside those of the CLI configuration.
         cache: The plugin cache; "" for that of the settings.
         provider: Without a log, the only provider to examine, as typed; "" for all of the root.

@@ -230,7 +230,7 @@ def candidates_of(
 
 
 def edits_in_short(choice: CandidateVersion) -> str:
-    """The places of the constraints to edit for a version, such as "main.tf:4", "main.tf:4 +1"; "" for none."""
+    """The places of the constraints to edit for a version, such as "main.tf:4", "main.tf:4 +1"; "" if there is none."""
     places = list(dict.fromkeys(f"{entry.file}:{entry.line}" for entry in choice.excluding))
     more = f" +{len(places) - 1}" if len(places) > 1 else ""
     return f"{places[0]}{more}" if places else ""

@@ -159,7 +159,7 @@ class _PolicyDraft(PlanBuilder):
 
     @property
     def data(self) -> bytes:
-        """The policy on disk, b"" for none."""
+        """The policy on disk, b"" if there is none."""
         return self._old or b""
 
     def put_policy(self, new: bytes) -> None:

@@ -211,7 +211,7 @@ def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tup
 
 
 def unlisted_folder(warnings: str) -> str:
-    """Return the first folder that git could not open, by the beginning of what it said; "" for none."""
+    """Return the first folder that git could not open, by the beginning of what it said; "" if there is none."""
     _, found, rest = warnings.partition("could not open directory '")
     return (rest.partition("': ")[0].partition("\n")[0][:_MAX_SHOWN] or "?") if found else ""
 

@@ -303,7 +303,7 @@ class SigningObjection(Struct, frozen=True):
 def signing_objection(
     policy: Policy, address: ProviderAddress, *, new: ReleaseFacts | None, old: ReleaseFacts | None = None
 ) -> SigningObjection | None:
-    """Return what speaks against the signer of a release; None for nothing, and where its signer is unknown.
+    """Return what speaks against the signer of a release; None if there is nothing, and where its signer is unknown.
 
     Where a pin holds, it alone decides: a pinned key may be another than before.
 

@@ -128,7 +128,7 @@ def own_packages(paths: Sequence[str]) -> Iterator[Verdict]:
 
 
 def own_packages_words(paths: Sequence[str]) -> str:
-    """Say what the tools make of paths that git tracks, without any setting; "" for nothing."""
+    """Say what the tools make of paths that git tracks, without any setting; "" if there is nothing."""
     if taken := _taken(paths):
         number = counted(len(taken), "file")
         return f"the repository has what the tools install or run without asking a registry: {taken[0]} ({number})"

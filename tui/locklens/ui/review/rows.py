@@ -272,7 +272,7 @@ def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -
 
 
 def _worst_finding(node: Node) -> str:
-    """The worst finding that counts on a node's changes; "" for none, or for one that has no title."""
+    """The worst finding that counts on a node's changes; "" if there is none, or for one that has no title."""
     counting = [one for subject in node.subjects for one in subject.change.findings if one.severity is node.severity]
     finding = next((one for one in counting if one.accepted is None), None)
     return f"{finding.rule} {wording_of(finding).title}" if finding is not None and finding.rule in RULES else ""

@@ -29,7 +29,7 @@ class History(Struct, frozen=True):
         is_read: True if the lookup has ended.
         progress: Its progress in words.
         uses: The earlier versions, newest first.
-        problem: Reason why they cannot be read; "" for none.
+        problem: Reason why they cannot be read; "" if there is none.
     """
 
     is_read: bool = False

@@ -56,7 +56,7 @@ class SignerRow(Struct, frozen=True):
 
     @property
     def state(self) -> Span:
-        """The state of the signer in a word; "" for none."""
+        """The state of the signer in a word; "" if there is none."""
         key = self.signer.key
         if key is not None and key.revoked:
             return Span("REVOKED", Role.BLOCK)
