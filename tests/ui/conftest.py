@@ -47,6 +47,7 @@ from locklens.review.model import (
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.rows import ChangeList
 from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
 
@@ -634,6 +635,12 @@ class Driver:
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
+
+    @property
+    def said(self) -> str:
+        """All of the detail of the view that is open, also below dialogs."""
+        view = next(one for one in reversed(self.app.screen_stack) if isinstance(one, TwoPaneScreen))
+        return "\n".join(line.text for line in view.detail.lines)
 
     @property
     def titles(self) -> list[str]:

@@ -117,11 +117,6 @@ class HashesDriver(Driver):
     def names(self) -> list[str]:
         return [row.name for row in self.hashes.left.rows]
 
-    @property
-    def said(self) -> str:
-        """All of the detail."""
-        return "\n".join(line.text for line in self.hashes.detail.lines)
-
     async def choose(self, name: str) -> None:
         self.hashes.left.cursor = self.names.index(name)
         await self.pilot.pause()

@@ -43,11 +43,6 @@ class HealthDriver(Driver):
     def titles(self) -> list[str]:
         return [row.title for row in self.health.left.rows]
 
-    @property
-    def said(self) -> str:
-        """All of the detail."""
-        return "\n".join(line.text for line in self.health.detail.lines)
-
     async def go_to(self, title: str) -> None:
         self.health.left.cursor = self.titles.index(title)
         await self.pilot.pause()

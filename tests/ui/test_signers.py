@@ -74,11 +74,6 @@ class SignersDriver(Driver):
     def names(self) -> list[str]:
         return [row.name for row in self.signers.left.rows]
 
-    @property
-    def said(self) -> str:
-        """All of the detail."""
-        return "\n".join(line.text for line in self.signers.detail.lines)
-
     async def choose(self, start: str) -> None:
         rows = self.signers.left.rows
         self.signers.left.cursor = next(index for index, row in enumerate(rows) if row.name.startswith(start))

@@ -105,11 +105,6 @@ class UpgradeDriver(Driver):
         return row.title
 
     @property
-    def said(self) -> str:
-        """All of the detail."""
-        return "\n".join(line.text for line in self.upgrades.detail.lines)
-
-    @property
     def status(self) -> str:
         return self.lines[-2].strip()
 
