@@ -9,6 +9,6 @@ machine only, and are in no message and no log.
 
 from __future__ import annotations
 
-from locklens.sources.http.values import Exchange, Kinds, RequestKind, Response, Transfer, moment
+from locklens.sources.http.values import Exchange, Kinds, Outgoing, RequestKind, Response, Transfer, moment
 
-__all__ = ["Exchange", "Kinds", "RequestKind", "Response", "Transfer", "moment"]
+__all__ = ["Exchange", "Kinds", "Outgoing", "RequestKind", "Response", "Transfer", "moment"]

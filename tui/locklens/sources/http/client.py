@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.project.cliconfig import Token
     from locklens.sources.http.sending import Sender
-    from locklens.sources.http.values import RequestKind, Transfer
+    from locklens.sources.http.values import Outgoing, RequestKind, Transfer
     from locklens.storage.cache import Cache
 
 
@@ -111,6 +111,27 @@ class Client:
 
             raise UnavailableError(too_large(url, kind).words, source=host_name(url))
         return answer
+
+    def send(self, url: str, kind: RequestKind, sent: Outgoing, *, token: Token | None = None) -> Response:
+        """Send a request whose answer is neither shared nor cached.
+
+        Args:
+            url: http or https.
+            kind: The expected answer with its bounds.
+            sent: The method, and the content that goes along.
+            token: The token for this URL's host. It is left out if it could be read on the way.
+
+        Raises:
+            OfflineError: The run is offline.
+            UnavailableError: No answer, or none within the bounds; also on a status that stayed transient.
+            RunCancelledError: The run was cancelled.
+        """
+        if self._cancel.is_set():
+            raise RunCancelledError("the run was cancelled")
+        if self._is_offline:
+            raise _offline(url, "offline")
+        token = token if may_carry_token(url) else None
+        return self._sender().ask(url, kind, token, sent)
 
     def begin(self, url: str, kind: RequestKind, *, is_fresh: bool = False) -> None:
         """Ask a URL, without a token, in a thread of its own, unless that was begun before; `get` has the answer."""

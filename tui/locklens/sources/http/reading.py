@@ -159,6 +159,21 @@ def drain(response: httpx.Response) -> bytes:
     return b""
 
 
+def read_error(response: httpx.Response, most: int) -> bytes:
+    """Return the beginning of an error's body, which may say more than its status; b"" where it cannot be read."""
+    body = bytearray()
+    try:
+        if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"identity", ""}:
+            return b""
+        for chunk in response.iter_raw():
+            body += chunk
+            if len(body) > most:
+                return b""
+    except TRANSPORT_ERRORS:
+        return b""  # The status is the answer.
+    return bytes(body)
+
+
 def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
     """Read a body within its bound, of which decompression cannot break out either.
 

@@ -19,6 +19,7 @@ from locklens.sources.http.reading import (
     broken_words,
     drain,
     read_body,
+    read_error,
     redirected,
     too_large,
     too_slow,
@@ -28,6 +29,7 @@ from locklens.sources.http.transport import GLANCE, Bounds, SocketTransport
 from locklens.sources.http.values import (
     LONGEST_WAIT,
     Exchange,
+    Outgoing,
     RequestKind,
     Response,
     Transfer,
@@ -59,6 +61,8 @@ time-out after another."""
 
 _OK = 200
 _REDIRECTS = {301, 302, 303, 307, 308}
+_READING = {"GET", "HEAD"}
+_GET = Outgoing("GET")
 
 
 class _Server:
@@ -115,13 +119,14 @@ class Sender:
         with self._lock:
             self._servers.clear()
 
-    def ask(self, url: str, kind: RequestKind, token: Token | None) -> Response:
+    def ask(self, url: str, kind: RequestKind, token: Token | None, sent: Outgoing = _GET) -> Response:
         """Send one request, with its retries.
 
         Args:
             url: http or https.
             kind: The expected answer with its bounds.
             token: The token for this URL's host, and for no other that it redirects to.
+            sent: The method, and the content that goes along.
 
         Raises:
             UnavailableError: No answer, or none within the bounds; also on a status that stayed transient.
@@ -131,7 +136,7 @@ class Sender:
         for attempt in range(1, attempts + 1):
             retry_after, failed = "", None
             try:
-                answer, retry_after = self._attempt(url, kind, token, attempt)
+                answer, retry_after = self._attempt(url, kind, token, attempt, sent)
                 if not (kind.retries and is_transient(answer.status)):
                     return answer
                 failure = _answered(answer.url, answer.status)
@@ -154,22 +159,29 @@ class Sender:
             if server is not None:
                 server.failures, server.last = server.failures + 1, failure
 
-    def _attempt(self, url: str, kind: RequestKind, token: Token | None, attempt: int) -> tuple[Response, str]:
+    def _attempt(
+        self, url: str, kind: RequestKind, token: Token | None, attempt: int, sent: Outgoing
+    ) -> tuple[Response, str]:
         """Ask once and follow redirects by hand, so that each step can be judged."""
         self._bounds.deadline = time.monotonic() + kind.seconds
         first, current, as_of = origin(url), url, moment()
         for _ in range(kind.redirects + 1):
-            response, body = self._exchange(current, kind, token, attempt)
+            response, body = self._exchange(current, kind, token, attempt, sent)
             status, headers = response.status_code, response.headers
-            if status not in _REDIRECTS or not headers.get("Location"):
-                answer = Response(status, current, headers.get("Content-Type"), body, token is not None, as_of)
+            if status not in _REDIRECTS or not headers.get("Location") or sent.method not in _READING:
+                kept = {name: headers[name] for name in kind.kept_headers if name in headers}
+                answer = Response(
+                    status, current, headers.get("Content-Type"), body, token is not None, as_of, headers=kept
+                )
                 return answer, headers.get("Retry-After", "")
             current = redirected(current, headers["Location"])
             if origin(current) != first:
                 token = None  # For good: a way back could be of the other host's making.
         raise FailedError(TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
-    def _exchange(self, url: str, kind: RequestKind, token: Token | None, attempt: int) -> tuple[httpx.Response, bytes]:
+    def _exchange(
+        self, url: str, kind: RequestKind, token: Token | None, attempt: int, sent: Outgoing
+    ) -> tuple[httpx.Response, bytes]:
         """Send one request, read the answer and its body, and log it; redirects are not followed."""
         asked = origin(url)
         with self._slot(asked) as server:
@@ -177,9 +189,12 @@ class Sender:
                 raise FailedError(replace(server.last, may_pass=False))
             start, as_of, outcome, body = time.monotonic(), moment(), "stopped", b""
             try:
-                response = self._open(url, kind, token, encoding="gzip")
+                response = self._open(url, kind, token, encoding="identity" if kind.error_limit else "gzip", sent=sent)
                 try:
-                    body = read_body(response, url, kind) if response.status_code == _OK else drain(response)
+                    if response.status_code == _OK:
+                        body = read_body(response, url, kind)
+                    else:
+                        body = read_error(response, kind.error_limit) if kind.error_limit else drain(response)
                 finally:
                     response.close()
                 outcome = status_words(response.status_code)
@@ -214,16 +229,17 @@ class Sender:
             server.slots.release()
 
     def _open(
-        self, url: str, kind: RequestKind, token: Token | None, *, encoding: str, method: str = "GET"
+        self, url: str, kind: RequestKind, token: Token | None, *, encoding: str, sent: Outgoing = _GET
     ) -> httpx.Response:
         """Send a request and return the answer with its body unread."""
-        headers = {"User-Agent": self._agent, "Accept": kind.accept, "Accept-Encoding": encoding}
+        headers = {"User-Agent": self._agent, "Accept": kind.accept, "Accept-Encoding": encoding, **dict(sent.headers)}
         if token is not None:
             try:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(TransportFailure(f"{host_name(url)} cannot be asked: {error}")) from None
-        return self._transport.handle_request(httpx.Request(method, url, headers=headers))
+        content = sent.content if isinstance(sent.content, bytes) else sent.content()
+        return self._transport.handle_request(httpx.Request(sent.method, url, headers=headers, content=content or None))
 
     @contextmanager
     def download(
@@ -246,7 +262,7 @@ class Sender:
                 start, as_of = time.monotonic(), moment()
                 self._bounds.deadline = start + kind.seconds
                 try:
-                    response = self._open(current, kind, given, encoding="identity", method=method)
+                    response = self._open(current, kind, given, encoding="identity", sent=Outgoing(method))
                 except FailedError as error:
                     raise self._error(current, error.failure) from None
                 except TRANSPORT_ERRORS as error:

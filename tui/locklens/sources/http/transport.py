@@ -106,8 +106,10 @@ class SocketTransport(httpx.BaseTransport):
             idle = self._idle.setdefault((url.scheme, url.host, url.port, proxy), [])
             connection = idle.pop() if idle else self._connection(url.scheme, proxy)
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        content = request.stream if "Content-Length" in request.headers else None
+        sent = httpcore.Request(request.method, target, headers=request.headers.raw, content=content)
         try:
-            answer = connection.handle_request(httpcore.Request(request.method, target, headers=request.headers.raw))
+            answer = connection.handle_request(sent)
         except BaseException:
             idle.append(connection)
             raise

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from locklens.dialect import Dialect
 
@@ -53,10 +53,11 @@ class Response(Struct, frozen=True):
         url: Final URL, after redirects, to which relative URLs in the body refer. A cached answer lacks what stood
             behind `?` if that was not asked for.
         content_type: The header, None if there is none.
-        body: Decompressed; b"" unless the status is 200.
+        body: Decompressed; b"" unless the status is 200, or the kind wants the bodies of errors too.
         had_token: True if a token was sent with the request.
         as_of: The time of the request, ISO 8601 in UTC with seconds.
         is_remembered: True if it was asked in an earlier run.
+        headers: Those that the kind of request keeps, by name in lower case.
     """
 
     status: int
@@ -66,6 +67,21 @@ class Response(Struct, frozen=True):
     had_token: bool
     as_of: str
     is_remembered: bool = False
+    headers: Mapping[str, str] = {}
+
+
+class Outgoing(Struct, frozen=True):
+    """A request that is more than a GET; it is sent once, and its redirects are followed for GET and HEAD alone.
+
+    Attributes:
+        method: The HTTP method.
+        headers: Further headers, such as the type and length of the content.
+        content: The body; a function that opens it where it is too large to be held.
+    """
+
+    method: str
+    headers: tuple[tuple[str, str], ...] = ()
+    content: bytes | Callable[[], Iterable[bytes]] = b""
 
 
 class Transfer(Struct, frozen=True):
@@ -123,6 +139,8 @@ class RequestKind(Struct, frozen=True):
         redirects: Number of redirects that are followed.
         retries: Attempts after the first.
         accept: The Accept header.
+        kept_headers: Names of headers of the answer, in lower case, that the caller reads.
+        error_limit: Bytes that are read of an answer with another status than 200; then no compression is asked for.
     """
 
     words: str
@@ -131,6 +149,8 @@ class RequestKind(Struct, frozen=True):
     redirects: int = _GO_REDIRECTS
     retries: int = 0
     accept: str = "*/*"
+    kept_headers: tuple[str, ...] = ()
+    error_limit: int = 0
 
 
 class Kinds(Struct, frozen=True):
