@@ -16,9 +16,10 @@ from msgspec import Struct
 from locklens.addresses import normalise_host, normalise_namespace, normalise_part
 from locklens.dialect import OPENTOFU
 from locklens.project.clifiles import last, objects
+from locklens.project.oci import template_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Self
 
     from locklens.addresses import ProviderAddress
@@ -94,8 +95,8 @@ class InstallationMethod(Struct, frozen=True):
     """One place to install from.
 
     Attributes:
-        kind: The kind of the place.
-        place: The folder, or the base URL; "" for `direct`.
+        kind: What the place is.
+        place: The folder, the base URL, or the template of repositories; "" for `direct`.
         include: Providers that are installed from there; none stands for all.
         exclude: Those that are not; more important than `include`.
         retries: Attempts to download a package after the first; None if the block does not say.
@@ -182,21 +183,23 @@ def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> Install
     kind = next((one for one in MethodKind if one == name and (is_tofu or not one.is_tofu_only)), None)
     if kind is None:
         raise MethodError(f'unknown installation method "{name}"', line)
-    retries = _number(content, "download_retry_count", line) if is_tofu else None
+    is_repeated = is_tofu and kind in {MethodKind.DIRECT, MethodKind.NETWORK}
+    retries = _number(content, "download_retry_count", line) if is_repeated else None
     trusts = last(content, "trust_all_hashes") if is_tofu and kind is MethodKind.NETWORK else None
     if trusts is not None and not isinstance(trusts.value, bool):
         raise MethodError("trust_all_hashes must be true or false", trusts.line)
+    include = _patterns(content, "include", dialect)
     return InstallationMethod(
         kind,
-        _place(content, kind, line),
-        _patterns(content, "include", dialect),
+        _place(content, kind, line, include),
+        include,
         _patterns(content, "exclude", dialect),
         retries,
         trusts is not None and trusts.value is True,
     )
 
 
-def _place(content: _Objects, kind: MethodKind, line: int) -> str:
+def _place(content: _Objects, kind: MethodKind, line: int, include: tuple[ProviderPattern, ...]) -> str:
     if not kind.argument:
         return ""
     found = last(content, kind.argument)
@@ -204,7 +207,26 @@ def _place(content: _Objects, kind: MethodKind, line: int) -> str:
         raise MethodError(f"{kind} needs the argument {kind.argument}, a string", line)
     if kind is MethodKind.NETWORK:
         check_mirror_url(found.value, found.line)
+    if kind is MethodKind.OCI:
+        check_template(found.value, include, found.line)
     return found.value
+
+
+def check_template(text: str, include: Iterable[ProviderPattern] = (), line: int = 0) -> None:
+    """Require a template of repositories that names one for each provider it is for.
+
+    Raises:
+        MethodError: It is another.
+    """
+    patterns = tuple(include)
+    named = {
+        "hostname": {one.host for one in patterns},
+        "namespace": {one.namespace for one in patterns},
+        "type": {one.type for one in patterns},
+    }
+    fixed = {part: len(names - {_ANY}) for part, names in named.items()}
+    if problems := list(template_problems(text, fixed)):
+        raise MethodError(f"Invalid oci_mirror repository template: {'; '.join(problems)}", line)
 
 
 def check_mirror_url(text: str, line: int = 0) -> None:

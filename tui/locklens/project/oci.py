@@ -1,14 +1,31 @@
-"""Repositories of OCI registries, as the CLI configuration names them."""
+"""Repositories of OCI registries, as the CLI configuration names them: addresses, and templates of addresses.
+
+Refusals are those of OpenTofu (`ParseRepositoryAddressPrefix`, and `prepareOCIMirrorRepositoryMapping` of
+internal/command/cliconfig/provider_installation.go), with its words.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from locklens.addresses import normalise_host
+from locklens.addresses import ProviderAddress, normalise_host
+from locklens.project.templates import TemplateError, UnreadableTemplateError, read_template
 from locklens.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from locklens.project.templates import Template
+
+_PARTS = {"hostname": "registry hostname", "namespace": "provider namespace", "type": "provider"}
+"""What a template may refer to, with the words for one of it."""
+
+_EXAMPLE = ProviderAddress("example.com", "example-namespace", "example-type")
 
 _NAME = re.compile(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*\Z")
 _TAG = re.compile(r"\w[\w.-]{0,127}\Z", re.ASCII)
@@ -77,3 +94,62 @@ def is_digest(text: str) -> bool:
     """True if a text is a digest by an algorithm that can be computed."""
     algorithm, _, digits = text.partition(":")
     return len(digits) == _DIGITS.get(algorithm) and not digits.strip("0123456789abcdef")
+
+
+@lru_cache(maxsize=64)
+def _read(template: str) -> Template:
+    return read_template(template)
+
+
+def repository_of(template: str, address: ProviderAddress) -> OciRepository:
+    """Return the repository that a template names for a provider.
+
+    Raises:
+        ValueError: It names none; str() says why.
+    """
+    return OciRepository.parse(_evaluated(template, address))
+
+
+def _evaluated(template: str, address: ProviderAddress) -> str:
+    return _read(template).value({"hostname": address.host, "namespace": address.namespace, "type": address.type})
+
+
+def template_problems(template: str, fixed: Mapping[str, int]) -> Iterator[str]:
+    """Yield what keeps a template from naming a repository for every provider, in sentences without their full stops.
+
+    Args:
+        template: As written.
+        fixed: How many different names the `include` patterns have for a part of the address.
+    """
+    try:
+        names = _read(template).names
+    except UnreadableTemplateError:
+        return  # OpenTofu may well read it: each provider that it is for is an error then.
+    except TemplateError as error:
+        yield str(error)
+        return
+    unknown = [name for name in names if name not in _PARTS]
+    for name in unknown:
+        allowed = 'Only "hostname", "namespace", and "type" are available'
+        yield f'the symbol "{name}" is not available for an OCI mirror repository address template. {allowed}'
+    for part, words in _PARTS.items():
+        if part not in names and fixed.get(part) != 1:
+            yield (
+                f'template must refer to the "{part}" symbol unless the "include" argument selects exactly one {words}'
+            )
+            unknown.append(part)
+    if unknown:
+        return
+    try:
+        example = _evaluated(template, _EXAMPLE)
+    except TemplateError as error:
+        yield str(error)
+        return
+    try:
+        # Without a slash it is a registry's address, which OpenTofu accepts here, and refuses for each provider.
+        OciRepository.parse(example if "/" in example else f"{example}/example")
+    except ValueError:
+        yield (
+            "template must generate a valid OCI repository address, including a registry hostname followed by a slash "
+            "and then a repository name"
+        )
