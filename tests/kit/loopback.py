@@ -19,6 +19,7 @@ class Asked(NamedTuple):
     path: str
     host: str
     headers: dict[str, str]
+    method: str = "GET"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -27,6 +28,9 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
+        self.answer()
+
+    def answer(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.asked.append(Asked(self.path, headers.get("host", ""), headers))
         answer = self.server.routes.get(self.path.partition("?")[0])
@@ -43,7 +47,8 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in named.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
         pass
@@ -53,8 +58,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, context: ssl.SSLContext | None = None) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, context: ssl.SSLContext | None = None, handler: type[Handler] = Handler) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
         self.scheme = "https" if context else "http"
         self.routes: dict[str, Callable[[Handler], None]] = {}
         self.asked: list[Asked] = []
