@@ -16,7 +16,7 @@ from kit.waiting import until
 
 from locklens.errors import ConfigurationError
 from locklens.programs import safe_environment
-from locklens.sources.hosts import Helper
+from locklens.sources.helpers import Helper
 from locklens.trust.gpg import require_gpg
 from locklens.ui.shell.external import browser_command, open_page
 

@@ -9,7 +9,8 @@ from kit.loopback import Server
 
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.project.cliconfig import Token
-from locklens.sources.hosts import Access, Credentials, Discovery, Helper
+from locklens.sources.helpers import Helper
+from locklens.sources.hosts import Access, Credentials, Discovery
 from locklens.sources.http import Kinds
 from locklens.sources.http.client import Client
 from locklens.sources.registry import Registry

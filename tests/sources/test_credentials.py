@@ -10,7 +10,8 @@ import pytest
 
 from locklens.errors import UnavailableError
 from locklens.project.cliconfig import Token
-from locklens.sources.hosts import Credentials, Helper, environment_tokens
+from locklens.sources.helpers import Helper
+from locklens.sources.hosts import Credentials, environment_tokens
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_helpers_that_fail(tmp_path: Path, script: str, words: str) -> None:
 
 def test_a_helper_that_hangs_or_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("locklens.sources.hosts._HELPER_SECONDS", 0.3)
+        patched.setattr("locklens.sources.helpers._HELPER_SECONDS", 0.3)
         with pytest.raises(UnavailableError, match=r"it did not end within 0\.3 seconds"):
             Credentials({}, {}, helper(tmp_path, "time.sleep(3600)")).token("a.test")
     with pytest.raises(UnavailableError, match="it prints too much"):

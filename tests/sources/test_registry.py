@@ -14,7 +14,7 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import PlatformNotSupportedError, ProviderNotFoundError, UnauthorizedError, UnavailableError
 from locklens.project.cliconfig import Token
-from locklens.sources.hosts import Helper
+from locklens.sources.helpers import Helper
 from locklens.sources.metadata import PackageMetadata
 from locklens.sources.registry import Registry
 from locklens.versions import Version

@@ -29,6 +29,7 @@ from locklens.project.clifiles import (
     read_file,
 )
 from locklens.project.installation import read_installation
+from locklens.project.oci_credentials import OciCredentialsReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.clifiles import ObjectMember
     from locklens.project.installation import Installation
+    from locklens.project.oci_credentials import OciCredentialsSettings
 
 _MAY_BREAK = "plugin_cache_may_break_dependency_lock_file"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -75,6 +77,7 @@ class CliConfig(Struct, frozen=True):
         services: The complete list of the host's services of each `host` block; None for a value that is no text.
         credentials: The tokens of `credentials` blocks; None for a block without one.
         helper: The credentials helper.
+        oci_credentials: Credentials for OCI registries.
         protocols: Time limits and retries of requests to registries.
         plugin_cache_dir: The folder of the plugin cache; "" if unset.
         cache_may_break_lock: True if a cached package counts for a provider without locked hashes.
@@ -86,6 +89,7 @@ class CliConfig(Struct, frozen=True):
     services: Mapping[str, Mapping[str, str | None]]
     credentials: Mapping[str, Token | None]
     helper: HelperBlock | None
+    oci_credentials: OciCredentialsSettings
     protocols: RegistryProtocols
     plugin_cache_dir: str
     cache_may_break_lock: bool
@@ -108,6 +112,7 @@ class _Reading:
         self._services: dict[str, dict[str, str | None]] = {}
         self._credentials: dict[str, Token | None] = {}
         self._helper: HelperBlock | None = None
+        self._oci_credentials = OciCredentialsReader(self._problem)
         self._protocols = RegistryProtocols()
         self._cache = ""
         self._may_break = False
@@ -129,6 +134,7 @@ class _Reading:
             services=self._services,
             credentials=self._credentials,
             helper=self._helper,
+            oci_credentials=self._oci_credentials.settings,
             protocols=self._protocols,
             plugin_cache_dir=self._environ.get("TF_PLUGIN_CACHE_DIR") or self._cache,
             cache_may_break_lock=self._may_break or self._environ.get(f"TF_{_MAY_BREAK.upper()}", "") not in {"", "0"},
@@ -154,6 +160,8 @@ class _Reading:
         self._tokens(entries)
         self._helpers(entries)
         self._installations(entries)
+        if self._dialect is OPENTOFU:
+            self._oci_credentials.read(entries, path, is_json=self._is_json)
         if is_main and self._dialect is OPENTOFU:  # in the folder's files it has no effect
             self._network(entries)
         cache = last(entries, "plugin_cache_dir")

@@ -17,25 +17,23 @@ from __future__ import annotations
 import re
 import threading
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.addresses import display_host, normalise_host, spelt_host
 from locklens.dialect import DIALECTS
 from locklens.errors import SourceError, UnavailableError
-from locklens.programs import safe_environment
 from locklens.project.cliconfig import Token
 from locklens.sources import documents
 from locklens.sources.http.values import status_words
 from locklens.sources.urls import has_userinfo, origin, resolve
-from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from locklens.dialect import Dialect
+    from locklens.sources.helpers import Helper
     from locklens.sources.http import Kinds, RequestKind, Response
     from locklens.sources.http.client import Client
 
@@ -48,9 +46,6 @@ _MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+(?:/[\w!#$&^.+-]+)?\Z", re.ASCII)
 _OK, _NOT_FOUND = 200, 404
 
 _PREFIX = "TF_TOKEN_"
-_MAX_OUTPUT = 64 * 1024
-_HELPER_SECONDS = 10.0
-"""Bytes and seconds of a credentials helper's answer, which is one token. The tools set no bound."""
 
 
 class ContactReason(StrEnum):
@@ -285,81 +280,6 @@ def _from_punycode(host: str) -> str:
     """Return the Unicode spelling, which alone may be typed for a host elsewhere."""
     lowered = host.lower()
     return display_host(lowered) if "xn--" in lowered else host
-
-
-class Helper:
-    """A credentials helper: a program that is run once for each host."""
-
-    def __init__(self, executable: Path, arguments: tuple[str, ...]) -> None:
-        self._executable = executable
-        self._arguments = arguments
-
-    def token(self, host: str) -> Token | None:
-        """Ask the program for a host's token.
-
-        Raises:
-            ValueError: It failed; str() says how, without anything that the program printed as its answer.
-        """
-        import json
-
-        command = [str(self._executable), *self._arguments, "get", host]
-        output = _run(command)
-        try:
-            value: Any = json.loads(output)
-        except (ValueError, RecursionError):
-            raise ValueError("its output is malformed") from None
-        if not isinstance(value, dict):
-            raise ValueError("its output is malformed")  # noqa: TRY004
-        secret = value.get("token")
-        return Token(secret) if isinstance(secret, str) else None
-
-
-def _run(command: list[str]) -> bytes:
-    """Run a program within bounds and return its output.
-
-    Raises:
-        ValueError: It does not start, takes too long, prints too much, or fails.
-    """
-    import subprocess
-
-    try:
-        process = subprocess.Popen(
-            command, env=safe_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-    except OSError as error:
-        raise ValueError(f"it cannot be run: {error.strerror or error}") from None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    collected: dict[str, bytes] = {}
-
-    def collect(name: str, stream: Any) -> None:
-        collected[name] = stream.read(_MAX_OUTPUT + 1)
-        if len(collected[name]) > _MAX_OUTPUT:
-            process.kill()
-
-    threads = [
-        threading.Thread(target=collect, args=("out", process.stdout), daemon=True),
-        threading.Thread(target=collect, args=("err", process.stderr), daemon=True),
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        status = process.wait(_HELPER_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        raise ValueError(f"it did not end within {_HELPER_SECONDS:g} seconds") from None
-    for thread in threads:
-        thread.join(1.0)
-    output = collected.get("out")
-    if output is None:
-        raise ValueError("it left its output open")
-    if len(output) > _MAX_OUTPUT or len(collected.get("err", b"")) > _MAX_OUTPUT:
-        raise ValueError("it prints too much")
-    if status:
-        words = visible(" ".join(collected.get("err", b"").decode("utf-8", "replace").split()))[:300]
-        raise ValueError(words or f"it ended with exit status {status}")
-    return output
 
 
 class Credentials:

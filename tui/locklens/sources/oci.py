@@ -19,6 +19,7 @@ from locklens.text import visible
 
 if TYPE_CHECKING:
     from locklens.project.oci import OciRepository
+    from locklens.project.oci_credentials import OciLogin
 
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
@@ -45,23 +46,9 @@ def has_digest(data: bytes, digest: str) -> bool:
     return hashlib.new(algorithm, data).hexdigest() == digits
 
 
-class OciLogin(Struct, frozen=True, repr_omit_defaults=True):
-    """Credentials for a registry: a user and a password, or OAuth tokens. It does not print itself."""
-
-    user: str = ""
-    password: str = ""
-    access_token: str = ""
-    refresh_token: str = ""
-
-    def __repr__(self) -> str:
-        return "OciLogin(…)"
-
-    __str__ = __repr__
-
-    @property
-    def basic(self) -> Token:
-        """The user and the password for an Authorization header."""
-        return Token(base64.b64encode(f"{self.user}:{self.password}".encode()).decode(), scheme="Basic")
+def basic_token(login: OciLogin) -> Token:
+    """Return a user and a password for an Authorization header."""
+    return Token(base64.b64encode(f"{login.user}:{login.password}".encode()).decode(), scheme="Basic")
 
 
 class OciCredentials(Protocol):

@@ -23,7 +23,7 @@ from locklens.project.oci import is_digest
 from locklens.sources import documents
 from locklens.sources.documents import ShapeError
 from locklens.sources.http.values import MIB, Outgoing, RequestKind, Response, Transfer, status_words
-from locklens.sources.oci import MANIFEST_TYPES, Challenge, Manifest, errors_of, has_digest
+from locklens.sources.oci import MANIFEST_TYPES, Challenge, Manifest, basic_token, errors_of, has_digest
 from locklens.sources.urls import MAX_URL, has_userinfo, host_name, is_public, origin, resolve
 from locklens.text import visible
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.project.oci import OciRepository
+    from locklens.project.oci_credentials import OciLogin
     from locklens.sources.http.client import Client
-    from locklens.sources.oci import OciCredentials, OciLogin
+    from locklens.sources.oci import OciCredentials
 
 MAX_MANIFEST = 5 * MIB - 1
 """Bytes of a manifest: OpenTofu refuses more than 4 MiB, and counts whole ones."""
@@ -265,7 +266,7 @@ class OciSession:
         login = self._registries.credentials.for_repository(self.repository)
         if challenge.scheme == "basic":
             self._ends = float("inf")
-            return login.basic if login is not None and login.user and login.password else None
+            return basic_token(login) if login is not None and login.user and login.password else None
         if login is not None and login.access_token:
             self._ends = float("inf")
             return Token(login.access_token)
@@ -288,7 +289,7 @@ class OciSession:
             given = [pair for pair in parse_qsl(parts.query) if pair[0] != "service" or not pairs]
             query = urlencode([*given, *pairs, *(("scope", scope) for scope in scopes)])
             url, sent = parts._replace(query=query).geturl(), _GET
-            basic = login.basic if login is not None and (login.user or login.password) else None
+            basic = basic_token(login) if login is not None and (login.user or login.password) else None
         asked = time.monotonic()
         answer = self._client.send(url, kind, sent, token=basic)
         if answer.status != _OK:

@@ -19,7 +19,8 @@ from locklens.errors import NotFoundError, PlatformNotSupportedError, ProviderNo
 from locklens.project.cliconfig import netrc_tokens, read_cli_config
 from locklens.project.clifiles import find_helper, implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
-from locklens.sources.hosts import Access, Credentials, Discovery, Helper, NotAsked, asked_hosts
+from locklens.sources.helpers import Helper
+from locklens.sources.hosts import Access, Credentials, Discovery, NotAsked, asked_hosts
 from locklens.sources.http import Kinds
 from locklens.sources.http.client import Client
 from locklens.sources.metadata import RegistryVersions, ReleaseDates
