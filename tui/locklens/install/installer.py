@@ -291,6 +291,8 @@ class _Installer:
         """Return the hashes of the package, of the folder where it was installed."""
         address, version = metadata.address, metadata.version
         locked, mismatch = requirement.locked_hashes(version), self._mismatch(metadata)
+        if metadata.is_by_digest and locked and locked.isdisjoint(metadata.hashes):
+            raise mismatch
         if not self._for_real:
             vouched = release.result()
             known = fetching.remembered_package(self._context, metadata.zh, metadata.platform, vouched)

@@ -146,6 +146,7 @@ class PackageMetadata(Struct, frozen=True):
         is_folder: True if that is an unpacked package, to be linked to.
         hashes: The mirror's hashes: the package must have one of those whose scheme is known.
         others: The mirror's hashes for other platforms, if the user wants them recorded as well; else ().
+        is_by_digest: True if it is asked for by its `zh`, and refused by a lock file without that, whatever is in it.
     """
 
     address: ProviderAddress
@@ -164,6 +165,7 @@ class PackageMetadata(Struct, frozen=True):
     is_folder: bool = False
     hashes: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    is_by_digest: bool = False
 
     @property
     def has_supported_protocol(self) -> bool:

@@ -62,14 +62,6 @@ class OciCredentials(Protocol):
         """
 
 
-class Anonymous:
-    """No logins at all."""
-
-    def for_repository(self, repository: OciRepository) -> OciLogin | None:  # noqa: ARG002
-        """Return None."""
-        return None
-
-
 class Manifest(Struct, frozen=True):
     """A manifest, whose bytes have the digest that it was asked by, or that the registry says.
 

@@ -51,6 +51,7 @@ _NO_REPOSITORY = frozenset({"NAME_UNKNOWN", "NAME_INVALID"})
 _NO_CONTENT = frozenset({"MANIFEST_UNKNOWN", "BLOB_UNKNOWN"})
 _KEPT = ("www-authenticate", "link", "docker-content-digest", "location", "range")
 _GET = Outgoing("GET")
+_CHECK = "check that the registry is there, and the repository_template of the oci_mirror block"
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+\Z", re.ASCII)
 
 
@@ -114,6 +115,13 @@ class OciSession:
             UnauthorizedError: No token is to be had.
             UnavailableError: There is no usable answer, or no telling what the login is.
         """
+        try:
+            return self._sent(url, kind, sent)
+        except UnavailableError as error:
+            error.name_place(str(self), _CHECK)
+            raise
+
+    def _sent(self, url: str, kind: RequestKind, sent: Outgoing) -> Response:
         token = self._current() if origin(url) == origin(self.repository.url()) else None
         answer = self._client.send(url, kind, sent, token=token)
         # A challenge of another server, to which a redirect led, is none of the registry's.
@@ -230,7 +238,7 @@ class OciSession:
         if answer.status in {_UNAUTHORIZED, _FORBIDDEN}:
             hint = f"log in to {name} (docker login), or set an oci_credentials block for {self.repository}"
             return UnauthorizedError(said, source=name, hint=hint, had_credentials=answer.had_token)
-        return UnavailableError(said, source=name, hint="check the registry, and the repository_template that names it")
+        return UnavailableError(said, source=name, hint=_CHECK)
 
     def unusable(self, words: str) -> UnavailableError:
         """Return the error for an answer that cannot be used; `words` go on after the repository's name."""

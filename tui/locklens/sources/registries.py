@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +25,9 @@ from locklens.sources.http import Kinds
 from locklens.sources.http.client import Client
 from locklens.sources.metadata import RegistryVersions, ReleaseDates
 from locklens.sources.mirrors import FilesystemMirror, NetworkMirror
+from locklens.sources.oci_logins import ConfiguredLogins
+from locklens.sources.oci_mirror import OciMirror
+from locklens.sources.oci_session import OciRegistries
 from locklens.sources.registry import Registry
 
 if TYPE_CHECKING:
@@ -43,6 +46,11 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
     _Build = tuple[ProviderAddress, Version, Platform]
+
+Mirror = FilesystemMirror | NetworkMirror | OciMirror
+
+_OCI_SECONDS = 60.0
+"""The time limit of a request to an OCI registry, of which OpenTofu has none."""
 
 
 class Registries:
@@ -95,6 +103,7 @@ class Registries:
         self._pause = pause
         self._lock = threading.Lock()
         self._opened: Access | None = None
+        self._oci: OciRegistries | None = None
         self._folders: dict[str, FilesystemMirror] = {}
 
     def of(self, host: str) -> Registry | NotAsked:
@@ -130,7 +139,7 @@ class Registries:
             methods = self._implied(root)
         return SourceSelection([Route(method, self._source_of(method)) for method in methods])
 
-    def mirrors(self, address: ProviderAddress) -> list[NetworkMirror | FilesystemMirror]:
+    def mirrors(self, address: ProviderAddress) -> list[Mirror]:
         """Return the mirrors that the CLI configuration names for a provider, in its order.
 
         Folders that the tool searches by itself are none of them: the first is below the working directory.
@@ -139,14 +148,16 @@ class Registries:
         found = (self._mirror_of(method) for method in methods if method.accepts(address))
         return [mirror for mirror in found if mirror is not None]
 
-    def _mirror_of(self, method: InstallationMethod) -> NetworkMirror | FilesystemMirror | None:
-        """Return the mirror of a method; None if it names none that can be looked at."""
+    def _mirror_of(self, method: InstallationMethod) -> Mirror | None:
+        """Return the mirror of a method; None for registries."""
         match method.kind:
             case MethodKind.FILESYSTEM:
                 return self._folder(method.place)
             case MethodKind.NETWORK:
                 return NetworkMirror(method, self._access())
-            case MethodKind.DIRECT | MethodKind.OCI:
+            case MethodKind.OCI:
+                return OciMirror(method, self.oci())
+            case MethodKind.DIRECT:
                 return None
             case _:
                 assert_never(method.kind)
@@ -164,23 +175,23 @@ class Registries:
 
     def _source_of(self, method: InstallationMethod) -> Callable[[ProviderAddress], Source]:
         """Return the function that finds the source of each provider under a method."""
-        source: Source
-        match method.kind:
-            case MethodKind.DIRECT:
-                return lambda address: self.registry(address.host, retries=method.retries)
-            case MethodKind.OCI:
-                return _refuse_oci
-            case MethodKind.FILESYSTEM:
-                source = self._folder(method.place)
-            case MethodKind.NETWORK:
-                source = NetworkMirror(method, self._access())
-            case _:
-                assert_never(method.kind)
+        source = self._mirror_of(method)
+        if source is None:
+            return lambda address: self.registry(address.host, retries=method.retries)
         return lambda _: source
 
     def _folder(self, place: str) -> FilesystemMirror:
         with self._lock:
             return self._folders.setdefault(place, FilesystemMirror(Path(place).absolute(), place))
+
+    def oci(self) -> OciRegistries:
+        """Return the OCI registries, with the user's logins."""
+        access = self._access()
+        with self._lock:
+            if self._oci is None:
+                logins = ConfiguredLogins(self.config.oci_credentials, self._environ)
+                self._oci = OciRegistries(access.client, max(_OCI_SECONDS, access.kinds.versions.seconds), logins)
+            return self._oci
 
     def _access(self) -> Access:
         """Make the client when it is first needed."""
@@ -222,12 +233,6 @@ class Registries:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _refuse_oci(address: ProviderAddress) -> NoReturn:
-    words = f"{address} would be installed from an oci_mirror, which is not supported yet"
-    hint = "use `tofu init`, or exclude the provider from the oci_mirror block"
-    raise UnavailableError(words, address=str(address), hint=hint)
 
 
 class Route(Struct, frozen=True):

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from locklens.releases.facts import Fact, FactRequest, Listing, ReleaseFacts
     from locklens.releases.session import ReleaseLookup, ReleaseSession
-    from locklens.sources.mirrors import FilesystemMirror, MirroredPackage, NetworkMirror
+    from locklens.sources.mirrors import MirroredPackage
+    from locklens.sources.registries import Mirror
 
 
 def answers_with_mirrors(lookup: ReleaseLookup, session: ReleaseSession) -> Callable[[FactRequest], Fact]:
@@ -52,15 +53,15 @@ def _mirrored(session: ReleaseSession, request: MirrorId) -> MirroredHashes:
     return MirroredHashes(request, found)
 
 
-def _mirror_hashes(
-    session: ReleaseSession, mirror: NetworkMirror | FilesystemMirror, request: MirrorId
-) -> Iterator[tuple[str, MirroredHash]]:
-    """Yield what a network mirror lists, or the hashes of the packages that a folder holds."""
+def _mirror_hashes(session: ReleaseSession, mirror: Mirror, request: MirrorId) -> Iterator[tuple[str, MirroredHash]]:
+    """Yield what a server lists, or the hashes of the packages that a folder holds."""
     from locklens.sources.mirrors import FilesystemMirror
+    from locklens.sources.oci_mirror import OciMirror
 
     if not isinstance(mirror, FilesystemMirror):
+        where = str(mirror.session(request.address)) if isinstance(mirror, OciMirror) else str(mirror)
         for platform, hashes in mirror.listed_hashes(request.address, request.version).items():
-            yield from ((text, MirroredHash(str(mirror), platform)) for text in hashes if is_known_scheme(text))
+            yield from ((text, MirroredHash(where, platform)) for text in hashes if is_known_scheme(text))
         return
     for package in mirror.packages.get(request.address, ()) if request.holds else ():
         if package.version == request.version:

@@ -1,6 +1,6 @@
 """Packages beside lock file entries: the values of a verification, and the verdict on one package and one entry.
 
-The judgement is pure and the same for every front end. Network mirrors count by the hashes that they list: none of
+The judgement is pure and the same for every front end. Mirrors on servers count by the hashes that they list: none of
 their packages is downloaded.
 """
 
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_known_scheme
+from locklens.project.installation import MethodKind
 from locklens.sources.urls import url_for_log
 
 if TYPE_CHECKING:
@@ -237,6 +238,15 @@ def _against(package: VerifiedPackage, locked: frozenset[str]) -> VerifiedPackag
     return replace(package, verdict=verdict, reason=reason, files=())
 
 
+SERVED = {MethodKind.NETWORK: "network mirrors", MethodKind.OCI: "OCI mirrors"}
+"""The mirrors on servers, of which what they list is compared, with the words for them."""
+
+
+def mirror_name(method: InstallationMethod) -> str:
+    """Return a mirror on a server as its users know it: by its URL, or the template of its repositories."""
+    return method.place if method.kind is MethodKind.OCI else url_for_log(method.place)
+
+
 def listed_package(
     build: tuple[ProviderAddress, Version, Platform],
     method: InstallationMethod,
@@ -255,7 +265,7 @@ def listed_package(
         RunCancelledError: The run was cancelled.
     """
     address, version, platform = build
-    place = PackagePlace(*build, Where.MIRROR, None, f"{url_for_log(method.place)} {address}", is_folder=False)
+    place = PackagePlace(*build, Where.MIRROR, None, f"{mirror_name(method)} {address}", is_folder=False)
     try:
         if all(one.version != version for one in source.versions(address).versions):
             return None

@@ -70,10 +70,6 @@ class PlaceFinder:
         for method in config.installation.methods if config.installation is not None else ():
             if method.kind is MethodKind.FILESYSTEM:
                 folders[Path(method.place).absolute()] = None
-            elif method.kind is MethodKind.OCI:
-                problem = f"the packages of an {method.kind} are not compared"
-                self.searched.append(SearchedPlace(Where.MIRROR, method.place, problem=problem))
-                self.notes.append(f"the packages of the {method.kind} {method.place} are not verified")
         for root in roots if config.installation is None else ():
             where = self._options.folder / root.path
             folders |= dict.fromkeys(implied_folders(root.tool, self._options.environ, where))

@@ -24,6 +24,7 @@ from locklens.install.mirroring import read_stored_package
 from locklens.operations.root_modules import RootOptions, RootReader, require_folder, tracked_packages_of
 from locklens.operations.verification.judging import (
     NOT_COMPARABLE,
+    SERVED,
     EntryPackages,
     FileDifference,
     FileState,
@@ -34,6 +35,7 @@ from locklens.operations.verification.judging import (
     VerifiedPackage,
     Where,
     listed_package,
+    mirror_name,
     packages_of_entry,
     verdict_of,
 )
@@ -43,12 +45,10 @@ from locklens.packages import LIMITS
 from locklens.packages.contents import PROCESSORS
 from locklens.packages.installed import file_digests
 from locklens.project.clifiles import this_platform
-from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem, is_on_disk
 from locklens.releases.session import ReleaseSession
 from locklens.sources.http import moment
 from locklens.sources.mirrors import MEND_MIRROR
-from locklens.sources.urls import url_for_log
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -205,15 +205,15 @@ class _Verifying:
         return tuple(sorted(verified, key=lambda one: (_ORDER[one.place.where], one.place.address, one.place.shown)))
 
     def _listed(self, config: CliConfig, tool: str, locked: _Locked) -> list[VerifiedPackage]:
-        """Compare what network mirrors list of the locked versions, for this machine's platform."""
+        """Compare what mirrors on servers list of the locked versions, for this machine's platform."""
         methods = config.installation.methods if config.installation is not None else ()
-        mirrors = [method for method in methods if method.kind is MethodKind.NETWORK]
-        problem = "a network mirror is not asked offline" if self._is_offline else ""
-        self._finder.searched += [
-            SearchedPlace(Where.MIRROR, url_for_log(one.place), problem=problem) for one in mirrors
-        ]
+        mirrors = [method for method in methods if method.kind in SERVED]
+        for one in mirrors:
+            problem = f"{SERVED[one.kind]} are not asked offline" if self._is_offline else ""
+            self._finder.searched.append(SearchedPlace(Where.MIRROR, mirror_name(one), problem=problem))
         if mirrors and self._is_offline:
-            self._finder.notes.append("network mirrors are not verified offline")
+            kinds = dict.fromkeys(SERVED[one.kind] for one in mirrors)
+            self._finder.notes += [f"{words} are not verified offline" for words in kinds]
             return []
         registries = self._session.registries(DIALECTS[tool])
         works = [

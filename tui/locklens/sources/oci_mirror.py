@@ -1,0 +1,311 @@
+"""Mirrors in OCI registries: a repository for each provider, a tag for each version, a manifest for each platform.
+
+    tag 1.2.0 -> index manifest (application/vnd.opentofu.provider)
+                   -> image manifest of a platform (application/vnd.opentofu.provider-target)
+                        -> one layer, archive/zip: the package, whose digest is its `zh`
+
+A tag has `_` where the version has `+`; other tags are ignored. Answers are refused for OpenTofu's reasons and in its
+words (internal/getproviders/oci_registry_mirror_source.go and package_location_oci_blob_archive.go).
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.addresses import AddressError, Platform
+from locklens.errors import NotFoundError, PlatformNotSupportedError, ProviderNotFoundError, UnavailableError
+from locklens.hashes import zh_of
+from locklens.project.oci import is_digest, repository_of
+from locklens.sources import documents
+from locklens.sources.documents import ShapeError
+from locklens.sources.http import moment
+from locklens.sources.http.values import MIB
+from locklens.sources.metadata import MAX_VERSIONS, ListedVersion, PackageMetadata, RegistryVersions
+from locklens.sources.mirrors import Unsigned
+from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, MANIFEST_TYPES
+from locklens.text import visible
+from locklens.versions import Version, VersionSyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.addresses import ProviderAddress
+    from locklens.project.installation import InstallationMethod
+    from locklens.sources.documents import Fields
+    from locklens.sources.http import Transfer
+    from locklens.sources.oci import Manifest
+    from locklens.sources.oci_session import OciRegistries, OciSession
+
+    _Release = tuple[ProviderAddress, Version]
+
+PROVIDER = "application/vnd.opentofu.provider"
+TARGET = "application/vnd.opentofu.provider-target"
+PACKAGE = "archive/zip"
+"""The artifact type of a version's index, that of each platform's manifest, and the media type of a package."""
+
+_MODULE = "application/vnd.opentofu.modulepkg"
+_MAX_MIB = 4
+_MAX_DESCRIPTORS, _MAX_WORD = 4096, 256
+"""Descriptors of one manifest, and characters of a text in one: a provider has some twenty."""
+
+
+class _Descriptor(Struct, frozen=True):
+    """What a manifest says of another one, or of a layer; `platform` is None where it says none."""
+
+    media_type: str
+    artifact_type: str
+    digest: str
+    size: int
+    platform: tuple[str, str, str] | None = None
+
+
+class OciMirror(Unsigned):
+    """Repositories in OCI registries as a mirror of providers. Thread-safe; each manifest is asked for once in a run.
+
+    Args:
+        method: Its template names the repository of each provider.
+        registries: The registries of the run.
+    """
+
+    def __init__(self, method: InstallationMethod, registries: OciRegistries) -> None:
+        self._template = method.place
+        self._registries = registries
+        self._lock = threading.Lock()
+        self._turns: dict[object, threading.Lock] = {}
+        self._versions: dict[ProviderAddress, RegistryVersions] = {}
+        self._indexes: dict[_Release, tuple[_Descriptor, ...]] = {}
+        self._layers: dict[tuple[ProviderAddress, Version, Platform], _Descriptor] = {}
+
+    def __str__(self) -> str:
+        return "OCI registry provider mirror"
+
+    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:  # noqa: ARG002
+        """Return the versions that tags name; see `Source`."""
+        with self._turn(address):
+            found = self._versions.get(address)
+            if found is None:
+                found = self._versions[address] = self._tagged(address)
+        if not found.versions:
+            words = f"{self} does not have {address}: {self.session(address)} has no tag that is a version"
+            raise ProviderNotFoundError(words, source=str(self), address=str(address))
+        return found
+
+    def package(
+        self,
+        address: ProviderAddress,
+        version: Version,
+        platform: Platform,
+        *,
+        is_fresh: bool = False,  # noqa: ARG002
+    ) -> PackageMetadata:
+        """Return the place of a package, and its `zh`; see `Source`."""
+        build = address, version, platform
+        with self._turn(build):
+            layer = self._layers.get(build)
+            if layer is None:
+                layer = self._layers[build] = self._layer(*build)
+        return PackageMetadata(
+            *build,
+            download_url=self.session(address).repository.url("blobs", layer.digest),
+            hashes=(zh_of(layer.digest.removeprefix("sha256:")),),
+            is_by_digest=True,
+        )
+
+    def listed_hashes(self, address: ProviderAddress, version: Version) -> dict[Platform, tuple[str, ...]]:
+        """Return the `zh` of each platform's package of a version.
+
+        Raises:
+            NotFoundError: There is no such provider or version.
+            SourceError: The registry has no usable answer.
+        """
+        if all(one.version != version for one in self.versions(address).versions):
+            raise ProviderNotFoundError(f"{self} does not have {address} {version}", source=str(self))
+        found: dict[Platform, tuple[str, ...]] = {}
+        for one in self._index(address, version):
+            if one.artifact_type == TARGET and one.platform is not None:
+                with suppress(AddressError):
+                    platform = Platform.parse("_".join(one.platform[:2]))
+                    found[platform] = self.package(address, version, platform).hashes
+        return found
+
+    def package_size(self, metadata: PackageMetadata) -> int | None:
+        """Return the bytes of a package, as its manifest says; see `Source`."""
+        return self._layers[metadata.address, metadata.version, metadata.platform].size
+
+    @contextmanager
+    def open_package(self, metadata: PackageMetadata) -> Iterator[Transfer]:
+        """Open a package; see `Source`."""
+        layer = self._layers[metadata.address, metadata.version, metadata.platform]
+        with self.session(metadata.address).blob(layer.digest, layer.size) as transfer:
+            yield transfer
+
+    def session(self, address: ProviderAddress) -> OciSession:
+        """Return the session with a provider's repository.
+
+        Raises:
+            UnavailableError: The template names none.
+        """
+        try:
+            repository = repository_of(self._template, address)
+        except ValueError as error:
+            words = f"selecting OCI repository address: the template {visible(self._template)} names none: {error}"
+            hint = "mend repository_template of the oci_mirror block, or exclude the provider from it"
+            raise UnavailableError(words, source=str(self), address=str(address), hint=hint) from None
+        return self._registries.session(repository)
+
+    def _turn(self, key: object) -> threading.Lock:
+        """Return the lock of one answer: those who want the same wait for each other, and nobody else."""
+        with self._lock:
+            return self._turns.setdefault(key, threading.Lock())
+
+    def _tagged(self, address: ProviderAddress) -> RegistryVersions:
+        session, as_of = self.session(address), moment()
+        try:
+            tags = session.tags()
+        except NotFoundError as error:
+            words = f"{self} does not have {address}: {error}"
+            raise ProviderNotFoundError(words, source=str(self), address=str(address)) from None
+        listed: dict[Version, ListedVersion] = {}
+        for tag in tags:
+            with suppress(VersionSyntaxError):
+                version = Version.parse(tag.replace("_", "+"))
+                listed[version] = ListedVersion(version, (), ())
+        if len(listed) > MAX_VERSIONS:
+            raise session.unusable(f"has more than {MAX_VERSIONS} versions of {address}")
+        return RegistryVersions(tuple(listed.values()), (), as_of)
+
+    def _index(self, address: ProviderAddress, version: Version) -> tuple[_Descriptor, ...]:
+        """Return the manifests that a version's index lists."""
+        with self._turn((address, version)):
+            found = self._indexes.get((address, version))
+            if found is None:
+                tag = str(version).replace("+", "_")
+                manifest = self._fetched(address, tag, MANIFEST_TYPES, f'resolving tag "{tag}"')
+                found = self._indexes[address, version] = self._listed(address, manifest)
+        return found
+
+    def _fetched(self, address: ProviderAddress, reference: str, media_types: tuple[str, ...], doing: str) -> Manifest:
+        try:
+            return self.session(address).manifest(reference, media_types)
+        except NotFoundError as error:
+            # A tag or a manifest that another one names is damage, not an absence that another source may fill.
+            raise self._damaged(address, f"{doing}: {error}") from None
+
+    def _listed(self, address: ProviderAddress, manifest: Manifest) -> tuple[_Descriptor, ...]:
+        """Read an index (`fetchOCIDescriptorForVersion`, `fetchOCIIndexManifest`)."""
+        if manifest.media_type == MANIFEST_TYPE:
+            words = "selected an OCI image manifest directly, but providers must be selected through a multi-platform "
+            raise self._damaged(address, f"{words}index manifest")
+        if manifest.media_type != INDEX_TYPE:
+            raise self._damaged(address, f'unsupported media type "{manifest.media_type}" for OCI index manifest')
+        return self._read(address, manifest, PROVIDER, "manifests")
+
+    def _read(
+        self, address: ProviderAddress, manifest: Manifest, artifact_type: str, name: str
+    ) -> tuple[_Descriptor, ...]:
+        try:
+            with documents.opened(manifest.body) as fields:
+                media_type = fields.text("mediatype", _MAX_WORD)
+                found_type = fields.text("artifacttype", _MAX_WORD)
+                descriptors = tuple(map(_descriptor, fields.objects(name, _MAX_DESCRIPTORS)))
+        except ShapeError as error:
+            raise self._damaged(address, f"invalid manifest content: {error}") from None
+        if media_type != manifest.media_type:
+            raise self._damaged(address, f'unexpected manifest media type "{media_type}"')
+        if found_type != artifact_type:
+            aside = "; it is an OpenTofu module package, not a provider package" if found_type == _MODULE else ""
+            raise self._damaged(address, f'unexpected artifact type "{found_type}"{aside}')
+        return descriptors
+
+    def _layer(self, address: ProviderAddress, version: Version, platform: Platform) -> _Descriptor:
+        """Return what the manifests say of a platform's package."""
+        target = self._target(address, version, platform, self._index(address, version))
+        if target.size // MIB > _MAX_MIB:
+            raise self._damaged(address, f"manifest size exceeds OpenTofu's size limit of {_MAX_MIB} MiB")
+        if not is_digest(target.digest):
+            raise self._damaged(address, f'invalid digest "{target.digest}"')
+        manifest = self._fetched(address, target.digest, (MANIFEST_TYPE,), "fetching the platform's manifest")
+        if manifest.media_type != MANIFEST_TYPE:
+            words = f'mismatch response Content-Type "{manifest.media_type}": expect "{MANIFEST_TYPE}"'
+            raise self._damaged(address, words)
+        if len(manifest.body) != target.size:
+            raise self._damaged(address, f"mismatch Content-Length: {target.digest} has not {target.size} bytes")
+        return self._selected(address, platform, self._read(address, manifest, TARGET, "layers"))
+
+    def _target(
+        self, address: ProviderAddress, version: Version, platform: Platform, descriptors: Iterable[_Descriptor]
+    ) -> _Descriptor:
+        """Select the manifest of a platform (`selectOCIImageManifest`)."""
+        found: list[_Descriptor] = []
+        other_type, has_other_platform = "", False
+        for one in descriptors:
+            if one.artifact_type != TARGET:
+                other_type = one.artifact_type or other_type
+                continue
+            if one.media_type != MANIFEST_TYPE:
+                raise self._damaged(address, f'provider image manifest has unsupported media type "{one.media_type}"')
+            if one.platform is None:
+                raise self._damaged(address, "provider image manifest lacks the required platform constraints")
+            if one.platform == (platform.os, platform.arch, ""):
+                found.append(one)
+            else:
+                has_other_platform = True
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise self._damaged(address, f"ambiguous manifest has multiple descriptors for platform {platform}")
+        if has_other_platform:
+            words = f"{self.session(address)} does not have a package of {address} {version} for {platform}"
+            raise PlatformNotSupportedError(words, source=str(self), address=str(address))
+        words = "provider image manifest has unsupported artifact type"
+        if other_type:
+            raise self._damaged(address, f'{words} "{other_type}"')
+        raise self._damaged(address, f"{words}; is this a container image, rather than an OpenTofu provider?")
+
+    def _selected(self, address: ProviderAddress, platform: Platform, layers: tuple[_Descriptor, ...]) -> _Descriptor:
+        """Select the package among the layers (`selectOCILayerBlob`, `checkOCIBlobDescriptor`)."""
+        packages = [layer for layer in layers if layer.media_type == PACKAGE]
+        if not packages:
+            words = f'image manifest contains no layers of type "{PACKAGE}"'
+            more = ", but has other unsupported formats; this OCI artifact might be intended for a different version"
+            raise self._damaged(address, f"{words}{more} of OpenTofu" if layers else words)
+        if len(packages) > 1:
+            raise self._damaged(address, "ambiguous manifest declares multiple eligible provider packages")
+        layer = packages[0]
+        if not is_digest(layer.digest):
+            raise self._damaged(address, f'invalid digest "{layer.digest}"')
+        if not layer.digest.startswith("sha256:"):
+            algorithm = layer.digest.partition(":")[0]
+            raise self._damaged(address, f'unsupported digest algorithm "{algorithm}"')
+        if layer.platform is not None and layer.platform[:2] != (platform.os, platform.arch):
+            other = "_".join(layer.platform[:2])
+            raise self._damaged(address, f"selected OCI artifact is for {other}, but was expected to be for {platform}")
+        return layer
+
+    def _damaged(self, address: ProviderAddress, words: str) -> UnavailableError:
+        session = self.session(address)
+        text = words if str(session) in words else f"{session} cannot be used for {address}: {words}"
+        hint = "push the version again, or exclude the provider from the oci_mirror block"
+        return UnavailableError(visible(text), source=str(self), address=str(address), hint=hint)
+
+
+def _descriptor(fields: Fields) -> _Descriptor:
+    platform: tuple[str, str, str] | None = None
+    if "platform" in fields:
+        given = fields.object("platform")
+        platform = (
+            given.text("os", _MAX_WORD),
+            given.text("architecture", _MAX_WORD),
+            given.text("os.version", _MAX_WORD),
+        )
+    return _Descriptor(
+        fields.text("mediatype", _MAX_WORD),
+        fields.text("artifacttype", _MAX_WORD),
+        fields.text("digest", _MAX_WORD),
+        max(fields.number("size"), 0),
+        platform,
+    )
