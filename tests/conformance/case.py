@@ -9,6 +9,7 @@ A case is written once for both tools. Its texts (files, paths, arguments, envir
 | `@COMMAND@` | `terraform` or `tofu` |
 | `@PORT@` | the port of the case's registry, where that is `localhost:@PORT@` with TLS |
 | `@MIRROR@` | the base URL of the case's network mirror, with TLS: it serves the files in `@WORK@/served` |
+| `@OCI@` | the case's OCI registry, with TLS |
 | `@WORK@` | the absolute folder that the case's files are in |
 """
 
@@ -86,6 +87,7 @@ class Theme(StrEnum):
     CLI_CONFIGURATION = "cli-configuration"
     FILESYSTEM_MIRROR = "filesystem-mirror"
     NETWORK_MIRROR = "network-mirror"
+    OCI_MIRROR = "oci-mirror"
     SEVERAL_SOURCES = "several-sources"
     PLUGIN_CACHE = "plugin-cache"
 
@@ -190,6 +192,32 @@ class Archives(Struct, frozen=True):
     url: str = ""
 
 
+class Artifact(Struct, frozen=True):
+    """A provider's version in the OCI registry.
+
+    Attributes:
+        source: NAMESPACE/TYPE of the packages.
+        version: Of the packages.
+        platforms: Those that the index lists.
+        edition: Which publication the packages are of.
+        tag: "" for the version with `_` for `+`.
+        repository: "" for `m/@HOST@/NAMESPACE/TYPE`.
+        index: (text, what takes its place) in the index manifest.
+        image: The same in each platform's manifest.
+        media_type: Of the index, where it is another.
+    """
+
+    source: str
+    version: str
+    platforms: tuple[str, ...] = PLATFORMS
+    edition: str = ""
+    tag: str = ""
+    repository: str = ""
+    index: tuple[tuple[str, str], ...] = ()
+    image: tuple[tuple[str, str], ...] = ()
+    media_type: str = ""
+
+
 class Link(Struct, frozen=True):
     """A symbolic link."""
 
@@ -253,6 +281,8 @@ class Case(Struct, frozen=True, kw_only=True):
         cli: Added to the CLI configuration.
         tokens: What hosts want to be sent.
         warnings: What the registry says beside a provider's versions.
+        oci: What the OCI registry has.
+        oci_answers: What it answers instead, by path below `/v2/`: status and code of an error.
         tls: Whether the registry is `localhost:@PORT@` with TLS beside being every other host.
         tells_packages: Whether OpenTofu's registry tells all hashes.
         reported: Versions by [HOST/]NAMESPACE/TYPE of which another registry tells all hashes too.
@@ -274,6 +304,8 @@ class Case(Struct, frozen=True, kw_only=True):
     cli: str = ""
     tokens: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    oci: tuple[Artifact, ...] = ()
+    oci_answers: dict[str, tuple[int, str]] = field(default_factory=dict)
     tls: bool = False
     tells_packages: bool = False
     reported: dict[str, str] = field(default_factory=dict)

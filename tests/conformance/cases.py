@@ -13,6 +13,7 @@ from conformance.table import (
     migration,
     mirrors,
     modules,
+    oci,
     registries,
     requirements,
 )
@@ -29,4 +30,5 @@ CASES: tuple[Case, ...] = (
     *folders.CASES,
     *migration.CASES,
     *mirrors.CASES,
+    *oci.CASES,
 )

@@ -15,9 +15,24 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from zipfile import ZipFile
 
+import kit.oci_registry
 import trustme
 from collecting import UNCOLLECTED
-from conformance.case import PLATFORMS, Archives, Case, Content, Entry, Files, Link, Lock, Packed, Tool, Unpacked
+from conformance.case import (
+    PLATFORMS,
+    Archives,
+    Artifact,
+    Case,
+    Content,
+    Entry,
+    Files,
+    Link,
+    Lock,
+    Packed,
+    Tool,
+    Unpacked,
+)
+from kit.oci_registry import Repository
 from msgspec import Struct
 
 from locklens.demo.faults import Faults
@@ -35,6 +50,7 @@ class Names(Struct, frozen=True):
     port: int
     work: Path
     mirror_port: int = 0
+    oci_port: int = 0
 
     def put_in(self, text: str) -> str:
         """Returns the text with every mark replaced."""
@@ -44,6 +60,7 @@ class Names(Struct, frozen=True):
             "@COMMAND@": self.tool.command,
             "@PORT@": str(self.port),
             "@MIRROR@": f"https://{LOCAL}:{self.mirror_port}/",
+            "@OCI@": f"{LOCAL}:{self.oci_port}",
             "@WORK@": str(self.work),
         }.items():
             text = text.replace(mark, value)
@@ -117,6 +134,47 @@ def network_mirror(case: Case, folder: Path) -> Iterator[int]:
         server.server_close()
 
 
+@contextmanager
+def oci_registry(case: Case, tool: Tool, folder: Path) -> Iterator[int]:
+    """Serves the case's artifacts over TLS where the case asks for them; yields the port, 0 for none."""
+    if "@OCI@" not in repr((case.cli, case.turns, case.environment)):
+        yield 0
+        return
+    with kit.oci_registry.registry(_authority()[1]) as server:
+        names = Names(tool, 0, folder)
+        for one in case.oci:
+            name = names.put_in(one.repository or f"m/@HOST@/{one.source}")
+            _push(one, server.repository(name), names)
+        for path, (status, code) in case.oci_answers.items():
+            body = json.dumps({"errors": [{"code": code, "message": code.lower()}]} if code else {}).encode()
+            server.on(names.put_in(f"/v2/{path}"), partial(kit.oci_registry.Handler.reply, status=status, body=body))
+        yield server.port
+
+
+def _push(one: Artifact, repository: Repository, names: Names) -> None:
+    packages = {
+        platform: package_bytes(names.served(one.source), one.version, platform, one.edition)
+        for platform in one.platforms
+    }
+    tag = one.tag or one.version.replace("+", "_")
+    made = Repository()
+    made.provider(tag, packages)
+    repository.blobs |= made.blobs
+    before = made.manifests[made.tags[tag]]
+    index = json.loads(before.data)
+    for entry in index["manifests"]:
+        image = made.manifests[entry["digest"]]
+        entry |= repository.manifest(_edited(image.data, one.image), image.media_type)
+    repository.manifest(_edited(json.dumps(index).encode(), one.index), one.media_type or before.media_type, tag=tag)
+
+
+def _edited(data: bytes, edits: tuple[tuple[str, str], ...]) -> bytes:
+    for old, new in edits:
+        assert old.encode() in data, (old, data)
+        data = data.replace(old.encode(), new.encode())
+    return data
+
+
 _making = threading.Lock()
 
 
@@ -158,7 +216,7 @@ def environment(case: Case, running: DemoRegistry, names: Names, home: Path) -> 
         "HTTPS_PROXY": "http://127.0.0.1:9",
         "NO_PROXY": "localhost,127.0.0.1",
     }
-    if case.tls or names.mirror_port:
+    if case.tls or names.mirror_port or names.oci_port:
         _authority()[0].cert_pem.write_to_path(str(certificate))
         found |= {
             "SSL_CERT_FILE": str(certificate),

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from conformance.case import Case, Tool
-from conformance.laying import Names, environment, lay, network_mirror, registry
+from conformance.laying import Names, environment, lay, network_mirror, oci_registry, registry
 from conformance.outcome import Outcome, observe
 from msgspec import Struct
 
@@ -76,11 +76,16 @@ def run_case(case: Case, tool: Tool, run: Run) -> tuple[Outcome, ...]:
         work, home = Path(place).resolve() / "work", Path(place).resolve() / "home"
         work.mkdir()
         home.mkdir()
-        with registry(case, tool, work) as running, network_mirror(case, work / "served") as mirror_port:
-            names = Names(tool, running.port, work, mirror_port)
+        with (
+            registry(case, tool, work) as running,
+            network_mirror(case, work / "served") as mirror_port,
+            oci_registry(case, tool, work) as oci_port,
+        ):
+            names = Names(tool, running.port, work, mirror_port, oci_port)
             variables = environment(case, running, names, home)
             places = {f"localhost:{running.port}": "localhost:PORT", str(work): "WORK", str(home): "HOME"}
             places |= {f"127.0.0.1:{running.port}": "localhost:PORT", f"localhost:{mirror_port}": "localhost:MIRROR"}
+            places[f"localhost:{oci_port}"] = "localhost:OCI"
             lay(case.files, names)
             for turn in case.turns:
                 lay(turn.files, names)

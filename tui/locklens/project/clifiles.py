@@ -35,18 +35,23 @@ _OS = {"win32": "windows", "cygwin": "windows"}
 _ARCH = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64", "i386": "386", "i686": "386"}
 
 _MAX_DEPTH = 100
+# Of nested braces as many as any template has: what an interpolation holds is kept as written, quotes and escapes too.
+_BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}"
 _TOKEN = re.compile(
-    r"""
+    rf"""
     (?P<skip>[ \t\r\n\ufeff]+|(?:\#|//)[^\n]*|/\*.*?\*/)
   | (?P<heredoc><<(?P<indent>-?)(?P<mark>[A-Za-z0-9_]+)\r?\n(?P<text>.*?)^[ \t]*(?P=mark)[ \t]*$)
-  | (?P<string>"(?:[^"\\\n$]|\\.|\$(?!\{)|\$\{[^}]*\})*")
+  | (?P<string>"(?:[^"\\\n$]|\\.|\$(?!\{{)|\${_BRACES})*")
   | (?P<number>-?(?:0x[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![\w.-]))
   | (?P<word>[^\W\d][\w.:-]*)
-  | (?P<mark_sign>[{}\[\]=,])
+  | (?P<mark_sign>[{{}}\[\]=,])
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-_ESCAPE = re.compile(r'\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[0-7]{3}|[abfnrtv\\"])|\\.', re.DOTALL)
+_ESCAPE = re.compile(
+    rf'(?P<kept>\${_BRACES})|\\(?P<code>u[0-9A-Fa-f]{{4}}|U[0-9A-Fa-f]{{8}}|x[0-9A-Fa-f]{{2}}|[0-7]{{3}}|[abfnrtv\\"])|\\.',
+    re.DOTALL,
+)
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
 
 
@@ -339,7 +344,9 @@ def _unquoted(token: _Token) -> str:
 
 
 def _unescaped(match: re.Match[str], line: int) -> str:
-    text = match[1]
+    text = match["code"]
+    if match["kept"]:
+        return match["kept"]
     if text is None:
         raise FormatError("a string holds an unknown escape", line)
     if text in _SIMPLE:
