@@ -27,6 +27,7 @@ from locklens.sources.http.reading import (
 )
 from locklens.sources.http.transport import GLANCE, Bounds, SocketTransport
 from locklens.sources.http.values import (
+    KIB,
     LONGEST_WAIT,
     Exchange,
     Outgoing,
@@ -44,7 +45,7 @@ from locklens.sources.http.values import (
 from locklens.sources.urls import host_name, host_of, origin, url_for_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from locklens.project.cliconfig import Token
     from locklens.sources.urls import UrlOrigin
@@ -210,7 +211,9 @@ class Sender:
                 raise
             finally:
                 seconds = time.monotonic() - start
-                line = Exchange(url_for_log(url), outcome, seconds, len(body), attempt, token is not None, as_of)
+                line = Exchange(
+                    url_for_log(url), outcome, seconds, len(body), attempt, token is not None, as_of, method=sent.method
+                )
                 self._log.append(line)
 
     @contextmanager
@@ -238,8 +241,20 @@ class Sender:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(TransportFailure(f"{host_name(url)} cannot be asked: {error}")) from None
-        content = sent.content if isinstance(sent.content, bytes) else sent.content()
+        content = sent.content if isinstance(sent.content, bytes) else self._leaving(sent.content(), url, kind)
         return self._transport.handle_request(httpx.Request(sent.method, url, headers=headers, content=content or None))
+
+    def _leaving(self, chunks: Iterable[bytes], url: str, kind: RequestKind) -> Iterator[bytes]:
+        """Yield a large content; the time limit counts from each chunk, and no server may take them too slowly."""
+        taken, since = 0, time.monotonic()
+        for chunk in chunks:
+            now = time.monotonic()
+            if is_too_slow(taken, now - since, kind.seconds):
+                said = f"{taken // KIB} KiB in {now - since:.0f} seconds"
+                raise FailedError(TransportFailure(f"{host_name(url)} takes {kind.words} too slowly: {said}"))
+            self._bounds.deadline = now + kind.seconds
+            yield chunk
+            taken += len(chunk)
 
     @contextmanager
     def download(
@@ -282,7 +297,9 @@ class Sender:
                         response.close()
                         seconds, size = time.monotonic() - start, response.num_bytes_downloaded
                         outcome, with_token = status_words(response.status_code), given is not None
-                        line = Exchange(url_for_log(current), outcome, seconds, size, attempt, with_token, as_of)
+                        line = Exchange(
+                            url_for_log(current), outcome, seconds, size, attempt, with_token, as_of, method=method
+                        )
                         self._log.append(line)
             if failure is not None:
                 wait = wait_before(attempt + 1, retry_after, patience=patience)

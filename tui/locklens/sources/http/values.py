@@ -110,6 +110,7 @@ class Exchange(Struct, frozen=True):
         with_token: True if a token went along.
         as_of: The time of the request, ISO 8601 in UTC with seconds.
         is_remembered: True if that was in an earlier run: then nothing was sent now.
+        method: The HTTP method.
     """
 
     url: str
@@ -120,13 +121,16 @@ class Exchange(Struct, frozen=True):
     with_token: bool
     as_of: str
     is_remembered: bool = False
+    method: str = "GET"
 
     def __str__(self) -> str:
         if self.is_remembered:
-            return f"GET {self.url}: {self.outcome}, {self.size} bytes, cached, as of {self.as_of}"
+            return f"{self.method} {self.url}: {self.outcome}, {self.size} bytes, cached, as of {self.as_of}"
         again = f", attempt {self.attempt}" if self.attempt > 1 else ""
         token = ", with a token" if self.with_token else ""
-        return f"GET {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
+        return (
+            f"{self.method} {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
+        )
 
 
 class RequestKind(Struct, frozen=True):
