@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import cache_of, check_source_options, given_tool, network_of, platforms_of
+from locklens.cli.options import cache_of, check_source_options, given_tool, network_of, oci_template, platforms_of
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_patch, tell
 from locklens.errors import LockLensError, UsageError
 from locklens.operations.reports import formats_of, render_report
@@ -70,16 +70,19 @@ def add_lock_options(parser: Parser) -> None:
 
 def add_mirror_options(parser: Parser) -> None:
     """Add the options of `mirror`."""
-    words = "Download the packages of the required providers into a folder that serves as a mirror."
-    parser.begin(words, "[OPTION...] DIR [-- ROOT...]", _run_mirror)
-    parser.add_argument("folder", metavar="DIR", help="the mirror's folder")
+    words = "Download the packages of the required providers into a folder that serves as a mirror, or push them."
+    parser.begin(words, "[OPTION...] DIR|oci://HOST/REPOSITORY [-- ROOT...]", _run_mirror, _check_mirror)
+    words = "the mirror's folder, or repositories of an OCI registry, with {hostname}, {namespace} and {type}"
+    parser.add_argument("place", metavar="DIR|oci://HOST/REPOSITORY", help=words)
     group = parser.group("operation")
     group.add_platforms("platform of the packages", "this machine's")
-    group.flag("--prune", "remove packages that no root requires for these platforms")
+    group.flag("--prune", "remove packages from the folder that no root requires for these platforms")
+    words = "in a registry, replace the index of a version that lacks platforms by one that has them too"
+    group.flag("--add-platforms", words)
     words = "false: the newest versions that satisfy the constraints (default: true, the locked versions)"
     group.add("--lock-file", type=_flag, default=True, metavar="BOOL", help=words)
     _add_others(group)
-    _add_shared(parser, has_dry_run=False)
+    _add_shared(parser)
 
 
 def add_verify_options(parser: Parser) -> None:
@@ -304,8 +307,19 @@ def _check_words(outcome: RootResult) -> str:
     return f"{visible(outcome.lock_file)}: {'would change' if outcome.would_change else 'is complete'}\n"
 
 
+_OCI = "oci://"
+
+
+def _check_mirror(options: Namespace) -> None:
+    is_folder = not options.place.startswith(_OCI)
+    if is_folder and options.add_platforms:
+        raise UsageError("--add-platforms is for registries", hint="a folder takes further platforms anyway")
+    if not is_folder and options.prune:
+        raise UsageError("--prune is for folders", hint="remove tags with the registry's own tools")
+
+
 def _run_mirror(options: Namespace) -> int:
-    """Fill a mirror's folder, and return the exit status."""
+    """Fill a mirror, and return the exit status."""
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.cli.write import scope_of
     from locklens.operations.mirror import MirrorRequest, fill_mirror
@@ -313,13 +327,16 @@ def _run_mirror(options: Namespace) -> int:
 
     request = MirrorRequest(
         scope_of(options),
-        Path(options.folder).absolute(),
+        oci_template(options.place) if options.place.startswith(_OCI) else Path(options.place).absolute(),
         platforms_of(options),
         prunes=options.prune,
+        adds_platforms=options.add_platforms,
+        is_dry=options.dry_run,
         allows_missing=options.allow_missing_modules,
         ignores_locks=not options.lock_file,
     )
-    progress = install_progress(options, ProgressWording.WRITE, is_alone=True)
+    wording = ProgressWording.DRY_RUN if options.dry_run else ProgressWording.WRITE
+    progress = install_progress(options, wording, is_alone=True)
     progress.begin(None)
     with cache_of(options) as cache:
         settings = NetworkSettings(os.environ, cache, asks_all=True)
@@ -334,10 +351,13 @@ def _run_mirror(options: Namespace) -> int:
         facts = {"packages": result.packages, "removed": list(result.removed), "failures": len(result.failures)}
         put(json_text({"type": "outcome", "root": None, **facts}, indent=None))
     else:
-        lines = [f"removed {visible(name)}" for name in result.removed]
-        if not result.failures:
-            lines.append(f"Success! {counted(result.packages, 'package')} in {visible(options.folder)}.")
+        lead = "would remove" if options.dry_run else "removed"
+        lines = [f"{lead} {visible(name)}" for name in result.removed]
+        if not result.failures and not options.dry_run:
+            lines.append(f"Success! {counted(result.packages, 'package')} in {visible(options.place)}.")
         put(page(lines))
+        if options.dry_run:
+            tell([NOT_WRITTEN])
     progress.report(result.failures)
     return FINDINGS if result.failures else DONE
 

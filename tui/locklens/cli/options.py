@@ -162,6 +162,8 @@ class OptionGroup:
         """Add the options that name a mirror instead of registries."""
         self.add("--fs-mirror", metavar="DIR", help="use packages from a mirror in a folder (default: registries)")
         self.add("--net-mirror", metavar="URL", help="use packages from a network mirror (default: registries)")
+        words = "use packages from OCI registries (OpenTofu): {hostname}, {namespace} and {type} stand for an address"
+        self.add("--oci-mirror", metavar="HOST/REPOSITORY", help=words)
 
 
 def receive_operands(options: Namespace, receiver: str, operands: Sequence[str]) -> None:
@@ -252,8 +254,9 @@ def check_source_options(options: Namespace) -> None:
     Raises:
         UsageError: They are invalid.
     """
-    if options.fs_mirror and options.net_mirror:
-        raise UsageError("--fs-mirror and --net-mirror cannot be used together", hint="leave out one of them")
+    given = [f"--{name}" for name in ("fs-mirror", "net-mirror", "oci-mirror") if vars(options)[name.replace("-", "_")]]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} cannot be used together", hint="leave only one of them")
     if options.net_mirror:
         from locklens.project.installation import check_mirror_url
 
@@ -261,6 +264,23 @@ def check_source_options(options: Namespace) -> None:
             check_mirror_url(options.net_mirror)
         except ValueError as error:
             raise UsageError(f"invalid network mirror URL: {error}") from error
+    if options.oci_mirror:
+        oci_template(options.oci_mirror)
+
+
+def oci_template(text: str) -> str:
+    """Return the template of repositories that a word of the command line stands for.
+
+    Raises:
+        UsageError: It names no repository.
+    """
+    from locklens.project.oci import given_template
+
+    try:
+        return given_template(text)
+    except ValueError as error:
+        hint = "write {hostname}, {namespace} and {type}, or put ${type} in single quotes: a shell replaces it"
+        raise UsageError(f"{text} names no repository: {error}", hint=hint) from error
 
 
 def source_methods(options: Namespace) -> tuple[InstallationMethod, ...] | None:
@@ -271,4 +291,6 @@ def source_methods(options: Namespace) -> tuple[InstallationMethod, ...] | None:
         return (InstallationMethod(MethodKind.FILESYSTEM, options.fs_mirror),)
     if getattr(options, "net_mirror", None):
         return (InstallationMethod(MethodKind.NETWORK, options.net_mirror),)
+    if getattr(options, "oci_mirror", None):
+        return (InstallationMethod(MethodKind.OCI, oci_template(options.oci_mirror)),)
     return None

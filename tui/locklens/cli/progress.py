@@ -16,11 +16,13 @@ from locklens.install.context import (
     LinkedFromCache,
     PackageArriving,
     PackageHashed,
+    PackageLeaving,
     PackageMirrored,
     ProviderFailed,
     ProviderInstalled,
     QueryStarted,
     RegistryWarned,
+    ReleaseTagged,
     ReleaseWarned,
 )
 from locklens.lockfile.update import Tracking
@@ -112,6 +114,12 @@ class InstallProgress:
             label = f"{event.provider} {event.version} {event.platform}"
             self._line.show_download(label, event.received, event.size)
             return
+        if isinstance(event, PackageLeaving):
+            label = f"{event.provider} {event.version} {event.platform}"
+            if not event.sent:
+                self._line.drop(label)
+            self._line.show_download(f"{label} to the registry", event.sent, event.size)
+            return
         if isinstance(event, ProviderInstalled | PackageHashed | PackageMirrored | ProviderFailed):
             self._line.drop(event.provider)
         lines = event_lines(event, self._wording)
@@ -171,7 +179,10 @@ def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
             return [f"- Retrieved {provider} {version} for {platform} ({signed}){known}"]
         case PackageMirrored(provider, version, platform, signed, was_there):
             there = "; already there" if was_there else ""
-            return [f"- Mirrored {provider} {version} for {platform} ({signed}){there}"]
+            lead = "Would mirror" if is_dry_run else "Mirrored"
+            return [f"- {lead} {provider} {version} for {platform} ({signed}){there}"]
+        case ReleaseTagged(_, _, place, digest):
+            return [f"- Tagged {place} ({digest})" if digest else f"- Would tag {place}"]
         case HashesObtained(provider, platform, tracking):
             if wording is ProgressWording.PLAN:
                 return [f"- Obtained {provider} checksums for {platform}"]
@@ -181,7 +192,7 @@ def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
             return [f"- {provider} {version}: {words}"]
         case ReleaseWarned(provider, version, words, rule):
             return ["", f"Warning: Release changed since it was locked ({rule})", "", f"{provider} {version}: {words}"]
-        case ProviderFailed() | PackageArriving():
+        case ProviderFailed() | PackageArriving() | PackageLeaving():
             return []  # Failures are reported at the end, together.
         case _:
             assert_never(event)

@@ -59,8 +59,8 @@ def _check_upgrade(options: Namespace) -> None:
     if (options.safe or options.list) and (options.providers or options.platform or options.edit_constraints):
         raise UsageError("--list and --safe take no PROVIDER, --platform or --edit-constraints")
     check_source_options(options)
-    if (options.safe or options.list) and (options.fs_mirror or options.net_mirror):
-        raise UsageError("--list and --safe ask registries, and take no --fs-mirror or --net-mirror")
+    if (options.safe or options.list) and (options.fs_mirror or options.net_mirror or options.oci_mirror):
+        raise UsageError("--list and --safe ask registries, and take no --fs-mirror, --net-mirror or --oci-mirror")
     if options.format and not options.list:
         raise UsageError("--format requires --list", hint="--json prints events as JSON")
     if options.list and (options.dry_run or options.json):

@@ -236,6 +236,15 @@ class PackageArriving(_Of, frozen=True):
     size: int | None
 
 
+class PackageLeaving(_Of, frozen=True):
+    """Progress of a push to a registry, in bytes."""
+
+    version: Version
+    platform: Platform
+    sent: int
+    size: int
+
+
 class FolderDiffers(_Of, frozen=True):
     """A package's folder does not match the package, and is replaced next; `found` is "" where it cannot be read."""
 
@@ -268,12 +277,25 @@ class PackageHashed(_Of, frozen=True):
 
 
 class PackageMirrored(_Of, frozen=True):
-    """A package is in the mirror's folder; `was_there` is True for one that was before."""
+    """A package is in the mirror; `was_there` is True for one that was before."""
 
     version: Version
     platform: Platform
     signed: str
     was_there: bool
+
+
+class ReleaseTagged(_Of, frozen=True):
+    """All packages of a version are in a registry, and its tag names them.
+
+    Attributes:
+        place: The repository and the tag.
+        digest: The digest of the index; "" in a dry run.
+    """
+
+    version: Version
+    place: str
+    digest: str
 
 
 class HashesObtained(_Of, frozen=True):
@@ -318,10 +340,12 @@ InstallEvent = (
     | CacheBusy
     | FetchStarted
     | PackageArriving
+    | PackageLeaving
     | FolderDiffers
     | ProviderInstalled
     | PackageHashed
     | PackageMirrored
+    | ReleaseTagged
     | HashesObtained
     | ReleaseWarned
     | ProviderFailed

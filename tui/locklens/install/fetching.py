@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _EVENT_BYTES = 1 << 20
 """Bytes between two events about one package."""
 
-_EVENT_SECONDS = 0.5
+EVENT_SECONDS = 0.5
 """Seconds between two events about one package that arrives slowly."""
 
 
@@ -349,7 +349,7 @@ def _progress(context: InstallContext, metadata: PackageMetadata, length: int | 
         nonlocal received, reported, last
         received += size
         now = time.monotonic()
-        if received - reported >= _EVENT_BYTES or now - last >= _EVENT_SECONDS:
+        if received - reported >= _EVENT_BYTES or now - last >= EVENT_SECONDS:
             reported, last = received, now
             context.emit(PackageArriving(name, metadata.version, metadata.platform, received, length))
 

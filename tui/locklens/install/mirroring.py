@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     MirroredBuild = tuple[ProviderAddress, Version, Platform]
 
 
-_SUMMARY = "Could not mirror providers"
+SUMMARY = "Could not mirror providers"
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LOCK = ".locklens.lock"
@@ -63,13 +63,23 @@ class Mirrored(Struct, frozen=True):
     failures: tuple[Diagnostic, ...]
 
 
-def mirror(builds: Sequence[MirroredBuild], context: InstallContext, *, into: MirrorFolder) -> Mirrored:
+def mirror(
+    builds: Sequence[MirroredBuild], context: InstallContext, *, into: MirrorFolder, is_dry: bool = False
+) -> Mirrored:
     """Fetch packages into a folder, concurrently; one that fails does not stop the others.
+
+    Args:
+        builds: The packages.
+        context: Its threads work.
+        into: The folder.
+        is_dry: True to fetch and write none; those that the folder lacks have no hashes then.
 
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    outcomes = dict(zip(builds, context.map(lambda build: _mirrored(build, context, into), builds), strict=True))
+    outcomes = dict(
+        zip(builds, context.map(lambda build: _mirrored(build, context, into, is_dry=is_dry), builds), strict=True)
+    )
     return Mirrored(
         {build: outcome for build, outcome in outcomes.items() if not isinstance(outcome, Diagnostic)},
         tuple(outcome for outcome in outcomes.values() if isinstance(outcome, Diagnostic)),
@@ -101,7 +111,7 @@ def write_documents(
     failures = []
     for one, outcome in zip(packages, context.map(lambda one: _hashes(one, known, context), packages), strict=True):
         if isinstance(outcome, LockLensError):
-            failures.append(context.failed(one.address, _SUMMARY, str(outcome), outcome.hint))
+            failures.append(context.failed(one.address, SUMMARY, str(outcome), outcome.hint))
         else:
             hashes.setdefault(one.address, {})[one.version, one.platform] = outcome
     for address, each in hashes.items():
@@ -121,10 +131,13 @@ def _hashes(
         return error
 
 
-def _mirrored(build: MirroredBuild, context: InstallContext, into: MirrorFolder) -> tuple[str, ...] | Diagnostic:
+def _mirrored(
+    build: MirroredBuild, context: InstallContext, into: MirrorFolder, *, is_dry: bool
+) -> tuple[str, ...] | Diagnostic:
     address, version, platform = build
     name = context.name(address)
     context.emit(FetchStarted(name, version, platform))
+    package: Passed | None
     try:
         metadata, release = admitted(context, address, version, platform)
         warn(context, metadata, release)
@@ -133,16 +146,18 @@ def _mirrored(build: MirroredBuild, context: InstallContext, into: MirrorFolder)
             package = stored_package(into.place(build), context.session.cancel)
             own = package.hashed.of_files | package.archive_hashes
             check_reported(metadata, release.reported.own, package.size, own)
+        elif is_dry:
+            package = None
         else:
             with into.writing(build) as file:
                 package = downloaded(context, metadata, release, file)
     except PlatformNotSupportedError:
-        return context.failed(address, _SUMMARY, f"provider {name} {version} is not available for {platform}")
+        return context.failed(address, SUMMARY, f"provider {name} {version} is not available for {platform}")
     except LockLensError as error:
-        return context.failed(address, _SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
+        return context.failed(address, SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
     signed = context.authenticator.words(release)
     context.emit(PackageMirrored(name, version, platform, signed, was_there))
-    return _listed(package, context)
+    return () if package is None else _listed(package, context)
 
 
 def _listed(package: Passed, context: InstallContext) -> tuple[str, ...]:
@@ -235,8 +250,10 @@ class MirrorFolder:
                     with _written(folder, name) as file:
                         file.write(data)
 
-    def prune(self, kept: frozenset[MirroredBuild]) -> tuple[str, ...]:
+    def prune(self, kept: frozenset[MirroredBuild], *, is_dry: bool = False) -> tuple[str, ...]:
         """Remove the zip files of other packages and the documents of versions without any; return their names.
+
+        With `is_dry` nothing is removed.
 
         Raises:
             ConfigurationError: One cannot be removed.
@@ -253,13 +270,16 @@ class MirrorFolder:
                 for name in sorted(gone | hidden):
                     path = folder / name
                     try:
-                        path.unlink()
+                        if is_dry:
+                            path.lstat()
+                        else:
+                            path.unlink()
                     except FileNotFoundError:
                         continue
                     except OSError as error:
                         raise unwritable(path, error) from error
                     removed.append(str(path.relative_to(self.path.resolve())))
-                for empty in (folder, folder.parent, folder.parent.parent):
+                for empty in () if is_dry else (folder, folder.parent, folder.parent.parent):
                     with suppress(OSError):
                         empty.rmdir()
         return tuple(removed)

@@ -1,4 +1,4 @@
-"""`mirror` as a use case: the packages of the providers that roots require, in a folder that serves as a mirror.
+"""`mirror` as a use case: the packages of the providers that roots require, in a folder or in OCI registries.
 
 Versions are the locked ones, or else the newest that satisfy the constraints. Packages come from their registries,
 whatever provider_installation says.
@@ -6,6 +6,7 @@ whatever provider_installation says.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,13 +20,14 @@ from locklens.install.mirroring import MirrorFolder, mirror, write_documents
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.write.diagnostics import unreadable
 from locklens.project.clifiles import this_platform
+from locklens.project.oci import require_oci
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
 from locklens.storage.files import lies_in_repository
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from locklens.dialect import Dialect
@@ -40,17 +42,21 @@ class MirrorRequest(Struct, frozen=True):
 
     Attributes:
         where: The roots.
-        folder: The mirror's folder.
+        place: The mirror's folder, or the template of repositories in OCI registries.
         platforms: Platforms of the packages; () for this machine's.
-        prunes: True to remove the packages that no root requires for these platforms.
+        prunes: True to remove the packages of a folder that no root requires for these platforms.
+        adds_platforms: True to replace the index of a version in a registry that lacks platforms.
+        is_dry: True to write nothing, and to fetch no package.
         allows_missing: True if modules may be missing, whose requirements are then ignored.
         ignores_locks: True for the newest versions in range instead of the locked ones.
     """
 
     where: Scope
-    folder: Path
+    place: Path | str
     platforms: tuple[Platform, ...] = ()
     prunes: bool = False
+    adds_platforms: bool = False
+    is_dry: bool = False
     allows_missing: bool = False
     ignores_locks: bool = False
 
@@ -59,8 +65,8 @@ class MirrorResult(Struct, frozen=True):
     """The filled mirror.
 
     Attributes:
-        packages: Number of the required packages that it has now.
-        removed: Files that were removed, relative to the folder.
+        packages: Number of the required packages that it has now, or would have.
+        removed: Files that were removed, or would be, relative to the folder.
         failures: Errors; with any, nothing is removed.
         notes: Problems of the user's settings, in sentences.
         log: The requests.
@@ -95,25 +101,62 @@ def fill_mirror(
             the repository that one works in.
         RunCancelledError: The run was cancelled.
     """
-    lies_in_repository(request.folder)
+    if not isinstance(request.place, str):
+        lies_in_repository(request.place)
     required = _required(request)
     failures = [one for one in required if isinstance(one, Diagnostic)]
     wanted = [one for one in required if not isinstance(one, Diagnostic)]
-    into = MirrorFolder(request.folder, cancel)
-    with ReleaseSession(settings, None, cancel, is_installing=True) as session, into.turn(on_waiting):
-        runs: list[tuple[InstallContext, Mirrored]] = []
+    with ReleaseSession(settings, None, cancel, is_installing=True) as session:
+        found: dict[str, tuple[InstallContext, list[MirroredBuild]]] = {}
         for tool in {tool.name: tool for tool, _ in wanted}.values():
             context = InstallContext(session, tool, on_event)
-            builds = _builds([one for other, one in wanted if other is tool], context, request.platforms, failures)
-            runs.append((context, mirror(builds, context, into=into)))
-            failures += runs[-1][1].failures
-        kept = frozenset(build for _, mirrored in runs for build in mirrored.hashes)
-        # What is to remain is not known where a version could not be selected, or a package not be had.
-        removed = into.prune(kept) if request.prunes and not failures else ()
-        for context, mirrored in runs:
-            providers = sorted({address for address, _, _ in mirrored.hashes})
-            failures += write_documents(providers, mirrored.hashes, context, into=into)
-        return MirrorResult(len(kept), removed, tuple(failures), session.notes, session.log)
+            own = [one for other, one in wanted if other is tool]
+            found[tool.name] = context, _builds(own, context, request.platforms, failures)
+        if isinstance(request.place, str):
+            packages, removed = _pushed(request, request.place, found.values(), failures), ()
+        else:
+            into = MirrorFolder(request.place, cancel)
+            with nullcontext() if request.is_dry else into.turn(on_waiting):
+                packages, removed = _filled(request, into, found.values(), failures)
+        return MirrorResult(packages, removed, tuple(failures), session.notes, session.log)
+
+
+def _filled(
+    request: MirrorRequest,
+    into: MirrorFolder,
+    found: Iterable[tuple[InstallContext, list[MirroredBuild]]],
+    failures: list[Diagnostic],
+) -> tuple[int, tuple[str, ...]]:
+    """Fill a folder; return the number of packages that it has now, and the names of removed files."""
+    runs: list[tuple[InstallContext, Mirrored]] = []
+    for context, builds in found:
+        runs.append((context, mirror(builds, context, into=into, is_dry=request.is_dry)))
+        failures += runs[-1][1].failures
+    kept = frozenset(build for _, mirrored in runs for build in mirrored.hashes)
+    # What is to remain is not known where a version could not be selected, or a package not be had.
+    removed = into.prune(kept, is_dry=request.is_dry) if request.prunes and not failures else ()
+    for context, mirrored in runs if not request.is_dry else ():
+        providers = sorted({address for address, _, _ in mirrored.hashes})
+        failures += write_documents(providers, mirrored.hashes, context, into=into)
+    return len(kept), removed
+
+
+def _pushed(
+    request: MirrorRequest,
+    template: str,
+    found: Iterable[tuple[InstallContext, list[MirroredBuild]]],
+    failures: list[Diagnostic],
+) -> int:
+    """Push to OCI registries; return the number of packages that tags name now."""
+    from locklens.install.pushing import push
+
+    pushed = 0
+    for context, builds in found:
+        require_oci(context.dialect)
+        done = push(builds, context, template=template, adds_platforms=request.adds_platforms, is_dry=request.is_dry)
+        pushed += len(done.builds)
+        failures += done.failures
+    return pushed
 
 
 def _required(request: MirrorRequest) -> list[tuple[Dialect, ProviderRequirement] | Diagnostic]:

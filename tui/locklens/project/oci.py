@@ -14,12 +14,15 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from locklens.addresses import ProviderAddress, normalise_host
+from locklens.dialect import OPENTOFU
+from locklens.errors import ConfigurationError
 from locklens.project.templates import TemplateError, UnreadableTemplateError, read_template
 from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from locklens.dialect import Dialect
     from locklens.project.templates import Template
 
 _PARTS = {"hostname": "registry hostname", "namespace": "provider namespace", "type": "provider"}
@@ -31,6 +34,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._
 _TAG = re.compile(r"\w[\w.-]{0,127}\Z", re.ASCII)
 _DIGITS = {"sha256": 64, "sha384": 96, "sha512": 128}
 _REGISTRY = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?\Z")
+_BRACES = re.compile(r"(?<![$%{])\{(\w+)\}")
 _MAX_NAME = 255
 """Characters of a repository's name; registries take no longer ones."""
 
@@ -94,6 +98,30 @@ def is_digest(text: str) -> bool:
     """True if a text is a digest by an algorithm that can be computed."""
     algorithm, _, digits = text.partition(":")
     return len(digits) == _DIGITS.get(algorithm) and not digits.strip("0123456789abcdef")
+
+
+def require_oci(dialect: Dialect) -> None:
+    """Require a tool that installs providers from OCI registries.
+
+    Raises:
+        ConfigurationError: It does not.
+    """
+    if dialect is not OPENTOFU:
+        words = f"{dialect.product} does not install providers from OCI registries"
+        raise ConfigurationError(words, hint="with --tool opentofu the roots are OpenTofu's")
+
+
+def given_template(text: str) -> str:
+    """Return the template that `[oci://]HOST/REPOSITORY` of a command line stands for.
+
+    In it `{type}` is `${type}`, which a shell would replace: the URI template of OpenTofu's `-oci-mirror`.
+
+    Raises:
+        ValueError: It names no repository; str() says why.
+    """
+    template = _BRACES.sub(r"${\1}", text.removeprefix("oci://"))
+    repository_of(template, _EXAMPLE)
+    return template
 
 
 @lru_cache(maxsize=64)

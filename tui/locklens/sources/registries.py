@@ -19,6 +19,7 @@ from locklens.errors import NotFoundError, PlatformNotSupportedError, ProviderNo
 from locklens.project.cliconfig import netrc_tokens, read_cli_config
 from locklens.project.clifiles import find_helper, implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
+from locklens.project.oci import require_oci
 from locklens.sources.helpers import Helper
 from locklens.sources.hosts import Access, Credentials, Discovery, NotAsked, asked_hosts
 from locklens.sources.http import Kinds
@@ -132,11 +133,16 @@ class Registries:
             root: The root's folder.
             methods: The command line's; None stands for the CLI configuration's, or else for registries behind the
                 folders that the tool searches by itself.
+
+        Raises:
+            ConfigurationError: The command line names OCI registries, which the tool does not install from.
         """
         if methods is None and self.config.installation is not None:
             methods = self.config.installation.methods
         if methods is None:
             methods = self._implied(root)
+        if any(method.kind is MethodKind.OCI for method in methods):
+            require_oci(self._dialect)
         return SourceSelection([Route(method, self._source_of(method)) for method in methods])
 
     def mirrors(self, address: ProviderAddress) -> list[Mirror]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from locklens.releases.facts import Fact, FactRequest, Listing, ReleaseFacts
     from locklens.releases.session import ReleaseLookup, ReleaseSession
-    from locklens.sources.mirrors import MirroredPackage
+    from locklens.sources.mirrors import FilesystemMirror, MirroredPackage
     from locklens.sources.registries import Mirror
 
 

@@ -87,7 +87,7 @@ class RegistrySource(RegistryRun):
         cache: Cached verifications and packages.
         hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
             roots require, as the tools ask them.
-        methods: The mirrors of `--fs-mirror` and `--net-mirror`, used instead of registries.
+        methods: The mirrors of `--fs-mirror`, `--net-mirror` and `--oci-mirror`, used instead of registries.
         reported_hashes: The same as in `NetworkSettings`.
         on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
