@@ -162,7 +162,7 @@ class OptionGroup:
         """Add the options that name a mirror instead of registries."""
         self.add("--fs-mirror", metavar="DIR", help="use packages from a mirror in a folder (default: registries)")
         self.add("--net-mirror", metavar="URL", help="use packages from a network mirror (default: registries)")
-        words = "use packages from OCI registries (OpenTofu): {hostname}, {namespace} and {type} stand for an address"
+        words = "use packages from OCI registries, such as reg.example.com/{namespace}/{type} (default: registries)"
         self.add("--oci-mirror", metavar="HOST/REPOSITORY", help=words)
 
 
