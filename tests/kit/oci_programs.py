@@ -92,7 +92,7 @@ def real_registry(folder: Path, authority: trustme.CA) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     (folder / "config.yml").write_text(_CONFIGURATION.format(folder=folder, port=port))
-    command = [place_of("registry"), "serve", folder / "config.yml"]
+    command = [str(place_of("registry")), "serve", str(folder / "config.yml")]
     with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
             _await(port, process, folder / "log")

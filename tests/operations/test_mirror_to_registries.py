@@ -250,7 +250,8 @@ def test_a_tag_that_somebody_else_sets_meanwhile_stays(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with beside(monkeypatch) as (_, server):
-        held, digests = server.repository(DEMO), []
+        held = server.repository(DEMO)
+        digests: list[str] = []
 
         def race(method: str, path: str) -> None:
             if method == "PUT" and path.startswith(f"/v2/{DEMO}/manifests/") and not digests:
@@ -477,3 +478,17 @@ def test_upgrade_takes_packages_from_an_oci_mirror(monkeypatch: pytest.MonkeyPat
         assert run("upgrade", "--tool", "opentofu", f"--oci-mirror={target(server)}", "acme/demo") == 0
         assert place.steps() == []
         assert 'version     = "1.2.0"' in (place.work / ".terraform.lock.hcl").read_text()
+
+
+def test_a_login_file_that_cannot_be_used_is_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with beside(monkeypatch) as (place, server):
+        with_basic(server)
+        log_in(place, server, LOGIN)
+        (place.home / ".docker").mkdir()
+        (place.home / ".docker/config.json").write_text("{")
+        assert push(server) == 0
+        said = capfd.readouterr().err
+        path = place.home / ".docker/config.json"
+        assert f"note: {path} cannot be used: it is not JSON; no file of Docker or Podman is used\n" in said

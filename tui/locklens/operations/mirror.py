@@ -113,7 +113,7 @@ def fill_mirror(
             own = [one for other, one in wanted if other is tool]
             found[tool.name] = context, _builds(own, context, request.platforms, failures)
         if isinstance(request.place, str):
-            packages, removed = _pushed(request, request.place, found.values(), failures), ()
+            packages, removed = _pushed(request, request.place, found.values(), failures)
         else:
             into = MirrorFolder(request.place, cancel)
             with nullcontext() if request.is_dry else into.turn(on_waiting):
@@ -146,8 +146,8 @@ def _pushed(
     template: str,
     found: Iterable[tuple[InstallContext, list[MirroredBuild]]],
     failures: list[Diagnostic],
-) -> int:
-    """Push to OCI registries; return the number of packages that tags name now."""
+) -> tuple[int, tuple[str, ...]]:
+    """Push to OCI registries; return the number of packages that tags name now, and no removed files."""
     from locklens.install.pushing import push
 
     pushed = 0
@@ -156,7 +156,7 @@ def _pushed(
         done = push(builds, context, template=template, adds_platforms=request.adds_platforms, is_dry=request.is_dry)
         pushed += len(done.builds)
         failures += done.failures
-    return pushed
+    return pushed, ()
 
 
 def _required(request: MirrorRequest) -> list[tuple[Dialect, ProviderRequirement] | Diagnostic]:

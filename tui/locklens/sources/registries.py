@@ -15,7 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
-from locklens.errors import NotFoundError, PlatformNotSupportedError, ProviderNotFoundError, UnavailableError
+from locklens.errors import (
+    ConfigurationError,
+    NotFoundError,
+    PlatformNotSupportedError,
+    ProviderNotFoundError,
+    UnavailableError,
+)
 from locklens.project.cliconfig import netrc_tokens, read_cli_config
 from locklens.project.clifiles import find_helper, implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
@@ -39,7 +45,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.errors import ConfigurationError
     from locklens.sources import Source
     from locklens.sources.http import Exchange, Transfer
     from locklens.sources.metadata import ListedVersion, PackageMetadata, SignedChecksums
@@ -88,7 +93,6 @@ class Registries:
         config = read_cli_config(dialect, environ)
         program = find_helper(config.helper.name, dialect, environ) if config.helper else None
         helper = Helper(program, config.helper.arguments) if config.helper and program else None
-        self.problems: tuple[ConfigurationError, ...] = config.problems
         self._dialect = dialect
         self._credentials = Credentials(environ, config.credentials, helper)
         self.asked = asked_hosts(
@@ -104,8 +108,14 @@ class Registries:
         self._pause = pause
         self._lock = threading.Lock()
         self._opened: Access | None = None
+        self._logins = ConfiguredLogins(config.oci_credentials, environ)
         self._oci: OciRegistries | None = None
         self._folders: dict[str, FilesystemMirror] = {}
+
+    @property
+    def problems(self) -> tuple[ConfigurationError, ...]:
+        """What could not be used of the user's settings, so far."""
+        return (*self.config.problems, *map(ConfigurationError, self._logins.problems))
 
     def of(self, host: str) -> Registry | NotAsked:
         """Return a host's registry, or that the host is not asked.
@@ -195,8 +205,8 @@ class Registries:
         access = self._access()
         with self._lock:
             if self._oci is None:
-                logins = ConfiguredLogins(self.config.oci_credentials, self._environ)
-                self._oci = OciRegistries(access.client, max(_OCI_SECONDS, access.kinds.versions.seconds), logins)
+                seconds = max(_OCI_SECONDS, access.kinds.versions.seconds)
+                self._oci = OciRegistries(access.client, seconds, self._logins)
             return self._oci
 
     def _access(self) -> Access:
