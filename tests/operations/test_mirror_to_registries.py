@@ -73,8 +73,8 @@ def test_what_is_pushed_is_what_the_tool_installs(
         [tag] = server.repository(OTHER).tags
         index = json.loads(server.repository(OTHER).manifests[server.repository(OTHER).tags[tag]].data)
         assert [one["platform"] for one in index["manifests"]] == [
-            {"architecture": "amd64", "os": "linux"},
             {"architecture": "arm64", "os": "darwin"},
+            {"architecture": "amd64", "os": "linux"},
         ]
         install_from(place, server)
         place.steps()
@@ -169,7 +169,7 @@ def test_a_tag_of_something_else_stays(monkeypatch: pytest.MonkeyPatch, capfd: p
             for option in ((), ("--add-platforms",)):
                 assert push(server, *option) == 1
                 said = capfd.readouterr().err
-                assert f"acme/demo 1.2.0: {server.host}/{DEMO}:1.2.0 ({digest}) exists, and" in said
+                assert re.search(r"acme/demo 1\.2\.0[:\w ]*: \S+:1\.2\.0 \(" + digest + r"\) exists,? and", said)
                 assert state(server)[DEMO] == before
         assert f"{server.host}/{OTHER}:1.0.0" in said or "1.0.0" in server.repository(OTHER).tags
 
@@ -187,8 +187,8 @@ def test_a_platform_is_added_only_when_told_to(
         assert push(server) == 1
         said = capfd.readouterr().err
         tag = f"{server.host}/{DEMO}:1.2.0 ({first})"
-        assert f"acme/demo 1.2.0: {tag} exists: it has linux_amd64, and lacks darwin_arm64" in said
-        assert "hint: --add-platforms replaces its index by one that has them too" in said
+        assert f"acme/demo 1.2.0 for darwin_arm64: {tag} exists and lacks it: it has linux_amd64" in said
+        assert "hint: --add-platforms replaces its index by one that has it too" in said
         assert state(server) == before
         assert push(server, "--add-platforms") == 0
         after = index_of(server)
@@ -244,6 +244,19 @@ def test_a_package_that_fails_keeps_its_version_from_being_tagged(
         assert server.repository(OTHER).tags == {}
         assert set(server.repository(DEMO).tags) == {"1.2.0"}
         assert not {digest for digest in server.repository(OTHER).blobs if digest != digest_of(b"{}")}
+
+
+def test_a_platform_that_a_release_does_not_have_is_told_and_no_more(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with beside(monkeypatch) as (_, server):
+        for _ in range(2):
+            assert push(server, "-platform=plan9_386") == 1
+            said = capfd.readouterr().err
+            assert "provider acme/demo 1.2.0 is not available for plan9_386" in said
+            assert "lacks" not in said
+            assert set(server.repository(DEMO).tags) == {"1.2.0"}
+            assert len(index_of(server)["manifests"]) == 2
 
 
 def test_a_tag_that_somebody_else_sets_meanwhile_stays(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _EMPTY = b"{}"
 _EMPTY_TYPE = "application/vnd.oci.empty.v1+json"
+_USE_ANOTHER = "remove the tag, or use another repository"
 _BLOCK = 1 << 16
 """Bytes of one write of an upload: each has to be taken within the time limit of a request."""
 
@@ -52,11 +53,11 @@ class Pushed(Struct, frozen=True):
     """The result of pushing packages.
 
     Attributes:
-        builds: The packages that a tag names now; in a dry run, those that one would name.
+        packages: Number of the packages that tags name now; in a dry run, of those that they would name.
         failures: Errors of the others.
     """
 
-    builds: frozenset[MirroredBuild]
+    packages: int
     failures: tuple[Diagnostic, ...]
 
 
@@ -91,6 +92,8 @@ def push(
 ) -> Pushed:
     """Push packages, concurrently; one that fails keeps its version from being tagged, and stops no other version.
 
+    A package that its release does not have is a failure too, and its version is tagged without it.
+
     Args:
         builds: The packages.
         context: Its threads work.
@@ -107,26 +110,20 @@ def push(
     wanted: dict[_Release, list[MirroredBuild]] = {}
     for build in dict.fromkeys(builds):
         wanted.setdefault(build[:2], []).append(build)
-    failures: list[Diagnostic] = []
-    tags: dict[_Release, _Tag] = {}
-    for release, tag in zip(wanted, context.map(lambda one: pushing.tag(*one), wanted.items()), strict=True):
-        if isinstance(tag, Diagnostic):
-            failures.append(tag)
-        else:
-            tags[release] = tag
-    open_builds = [build for release in tags for build in wanted[release]]
-    outcomes = context.map(lambda build: pushing.package(build, tags[build[:2]]), open_builds)
-    packages: dict[_Release, list[_Package]] = {release: [] for release in tags}
-    for build, outcome in zip(open_builds, outcomes, strict=True):
-        if isinstance(outcome, Diagnostic):
-            failures.append(outcome)
-        else:
-            packages[build[:2]].append(outcome)
-    complete = [release for release in tags if len(packages[release]) == len(wanted[release])]
-    named = context.map(lambda release: pushing.complete(release, tags[release], packages[release]), complete)
-    failures += [outcome for outcome in named if outcome is not None]
-    done = [release for release, outcome in zip(complete, named, strict=True) if outcome is None]
-    return Pushed(frozenset(build for release in done for build in wanted[release]), tuple(failures))
+    tags = dict(zip(wanted, context.map(pushing.tag, wanted), strict=True))
+    failures = [tag for tag in tags.values() if isinstance(tag, Diagnostic)]
+    tagged = {release: tag for release, tag in tags.items() if not isinstance(tag, Diagnostic)}
+    tried = [build for release in tagged for build in wanted[release]]
+    outcomes = context.map(lambda build: pushing.package(build, tagged[build[:2]]), tried)
+    packages: dict[_Release, list[_Package]] = {release: [] for release in tagged}
+    for (address, version, _), outcome in zip(tried, outcomes, strict=True):
+        packages[address, version].append(outcome)
+        failures += [] if outcome.failure is None else [outcome.failure]
+    unblocked = [release for release, own in packages.items() if not any(one.blocks for one in own)]
+    named = context.map(lambda release: pushing.complete(release, tagged[release], packages[release]), unblocked)
+    failures += [failure for failure in named if failure is not None]
+    done = [release for release, failure in zip(unblocked, named, strict=True) if failure is None]
+    return Pushed(sum(one.release is not None for release in done for one in packages[release]), tuple(failures))
 
 
 class _Tag(Struct, frozen=True):
@@ -143,10 +140,19 @@ class _Tag(Struct, frozen=True):
 
 
 class _Package(Struct, frozen=True):
-    """A package that the registry has, with its release, and what the index says of it; None if it says so already."""
+    """The outcome of one package.
 
-    release: AuthenticatedRelease
-    descriptor: dict[str, Any] | None
+    Attributes:
+        release: Its release; None where it failed, or there is no such package.
+        descriptor: What the index is to say of it; None if it says so already.
+        failure: The error.
+        blocks: True if its version must not be tagged without it.
+    """
+
+    release: AuthenticatedRelease | None = None
+    descriptor: dict[str, Any] | None = None
+    failure: Diagnostic | None = None
+    blocks: bool = False
 
 
 class _Pushing:
@@ -168,32 +174,25 @@ class _Pushing:
         self._pushes = {address: OciPush(repository, registries) for address, repository in repositories.items()}
         self._mirror = OciMirror(InstallationMethod(MethodKind.OCI, template), registries)
 
-    def tag(self, release: _Release, builds: Sequence[MirroredBuild]) -> _Tag | Diagnostic:
-        """Read the tag of a version; an error if it names something that this run must not replace."""
+    def tag(self, release: _Release) -> _Tag | Diagnostic:
+        """Read the tag of a version; an error if it names something that OpenTofu does not install."""
         address, version = release
         push, name = self._pushes[address], str(version).replace("+", "_")
         try:
             manifest = push.tagged(name)
             tag = _Tag(push, name, manifest, {})
-            if manifest is not None:
-                tag = _Tag(push, name, manifest, self._listed(release, tag))
+            return tag if manifest is None else _Tag(push, name, manifest, self._listed(release, tag))
         except LockLensError as error:
             return self._failed(release, str(error), error.hint)
-        lacking = [platform for _, _, platform in builds if platform not in tag.listed]
-        if manifest is None or not lacking or self._adds_platforms:
-            return tag
-        has = ", ".join(map(str, tag.listed)) or "no package"
-        words = f"{tag} exists: it has {has}, and lacks {', '.join(map(str, lacking))}"
-        return self._failed(release, words, "--add-platforms replaces its index by one that has them too")
 
     def _listed(self, release: _Release, tag: _Tag) -> Mapping[Platform, tuple[str, ...]]:
         try:
             return self._mirror.listed_hashes(*release)
         except LockLensError as error:
             words = f"{tag} exists, and is not what OpenTofu installs: {error}"
-            raise UnavailableError(words, hint="remove the tag, or use another repository") from error
+            raise UnavailableError(words, hint=_USE_ANOTHER) from error
 
-    def package(self, build: MirroredBuild, tag: _Tag) -> _Package | Diagnostic:
+    def package(self, build: MirroredBuild, tag: _Tag) -> _Package:
         """Push a package and its manifest."""
         address, version, platform = build
         context, name = self._context, self._context.name(address)
@@ -201,23 +200,41 @@ class _Pushing:
         try:
             metadata, release = admitted(context, address, version, platform)
             warn(context, metadata, release)
-            digest = f"sha256:{metadata.zh.removeprefix('zh:')}"
-            was_there, descriptor = platform in tag.listed, None
-            if was_there and metadata.zh not in tag.listed[platform]:
-                words = f"{tag} exists, and has another package for {platform}: {', '.join(tag.listed[platform])}"
-                hint = f"the signed one is {metadata.zh}; remove the tag, or use another repository"
-                return self._failed((address, version), words, hint)
-            if not was_there:
-                was_there, descriptor = tag.push.has_blob(digest), {}
-                if not self._is_dry:
-                    size = self._sent(metadata, release, tag.push, was_there=was_there)
-                    descriptor = _pushed_manifest(tag.push, build, {"digest": digest, "size": size})
+            was_there, descriptor = self._placed(metadata, release, tag)
         except PlatformNotSupportedError:
-            return context.failed(address, SUMMARY, f"provider {name} {version} is not available for {platform}")
+            words = f"provider {name} {version} is not available for {platform}"
+            return _Package(failure=context.failed(address, SUMMARY, words))
         except LockLensError as error:
-            return context.failed(address, SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
+            words = f"{name} {version} for {platform}: {error}"
+            return _Package(failure=context.failed(address, SUMMARY, words, error.hint), blocks=True)
         context.emit(PackageMirrored(name, version, platform, context.authenticator.words(release), was_there))
         return _Package(release, descriptor)
+
+    def _placed(
+        self, metadata: PackageMetadata, release: AuthenticatedRelease, tag: _Tag
+    ) -> tuple[bool, dict[str, Any] | None]:
+        """Push a package that the tag lacks; return whether the registry had it, and its descriptor for the index.
+
+        Raises:
+            UnavailableError: The tag names another package, or must not be replaced.
+            LockLensError: The package cannot be had or pushed.
+        """
+        platform = metadata.platform
+        if platform in tag.listed:
+            if metadata.zh in tag.listed[platform]:
+                return True, None
+            words = f"{tag} exists, and has another package: {', '.join(tag.listed[platform])}"
+            raise UnavailableError(words, hint=f"the signed one is {metadata.zh}; {_USE_ANOTHER}")
+        if tag.manifest is not None and not self._adds_platforms:
+            words = f"{tag} exists and lacks it: it has {', '.join(map(str, tag.listed)) or 'no package'}"
+            raise UnavailableError(words, hint="--add-platforms replaces its index by one that has it too")
+        digest = f"sha256:{metadata.shasum}"
+        was_there = tag.push.has_blob(digest)
+        if self._is_dry:
+            return was_there, {}
+        size = self._sent(metadata, release, tag.push, was_there=was_there)
+        build = metadata.address, metadata.version, platform
+        return was_there, _pushed_manifest(tag.push, build, {"digest": digest, "size": size})
 
     def _sent(self, metadata: PackageMetadata, release: AuthenticatedRelease, push: OciPush, *, was_there: bool) -> int:
         """Send a package unless it is there; return its bytes, which nobody is believed about."""
@@ -235,16 +252,17 @@ class _Pushing:
         return size
 
     def complete(self, release: _Release, tag: _Tag, packages: Sequence[_Package]) -> Diagnostic | None:
-        """Push the index of a version, and then its tag; None where that is done, or there is nothing to do."""
+        """Push the index of a version, and then its tag, unless there is nothing to do; return the error."""
         added = [one.descriptor for one in packages if one.descriptor is not None]
+        releases = [one.release for one in packages if one.release is not None]
         if not added:
             return None
         address, version = release
-        signed = packages[0].release.checksums.packages(address.type, str(version))
+        signed = releases[0].checksums.packages(address.type, str(version))
         for platform, texts in tag.listed.items():
             if not set(texts) <= set(signed.get(platform, ())):
                 words = f"{tag} has a package for {platform} that the signed release does not list: {', '.join(texts)}"
-                return self._failed(release, words, "remove the tag, or use another repository")
+                return self._failed(release, words, _USE_ANOTHER)
         try:
             index = _index(tag, added)
             if not self._is_dry:
@@ -316,7 +334,9 @@ def _index(tag: _Tag, added: Sequence[dict[str, Any]]) -> Manifest:
             content = json.loads(tag.manifest.body)
         if not isinstance(content, dict) or not isinstance(content.get("manifests"), list):
             raise UnavailableError(f"{tag} has an index that cannot be added to", hint="remove the tag")
-    content["manifests"] = [*content["manifests"], *added]
+    # In an order of their own, two runs for the same packages make the same index.
+    own = sorted(added, key=lambda one: (one["platform"]["os"], one["platform"]["architecture"]) if one else ())
+    content["manifests"] = [*content["manifests"], *own]
     return _manifest(INDEX_TYPE, content)
 
 

@@ -151,10 +151,12 @@ def _pushed(
     from locklens.install.pushing import push
 
     pushed = 0
-    for context, builds in found:
+    runs = list(found)
+    for context, _ in runs:
         require_oci(context.dialect)
+    for context, builds in runs:
         done = push(builds, context, template=template, adds_platforms=request.adds_platforms, is_dry=request.is_dry)
-        pushed += len(done.builds)
+        pushed += done.packages
         failures += done.failures
     return pushed, ()
 

@@ -8,20 +8,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
+from msgspec.structs import replace
+
 from locklens.errors import NotFoundError
 from locklens.sources.http.sending import MAX_DOWNLOAD_BYTES
 from locklens.sources.http.values import Outgoing
 from locklens.sources.oci_session import MAX_MANIFEST
-from locklens.sources.urls import resolve
+from locklens.sources.urls import origin, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from locklens.project.oci import OciRepository
+    from locklens.sources.http.values import RequestKind
     from locklens.sources.oci import Manifest
     from locklens.sources.oci_session import OciRegistries
 
 _OK, _CREATED, _ACCEPTED, _NOT_FOUND = 200, 201, 202, 404
+_RETRIES = 2
+"""Attempts after the first, where a registry asks for a pause or fails: many packages are many requests."""
+
 _NO_CONTENT = (("Content-Length", "0"),)
 
 
@@ -36,7 +42,7 @@ class OciPush:
     def __init__(self, repository: OciRepository, registries: OciRegistries) -> None:
         self.repository = repository
         self._session = registries.session(repository, actions="pull,push")
-        self._kind = registries.kind
+        self._registries = registries
 
     def tagged(self, tag: str) -> Manifest | None:
         """Return the manifest that a tag names; None where there is no such tag, or no such repository yet.
@@ -66,10 +72,12 @@ class OciPush:
             UnauthorizedError: The registry refuses.
             UnavailableError: It does not take the blob.
         """
-        kind = self._kind("a package", MAX_MANIFEST)
-        begun = self._session.send(self.repository.url("blobs", "uploads/"), kind, Outgoing("POST", _NO_CONTENT))
+        url, kind = self.repository.url("blobs", "uploads/"), self._kind("a package", MAX_MANIFEST)
+        begun = self._session.send(url, kind, Outgoing("POST", _NO_CONTENT))
         if begun.status != _ACCEPTED:
-            raise self._session.refusal(begun, f"asked to take {digest}")
+            error = self._session.refusal(begun, f"asked to take {digest}")
+            error.hint = error.hint or f"the registry may want the repository {self.repository} to be made first"
+            raise error
         try:
             place = urlsplit(resolve(begun.url, begun.headers.get("location", "")))
             if place.scheme != "https":
@@ -79,7 +87,8 @@ class OciPush:
         query = "&".join(filter(None, (place.query, urlencode({"digest": digest}))))
         headers = (("Content-Type", "application/octet-stream"), ("Content-Length", str(size)))
         sent = Outgoing("PUT", headers, chunks)
-        done = self._session.send(place._replace(query=query).geturl(), kind, sent)
+        # A registry forgets an upload that failed: to go on with it is no use.
+        done = self._session.send(place._replace(query=query).geturl(), replace(kind, retries=0), sent)
         if done.status != _CREATED:
             raise self._session.refusal(done, f"sent {digest}")
 
@@ -105,8 +114,12 @@ class OciPush:
 
     def _has(self, place: str, digest: str, accept: str = "*/*") -> bool:
         # The bound is that of the file which a GET would send.
-        kind = self._kind("an answer", MAX_DOWNLOAD_BYTES, accept)
-        answer = self._session.send(self.repository.url(place, digest), kind, Outgoing("HEAD"))
-        if answer.status not in {_OK, _NOT_FOUND}:
+        url, kind = self.repository.url(place, digest), self._kind("an answer", MAX_DOWNLOAD_BYTES, accept)
+        answer = self._session.send(url, kind, Outgoing("HEAD"))
+        if answer.status not in {_OK, _NOT_FOUND} and origin(answer.url) == origin(url):
             raise self._session.refusal(answer, f"asked for {digest}")
+        # A store that the registry redirects to may refuse the question: what is there is sent once more then.
         return answer.status == _OK
+
+    def _kind(self, words: str, limit: int, accept: str = "*/*") -> RequestKind:
+        return replace(self._registries.kind(words, limit, accept), retries=_RETRIES)
