@@ -38,7 +38,7 @@ LINUX, DARWIN = Platform("linux", "amd64"), Platform("darwin", "arm64")
 def test_all_keys() -> None:
     policy = parse(
         b"cooldown = 7\n"
-        b'install_paths = ["unpacked-mirror", "plugin-cache", "direct", "packed-mirror"]\n'
+        b'install_paths = ["oci-mirror", "unpacked-mirror", "plugin-cache", "direct", "packed-mirror"]\n'
         b"\n"
         b"[platforms]\n"
         b'linux_amd64 = "CI, production"\n'

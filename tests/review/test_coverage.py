@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DIRECT, CACHE = InstallPath.DIRECT, InstallPath.PLUGIN_CACHE
 PACKED, UNPACKED = InstallPath.PACKED_MIRROR, InstallPath.UNPACKED_MIRROR
+OCI = InstallPath.OCI_MIRROR
 LINUX, ARM, MAC = "linux_amd64", "linux_arm64", "darwin_arm64"
 ALL = frozenset({LINUX, ARM, MAC})
 
@@ -48,6 +49,11 @@ HONEST = (zh("1", LINUX), zh("2", ARM), zh("3", MAC), zh("4", proof=Proof.SIGNED
         (LockedHashes((*HONEST, h1("a")), ALL), PACKED, [LINUX, ARM, MAC], [], [], 0),
         (LockedHashes((*HONEST, h1("a")), ALL), CACHE, [], [], [LINUX, ARM, MAC], 2),
         (LockedHashes((*HONEST, h1("a")), ALL), UNPACKED, [], [], [LINUX, ARM, MAC], 2),
+        # From an OCI registry a zh alone counts.
+        (LockedHashes((*HONEST, h1("a")), ALL), OCI, [LINUX, ARM, MAC], [], [], 0),
+        (LockedHashes((h1("a", LINUX), zh("2", ARM)), ALL, frozenset({LINUX})), OCI, [ARM], [LINUX, MAC], [], 2),
+        (LockedHashes((h1("a"), h1("b"), h1("c"))), OCI, [], [LINUX, ARM, MAC], [], 3),
+        (LockedHashes((h1("a"), zh("9")), ALL), OCI, [], [], [LINUX, ARM, MAC], 2),
         # The h1 is Linux's, and there is no other.
         (LockedHashes((*HONEST, h1("a", LINUX)), ALL, frozenset({LINUX})), CACHE, [LINUX], [ARM, MAC], [], 2),
         # Two h1 more; that of ARM is known and is not locked, so that they may be of MAC alone.
@@ -99,7 +105,7 @@ def test_never_a_lie(truths: list[tuple[str, bool, bool]], path: InstallPath, is
         make = h1 if is_h1 else zh
         digit = "abcdef0123"[number]
         facts.append(make(digit, platform if is_told or (is_known and not is_h1) else None))
-        if is_h1 or not path.needs_h1:
+        if path.only in {"", "h1" if is_h1 else "zh"}:
             real.add(platform)
     offered = frozenset(PLATFORMS) if is_known else None
     hashed = (

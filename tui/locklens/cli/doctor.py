@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 
-_INSTALL_PATHS = ("direct", "plugin-cache", "packed-mirror", "unpacked-mirror", "network-mirror", "installed")
+_INSTALL_PATHS = (
+    "direct", "plugin-cache", "packed-mirror", "unpacked-mirror", "network-mirror", "oci-mirror", "installed",
+)  # fmt: skip
 
 
 def add_doctor_options(parser: Parser) -> None:

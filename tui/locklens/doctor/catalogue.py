@@ -403,6 +403,7 @@ CATALOGUE = (
         *_OCI,
         causes=(_C.DOWNLOAD_DAMAGED, _C.MIRROR_DIFFERS),
         advice="the OCI artifact is damaged, or is no provider: push it again",
+        path=PackagePath.OCI_MIRROR,
         is_weak=True,
     ),
     _row(

@@ -83,6 +83,7 @@ class PackagePath(StrEnum):
     PACKED_MIRROR = "packed-mirror"
     UNPACKED_MIRROR = "unpacked-mirror"
     NETWORK_MIRROR = "network-mirror"
+    OCI_MIRROR = "oci-mirror"
     INSTALLED = "installed"
 
     @property
@@ -93,7 +94,7 @@ class PackagePath(StrEnum):
     @property
     def is_mirror(self) -> bool:
         """True for mirrors of any kind."""
-        return self in {PackagePath.PACKED_MIRROR, PackagePath.UNPACKED_MIRROR, PackagePath.NETWORK_MIRROR}
+        return self.value.endswith("-mirror")
 
 
 class NetworkReason(StrEnum):

@@ -33,7 +33,8 @@ def h1_missing(x: Examined) -> Judgement | None:
         return None
     path, platform = x.incident.path, x.platform
     if path is not None and not path.is_unpacked:
-        return Judgement(_NO, f"a package of the path {path} is accepted by its zh too")
+        also = "alone" if path is PackagePath.OCI_MIRROR else "too"
+        return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
     zhs = counted(len(x.packed), "zh", "zh")
     if not x.unpacked:
         if path is None:
@@ -117,7 +118,11 @@ def platform_missing(x: Examined) -> Judgement | None:
 
 def _locked_platform(x: Examined, platform: str) -> Judgement:
     zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
-    if platform in x.attributed.values():
+    if x.incident.path is PackagePath.OCI_MIRROR:
+        if not x.packed and x.unpacked:
+            words = f"no zh is locked, only {h1s}: a package from an OCI registry is accepted by its zh alone"
+            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    elif platform in x.attributed.values():
         return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.as_of)
     locked = sorted(set(x.attributed.values()))
     if locked and not x.packed and len(x.attributed) == len(x.unpacked):
@@ -138,7 +143,8 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
     if len(x.stale) >= len(x.platforms):
         words = f"{len(x.packed)} zh are locked, for {counted(len(x.platforms), 'package')}: none is missing"
         return Judgement(_NO, words, as_of=x.as_of)
-    is_sure = not x.stale and (platform in x.expected or len(x.attributed) == len(x.unpacked))
+    is_of_zh_alone = x.incident.path is PackagePath.OCI_MIRROR
+    is_sure = not x.stale and (is_of_zh_alone or platform in x.expected or len(x.attributed) == len(x.unpacked))
     have = sorted(name for name, text in x.platforms.items() if text in x.packed)
     only = f", only of {listing(have, 8)}" if have else ""
     words = f"no zh of {platform} is locked for {x.release}{only}"

@@ -38,11 +38,23 @@ class InstallPath(StrEnum):
     """Packages come from a network mirror, or a folder of zip files."""
     UNPACKED_MIRROR = "unpacked-mirror"
     """Packages come from a folder of unpacked ones that stands in for the registry."""
+    OCI_MIRROR = "oci-mirror"
+    """Packages come from an OCI registry, where each is asked for by its `zh`."""
 
     @property
     def needs_h1(self) -> bool:
         """True if only an `h1` lets a platform install: an unpacked package has no zip file to hash."""
         return self in (InstallPath.PLUGIN_CACHE, InstallPath.UNPACKED_MIRROR)
+
+    @property
+    def needs_zh(self) -> bool:
+        """True if only a `zh` lets a platform install: OpenTofu compares it before it downloads."""
+        return self is InstallPath.OCI_MIRROR
+
+    @property
+    def only(self) -> str:
+        """The scheme that alone counts; "" where each does."""
+        return "h1" if self.needs_h1 else "zh" if self.needs_zh else ""
 
 
 class AcceptFrom(StrEnum):

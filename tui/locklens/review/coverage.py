@@ -1,8 +1,8 @@
 """Platforms on which a locked provider installs, by install path. Pure.
 
 From the registry and from packed mirrors a platform's `zh` or `h1` is enough; an unpacked package, in a plugin cache
-or an unpacked mirror, needs its `h1`. Most lock files hold hashes of unknown platform, so there are three answers:
-covered, not covered, and unknown.
+or an unpacked mirror, needs its `h1`, and one in an OCI registry its `zh`. Most lock files hold hashes of unknown
+platform, so there are three answers: covered, not covered, and unknown.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.review.model import Change, HashFact
 
-_MIRRORS = frozenset({InstallPath.PACKED_MIRROR, InstallPath.UNPACKED_MIRROR})
+_MIRRORS = frozenset({InstallPath.PACKED_MIRROR, InstallPath.UNPACKED_MIRROR, InstallPath.OCI_MIRROR})
 
 PATH_NAMES: Mapping[InstallPath, str] = {
     InstallPath.DIRECT: "the registry",
     InstallPath.PLUGIN_CACHE: "a plugin cache",
     InstallPath.PACKED_MIRROR: "a packed mirror",
     InstallPath.UNPACKED_MIRROR: "an unpacked mirror",
+    InstallPath.OCI_MIRROR: "an OCI mirror",
 }
 """The source of packages on each path, in words."""
 
@@ -132,7 +133,7 @@ def _is_covered(
 
 
 def _counts(fact: HashFact, path: InstallPath) -> bool:
-    return is_well_formed(fact.hash) and (is_of_files(fact.hash) or not path.needs_h1)
+    return is_well_formed(fact.hash) and not (path.needs_zh if is_of_files(fact.hash) else path.needs_h1)
 
 
 def _may_be_a_package(fact: HashFact, locked: LockedHashes, path: InstallPath) -> bool:

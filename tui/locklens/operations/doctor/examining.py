@@ -277,6 +277,8 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
         return row.path
     if sources.has_installation and not sources.has_direct:
         told["path"] = "the CLI configuration here"
+        if sources.has_oci_mirror and not (sources.mirrors or sources.has_network_mirror):
+            return PackagePath.OCI_MIRROR
         return PackagePath.NETWORK_MIRROR if sources.has_network_mirror else PackagePath.PACKED_MIRROR
     return None
 

@@ -47,6 +47,7 @@ class Sources(Struct, frozen=True):
         cache: The plugin cache; "" for none.
         mirrors: Folders of filesystem mirrors, explicit and implied.
         has_network_mirror: True if a network mirror is configured.
+        has_oci_mirror: True if OCI registries are.
         has_installation: True if there is a provider_installation block.
         has_direct: True if registries are asked, as far as the configuration tells.
     """
@@ -54,6 +55,7 @@ class Sources(Struct, frozen=True):
     cache: str = ""
     mirrors: tuple[str, ...] = ()
     has_network_mirror: bool = False
+    has_oci_mirror: bool = False
     has_installation: bool = False
     has_direct: bool = True
 
@@ -69,6 +71,7 @@ def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path)
         config.plugin_cache_dir,
         tuple(method.place for method in methods if method.kind.is_on_disk),
         any(method.kind is MethodKind.NETWORK for method in methods),
+        any(method.kind is MethodKind.OCI for method in methods),
         has_installation=True,
         has_direct=any(method.kind is MethodKind.DIRECT for method in methods),
     )

@@ -351,8 +351,10 @@ def _paths_of(method: InstallationMethod) -> Iterator[InstallPath]:
     from locklens.sources.mirrors import first_package
 
     match method.kind:
-        case MethodKind.NETWORK | MethodKind.OCI:
+        case MethodKind.NETWORK:
             yield InstallPath.PACKED_MIRROR
+        case MethodKind.OCI:
+            yield InstallPath.OCI_MIRROR
         case MethodKind.FILESYSTEM:
             found = first_package(Path(method.place))
             if found is not None:

@@ -146,7 +146,7 @@ def in_words(coverage: ProviderCoverage) -> str:
 
 def needs_words(path: InstallPath) -> str:
     """The hashes that are enough on a path."""
-    return "only h1 counts" if path.needs_h1 else "zh or h1 is enough"
+    return f"only {path.only} counts" if path.only else "zh or h1 is enough"
 
 
 def coverage_lines(found: ProviderCoverage) -> Iterator[Line]:

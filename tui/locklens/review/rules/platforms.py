@@ -60,7 +60,7 @@ def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> I
                 yield Verdict(f"{names} {are} not covered from {_named(paths)}: {reason}")
         if (at_least := len(doubtful) - spare) > 0:
             names = listing([f"{platform}{why[platform]}" for platform in doubtful])
-            hashes = "h1 hash" if all(path.needs_h1 for path in paths) else "hash"
+            hashes = f"{_only(paths)} hash".lstrip()
             number = f"at least {at_least} of {names}" if len(doubtful) > 1 else names
             left = f"only {counted(spare, hashes, f'{hashes}es')} could be {'theirs' if len(doubtful) > 1 else 'its'}"
             have = "has" if at_least == 1 else "have"
@@ -75,8 +75,13 @@ def _reason(platforms: Sequence[str], paths: Sequence[InstallPath], *, is_offere
     them = "it" if len(platforms) == 1 else "them"
     if not is_offered:
         return f"the release has no package for {them}"
-    needed = "no h1" if all(path.needs_h1 for path in paths) else "no hash"
-    return f"{needed} for {them} is locked"
+    return f"no {_only(paths) or 'hash'} for {them} is locked"
+
+
+def _only(paths: Sequence[InstallPath]) -> str:
+    """Return the scheme that alone counts on all paths; "" where they differ."""
+    found = {path.only for path in paths}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _named(paths: Sequence[InstallPath]) -> str:

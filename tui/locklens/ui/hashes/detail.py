@@ -371,7 +371,7 @@ def hashes_facts(review: Review, progress: Reading) -> Iterator[Line]:
     for number, required in enumerate(policy.platforms):
         label = "" if number else "required platforms"
         yield fact_line(label, Span(f"{required.platform!s:<14}"), Span(f" {required.why}", Role.DIM))
-    paths = ", ".join(f"{path.value}{' (h1 only)' if path.needs_h1 else ''}" for path in policy.paths_in_order)
+    paths = ", ".join(f"{path.value}{f' ({path.only} only)' if path.only else ''}" for path in policy.paths_in_order)
     yield fact_line("install paths", Span(paths))
     if policy.local_paths:
         yield fact_line("", Span(f"as the CLI configuration says, on {policy.local_platform}", Role.DIM))

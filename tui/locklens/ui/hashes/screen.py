@@ -105,7 +105,7 @@ _PACKAGES = {
     _VERDICTS[PackageVerdict.UNLOCKED]: "the lock file has no hash that could be compared with it",
     "installed": "in the root's .terraform/providers, or TF_DATA_DIR",
     "plugin-cache": "in plugin_cache_dir of the CLI configuration",
-    "mirror": "a filesystem_mirror; of a network_mirror the hashes that it lists",
+    "mirror": "a filesystem_mirror; of a network_mirror or oci_mirror what it lists",
 }
 
 
@@ -114,6 +114,7 @@ _INSTALL_PATHS = {
     "plugin-cache": "unpacked packages shared by several roots: needs a platform's h1",
     "packed-mirror": "a network mirror, or a folder of zip files: needs zh or h1",
     "unpacked-mirror": "a folder of unpacked packages: needs h1",
+    "oci-mirror": "an OCI registry: needs zh",
 }
 
 
