@@ -45,7 +45,8 @@ def add_doctor_options(parser: Parser) -> None:
     group = parser.group("facts of the failing run")
     group.add("--platform", metavar="OS_ARCH", type=platform_option, help="its platform (default: as the log says)")
     group.add("--tool-version", metavar="VERSION", default="", help="its version (default: as the log says)")
-    group.add("--install-path", choices=_INSTALL_PATHS, help="the origin of the package (default: as the message says)")
+    words = f"the origin of the package: {', '.join(_INSTALL_PATHS)} (default: as the message says)"
+    group.add("--install-path", choices=_INSTALL_PATHS, metavar="PATH", help=words)
     words = "its package: a folder, a zip file, or a hash (default: none)"
     group.add("--package", metavar="PATH|HASH", default="", help=words)
     words = "folder of a mirror to look in; may be repeated (default: the settings')"

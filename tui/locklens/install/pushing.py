@@ -25,7 +25,7 @@ from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.project.oci import repository_of
 from locklens.releases.authentication import check_reported
 from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, Manifest
-from locklens.sources.oci_mirror import PACKAGE, PROVIDER, TARGET, OciMirror
+from locklens.sources.oci_mirror import PACKAGE_TYPE, PROVIDER_TYPE, TARGET_TYPE, OciMirror
 from locklens.sources.oci_push import OciPush
 
 if TYPE_CHECKING:
@@ -305,11 +305,11 @@ def _pushed_manifest(push: OciPush, build: MirroredBuild, package: Mapping[str, 
     content = {
         "schemaVersion": 2,
         "mediaType": MANIFEST_TYPE,
-        "artifactType": TARGET,
+        "artifactType": TARGET_TYPE,
         "config": {"mediaType": _EMPTY_TYPE, **config, "data": "e30="},
         "layers": [
             {
-                "mediaType": PACKAGE,
+                "mediaType": PACKAGE_TYPE,
                 **package,
                 "annotations": {"org.opencontainers.image.title": package_file_name(build)},
             }
@@ -321,14 +321,14 @@ def _pushed_manifest(push: OciPush, build: MirroredBuild, package: Mapping[str, 
     return {
         "mediaType": MANIFEST_TYPE,
         **_described(manifest.body),
-        "artifactType": TARGET,
+        "artifactType": TARGET_TYPE,
         "platform": {"architecture": platform.arch, "os": platform.os},
     }
 
 
 def _index(tag: _Tag, added: Sequence[dict[str, Any]]) -> Manifest:
     """Return the index of a version: what it was, with more platforms."""
-    content: Any = {"schemaVersion": 2, "mediaType": INDEX_TYPE, "artifactType": PROVIDER, "manifests": []}
+    content: Any = {"schemaVersion": 2, "mediaType": INDEX_TYPE, "artifactType": PROVIDER_TYPE, "manifests": []}
     if tag.manifest is not None:
         with suppress(ValueError, RecursionError):
             content = json.loads(tag.manifest.body)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from locklens.dialect import Dialect
-    from locklens.project.templates import Template
+    from locklens.project.templates import NameTemplate
 
 _PARTS = {"hostname": "registry hostname", "namespace": "provider namespace", "type": "provider"}
 """What a template may refer to, with the words for one of it."""
@@ -125,7 +125,7 @@ def given_template(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _read(template: str) -> Template:
+def _read(template: str) -> NameTemplate:
     return read_template(template)
 
 

@@ -45,7 +45,7 @@ class UnreadableTemplateError(TemplateError):
     """A template may be good for OpenTofu, and cannot be evaluated here."""
 
 
-class Template(Struct, frozen=True):
+class NameTemplate(Struct, frozen=True):
     """A template that was read.
 
     Attributes:
@@ -57,7 +57,7 @@ class Template(Struct, frozen=True):
     value: Callable[[Mapping[str, str]], str]
 
 
-def read_template(text: str) -> Template:
+def read_template(text: str) -> NameTemplate:
     """Read a template.
 
     Raises:
@@ -68,7 +68,7 @@ def read_template(text: str) -> Template:
         raise TemplateError(f"a template of more than {MAX_TEMPLATE} characters is not read")
     reading = _Reading(text)
     node = reading.template(quoted=False)
-    return Template(tuple(dict.fromkeys(reading.names)), lambda names: _as_result(node(names)))
+    return NameTemplate(tuple(dict.fromkeys(reading.names)), lambda names: _as_result(node(names)))
 
 
 def _as_result(value: _Value) -> str:

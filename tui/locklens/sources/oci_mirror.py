@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
     _Release = tuple[ProviderAddress, Version]
 
-PROVIDER = "application/vnd.opentofu.provider"
-TARGET = "application/vnd.opentofu.provider-target"
-PACKAGE = "archive/zip"
+PROVIDER_TYPE = "application/vnd.opentofu.provider"
+TARGET_TYPE = "application/vnd.opentofu.provider-target"
+PACKAGE_TYPE = "archive/zip"
 """The artifact type of a version's index, that of each platform's manifest, and the media type of a package."""
 
 _MODULE = "application/vnd.opentofu.modulepkg"
@@ -126,7 +126,7 @@ class OciMirror(Unsigned):
             raise ProviderNotFoundError(f"{self} does not have {address} {version}", source=str(self))
         found: dict[Platform, tuple[str, ...]] = {}
         for one in self._index(address, version):
-            if one.artifact_type == TARGET and one.platform is not None:
+            if one.artifact_type == TARGET_TYPE and one.platform is not None:
                 with suppress(AddressError):
                     platform = Platform.parse("_".join(one.platform[:2]))
                     found[platform] = self.package(address, version, platform).hashes
@@ -202,7 +202,7 @@ class OciMirror(Unsigned):
             raise self._damaged(address, f"{words}index manifest")
         if manifest.media_type != INDEX_TYPE:
             raise self._damaged(address, f'unsupported media type "{manifest.media_type}" for OCI index manifest')
-        return self._read(address, manifest, PROVIDER, "manifests")
+        return self._read(address, manifest, PROVIDER_TYPE, "manifests")
 
     def _read(
         self, address: ProviderAddress, manifest: Manifest, artifact_type: str, name: str
@@ -234,7 +234,7 @@ class OciMirror(Unsigned):
             raise self._damaged(address, words)
         if len(manifest.body) != target.size:
             raise self._damaged(address, f"mismatch Content-Length: {target.digest} has not {target.size} bytes")
-        return self._selected(address, platform, self._read(address, manifest, TARGET, "layers"))
+        return self._selected(address, platform, self._read(address, manifest, TARGET_TYPE, "layers"))
 
     def _target(
         self, address: ProviderAddress, version: Version, platform: Platform, descriptors: Iterable[_Descriptor]
@@ -243,7 +243,7 @@ class OciMirror(Unsigned):
         found: list[_Descriptor] = []
         other_type, has_other_platform = "", False
         for one in descriptors:
-            if one.artifact_type != TARGET:
+            if one.artifact_type != TARGET_TYPE:
                 other_type = one.artifact_type or other_type
                 continue
             if one.media_type != MANIFEST_TYPE:
@@ -268,9 +268,9 @@ class OciMirror(Unsigned):
 
     def _selected(self, address: ProviderAddress, platform: Platform, layers: tuple[_Descriptor, ...]) -> _Descriptor:
         """Select the package among the layers (`selectOCILayerBlob`, `checkOCIBlobDescriptor`)."""
-        packages = [layer for layer in layers if layer.media_type == PACKAGE]
+        packages = [layer for layer in layers if layer.media_type == PACKAGE_TYPE]
         if not packages:
-            words = f'image manifest contains no layers of type "{PACKAGE}"'
+            words = f'image manifest contains no layers of type "{PACKAGE_TYPE}"'
             more = ", but has other unsupported formats; this OCI artifact might be intended for a different version"
             raise self._damaged(address, f"{words}{more} of OpenTofu" if layers else words)
         if len(packages) > 1:
