@@ -249,9 +249,26 @@ provider_installation {
 credentials_helper "x" {
   args = ["--a"]
 }
+oci_credentials "registry.example.com/a" {
+  username = "x"
+  password = "secret"
+}
+oci_default_credentials {
+  docker_style_config_files = ["y"]
+  docker_credentials_helper = "z"
+}
 """,
     json.dumps(
         {"credentials": {"registry.example.com": {"token": "secret-token"}}, "disable_checkpoint": True}
     ).encode(),
+]
+DOCKER_CONFIGURATIONS = [
+    json.dumps(
+        {
+            "auths": {"registry.example.com/a": {"auth": "eDpzZWNyZXQtdG9rZW4="}, "https://index.docker.io/v1/": {}},
+            "credHelpers": {"registry.example.com": "x"},
+            "credsStore": "y",
+        }
+    ).encode()
 ]
 CLI_WORDS = [b"credentials", b"host", b"services", b"provider_installation", b"token", b"<<X\n", b"direct {}"]

@@ -38,6 +38,8 @@ from locklens.policy import parse as parse_policy
 from locklens.policy.editing import with_acceptances, with_pin, without_pin
 from locklens.policy.model import Acceptance, Pin
 from locklens.project.cliconfig import read_cli_config
+from locklens.project.oci import OciRepository
+from locklens.project.oci_credentials import DockerConfig
 from locklens.project.requirements import read_configuration
 from locklens.project.roots import RootPair
 from locklens.project.tree import EmptyTree, WorkTree
@@ -397,3 +399,19 @@ def test_a_cli_configuration_is_read_and_no_token_is_shown(data: bytes, dialect:
     for problem in found.problems:
         assert not is_token_alone or "secret-token" not in said(problem)
     assert "secret-token" not in repr(found.credentials)
+
+
+@few
+@given(mutants(samples.DOCKER_CONFIGURATIONS, [b"auths", b"null", b"[]", b"{}"]))
+def test_a_file_of_docker_is_read_and_no_password_is_shown(data: bytes) -> None:
+    words = ""
+    with few_calls(len(data)):
+        try:
+            found = DockerConfig.parse(data, Path("config.json"))
+            matches = list(found.matching(OciRepository("registry.example.com", "a/b")))
+        except ValueError as error:
+            words = str(error)
+        else:
+            words = repr((found, matches))
+            assert all(one.problem.isprintable() for one in matches)
+    assert "secret-token" not in words

@@ -300,8 +300,7 @@ class _Pushing:
 def _pushed_manifest(push: OciPush, build: MirroredBuild, package: Mapping[str, object]) -> dict[str, Any]:
     """Push the manifest of a package, and return its descriptor for the index."""
     config = _described(_EMPTY)
-    if not push.has_blob(config["digest"]):
-        push.push_blob(config["digest"], len(_EMPTY), lambda: [_EMPTY])
+    push.require_blob(config["digest"], _EMPTY)
     content = {
         "schemaVersion": 2,
         "mediaType": MANIFEST_TYPE,

@@ -5,6 +5,7 @@ What a registry has by a digest is not sent again. A blob is sent whole, in one 
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
@@ -43,6 +44,8 @@ class OciPush:
         self.repository = repository
         self._session = registries.session(repository, actions="pull,push")
         self._registries = registries
+        self._lock = threading.Lock()
+        self._small: set[str] = set()
 
     def tagged(self, tag: str) -> Manifest | None:
         """Return the manifest that a tag names; None where there is no such tag, or no such repository yet.
@@ -91,6 +94,14 @@ class OciPush:
         done = self._session.send(place._replace(query=query).geturl(), replace(kind, retries=0), sent)
         if done.status != _CREATED:
             raise self._session.refusal(done, f"sent {digest}")
+
+    def require_blob(self, digest: str, data: bytes) -> None:
+        """Send a small blob that several manifests share, unless it is there; asked once in a run."""
+        with self._lock:
+            if digest not in self._small:
+                if not self.has_blob(digest):
+                    self.push_blob(digest, len(data), lambda: [data])
+                self._small.add(digest)
 
     def push_manifest(self, manifest: Manifest, tag: str = "") -> None:
         """Send a manifest by its digest, unless it is there, or by a tag, which names it from then on.
