@@ -93,6 +93,7 @@ class OciRegistry(Server):
         on_request: Called before each request with its method and path; may raise to break the connection off.
         answers: Answers to single paths instead of the registry's own, by method and path.
         is_read_only: True to refuse what changes something.
+        unread: Paths whose requests have a body that is never read, nor answered.
     """
 
     def __init__(self, context: ssl.SSLContext | None = None) -> None:
@@ -109,6 +110,7 @@ class OciRegistry(Server):
         self.on_request: Callable[[str, str], None] = lambda _method, _path: None
         self.answers: dict[tuple[str, str], Callable[[Handler], None]] = {}
         self.is_read_only = False
+        self.unread: set[str] = set()
         self.writes: list[str] = []
         self.granted: dict[str, frozenset[str]] = {}
         self.uploads: dict[str, bytearray] = {}
@@ -150,6 +152,10 @@ class _RegistryHandler(Handler):
     server: OciRegistry
 
     def answer(self) -> None:
+        if urlsplit(self.path).path in self.server.unread:
+            self.server.asked.append(Asked(self.path, "", {}, self.command))
+            self.server.release.wait()
+            return
         length = int(self.headers.get("Content-Length") or 0)
         self.body = self.rfile.read(length) if length else b""
         headers = {name.lower(): value for name, value in self.headers.items()}

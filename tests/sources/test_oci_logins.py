@@ -340,3 +340,15 @@ def test_blocks_in_other_spellings(text: str, tmp_path: Path) -> None:
         command = [OPENTOFU.command, "version", "-json"]
         done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
         assert done.stderr == ""
+
+
+def test_no_program_of_the_current_folder_is_a_helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docker-credential-any").write_text(f"#!/bin/sh\n{script('me')}\n")
+    (tmp_path / "docker-credential-any").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "cli").write_text(ANY % 'docker_credentials_helper = "any"')
+    environ = {"HOME": str(tmp_path), "TF_CLI_CONFIG_FILE": str(tmp_path / "cli")}
+    logins = ConfiguredLogins(read_cli_config(dialect.OPENTOFU, environ).oci_credentials, environ)
+    with pytest.raises(UnavailableError, match="docker-credential-any is not on PATH"):
+        logins.for_repository(OciRepository.parse("reg.test/a"))
