@@ -173,9 +173,10 @@ _ROWS = (
     Subcommand(
         "mirror",
         "install",
-        "download the required packages into a folder that serves as a mirror",
+        "put the required packages into a mirror: a folder, or an OCI registry",
         ("locklens mirror -platform=linux_amd64 -platform=darwin_arm64 mirror", "two platforms"),
         ("locklens mirror --all-roots --prune -platform=linux_amd64 /srv/mirror", "no more than all roots require"),
+        ("locklens mirror -platform=linux_amd64 oci://reg.example.com/{namespace}/{type}", "for OpenTofu's oci_mirror"),
         tools_name="providers mirror",
     ),
     Subcommand(

@@ -71,9 +71,9 @@ def add_lock_options(parser: Parser) -> None:
 def add_mirror_options(parser: Parser) -> None:
     """Add the options of `mirror`."""
     words = "Download the packages of the required providers into a folder that serves as a mirror, or push them."
-    parser.begin(words, "[OPTION...] DIR|oci://HOST/REPOSITORY [-- ROOT...]", _run_mirror, _check_mirror)
-    words = "the mirror's folder, or repositories of an OCI registry, with {hostname}, {namespace} and {type}"
-    parser.add_argument("place", metavar="DIR|oci://HOST/REPOSITORY", help=words)
+    parser.begin(words, "[OPTION...] DIR [-- ROOT...]", _run_mirror, _check_mirror)
+    words = "the mirror's folder, or oci://HOST/REPOSITORY with each provider's {hostname}, {namespace} and {type}"
+    parser.add_argument("place", metavar="DIR", help=words)
     group = parser.group("operation")
     group.add_platforms("platform of the packages", "this machine's")
     group.flag("--prune", "remove packages from the folder that no root requires for these platforms")
@@ -82,7 +82,7 @@ def add_mirror_options(parser: Parser) -> None:
     words = "false: the newest versions that satisfy the constraints (default: true, the locked versions)"
     group.add("--lock-file", type=_flag, default=True, metavar="BOOL", help=words)
     _add_others(group)
-    _add_shared(parser)
+    _add_shared(parser, "fetch and write nothing; print what would be fetched")
 
 
 def add_verify_options(parser: Parser) -> None:
@@ -105,12 +105,12 @@ def _add_others(group: OptionGroup) -> None:
         group.add(name, action="append", help=argparse.SUPPRESS)
 
 
-def _add_shared(parser: Parser, *, has_dry_run: bool = True) -> None:
+def _add_shared(parser: Parser, *dry_run: str) -> None:
     group = parser.group("scope and output")
     group.add_roots()
     group.add_tool()
     group.flag("--allow-missing-modules", "continue without modules that cannot be read")
-    group.add_events(has_dry_run=has_dry_run)
+    group.add_events(*dry_run)
     group.add_requests()
 
 

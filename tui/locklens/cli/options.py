@@ -130,10 +130,9 @@ class OptionGroup:
         self.add("--format", choices=formats, default=default, help=f"format of the result (default: {words})")
         self.add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
 
-    def add_events(self, *, has_dry_run: bool = True) -> None:
-        """Add --dry-run and --json, the options of every command that writes."""
-        if has_dry_run:
-            self.flag("--dry-run", "write nothing; print the changes as a diff")
+    def add_events(self, dry_run: str = "write nothing; print the changes as a diff") -> None:
+        """Add --dry-run, with its words, and --json, the options of every command that writes."""
+        self.flag("--dry-run", dry_run)
         self.flag("--json", "print events as JSON, one per line")
 
     def add_requests(self) -> None:

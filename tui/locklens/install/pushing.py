@@ -187,7 +187,7 @@ class _Pushing:
 
     def _listed(self, release: _Release, tag: _Tag) -> Mapping[Platform, tuple[str, ...]]:
         try:
-            return self._mirror.listed_hashes(*release)
+            return self._mirror.tagged_hashes(*release)
         except LockLensError as error:
             words = f"{tag} exists, and is not what OpenTofu installs: {error}"
             raise UnavailableError(words, hint=_USE_ANOTHER) from error

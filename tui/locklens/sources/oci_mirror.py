@@ -124,6 +124,14 @@ class OciMirror(Unsigned):
         """
         if all(one.version != version for one in self.versions(address).versions):
             raise ProviderNotFoundError(f"{self} does not have {address} {version}", source=str(self))
+        return self.tagged_hashes(address, version)
+
+    def tagged_hashes(self, address: ProviderAddress, version: Version) -> dict[Platform, tuple[str, ...]]:
+        """Return the `zh` of each platform's package of a version that has a tag.
+
+        Raises:
+            SourceError: The registry has no usable answer, or the tag is not there.
+        """
         found: dict[Platform, tuple[str, ...]] = {}
         for one in self._index(address, version):
             if one.artifact_type == TARGET_TYPE and one.platform is not None:
