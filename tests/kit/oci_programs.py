@@ -62,7 +62,9 @@ def build(name: str) -> str:
     if go is None:
         return f"{name} is not built, and there is no go command to build it with"
     place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+    with _alone(place.parent), tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        if place.exists():
+            return ""
         command = ["nice", go, "install", "-trimpath", "-ldflags", "-s -w", PROGRAMS[name]]
         environment = {**_ENVIRONMENT, "GOBIN": folder}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=_LIMIT)
@@ -70,6 +72,19 @@ def build(name: str) -> str:
             return f"{PROGRAMS[name]} cannot be built: {done.stderr.strip().splitlines()[-1:]}"
         (Path(folder) / place.name).replace(place)
     return ""
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process of the tests builds in a folder, where the system has such locks."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def missing(*names: str, builds: bool = False) -> str:

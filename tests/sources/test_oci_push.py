@@ -16,13 +16,14 @@ from kit.waiting import meanwhile
 
 from locklens.errors import RunCancelledError, UnauthorizedError, UnavailableError
 from locklens.project.oci import OciRepository
-from locklens.project.oci_credentials import OciCredentialsSettings
+from locklens.project.oci_credentials import OciCredentialsBlock, OciCredentialsSettings, OciLogin
 from locklens.sources.http.client import Client
 from locklens.sources.oci import Manifest
 from locklens.sources.oci_logins import ConfiguredLogins
 from locklens.sources.oci_push import OciPush
 from locklens.sources.oci_session import OciRegistries
 
+USER, PASSWORD = "me", "s3cr3t"
 BLOCK = b"\0" * (1 << 16)
 LARGE = 64 * 1024 * 1024
 """Bytes: more than sockets hold that nobody reads from."""
@@ -34,7 +35,9 @@ def pushing(
 ) -> Iterator[tuple[OciPush, OciRegistry]]:
     with oci_registry(server_context(authority, "127.0.0.1")) as server:
         client = Client({"SSL_CERT_FILE": str(bundle)}, pause=lambda _: None, cancel=cancel)
-        registries = OciRegistries(client, seconds, ConfiguredLogins(OciCredentialsSettings(discovers=False), {}))
+        block = OciCredentialsBlock(server.host, OciLogin(USER, PASSWORD))
+        logins = ConfiguredLogins(OciCredentialsSettings((block,), discovers=False), {})
+        registries = OciRegistries(client, seconds, logins)
         yield OciPush(OciRepository.parse(f"{server.host}/p/demo"), registries), server
         server.release.set()
         client.close()
@@ -89,6 +92,21 @@ def test_an_upload_can_be_cancelled(authority: trustme.CA, authority_file: Path)
         stuck = meanwhile(lambda: len(server.asked) > 1, cancel.set, rescue=server.release.set)
         with stuck, pytest.raises(RunCancelledError):
             push.push_blob(digest_of(b""), LARGE, lambda: blocks(LARGE))
+
+
+def test_a_token_that_ends_during_an_upload_is_renewed(authority: trustme.CA, authority_file: Path) -> None:
+    with pushing(authority, authority_file) as (push, server):
+        server.tokens = {USER: PASSWORD}
+
+        def end(method: str, _path: str) -> None:
+            if method == "PUT" and len(server.requests("PUT")) == 1:
+                server.granted.clear()
+
+        server.on_request = end
+        data = BLOCK * 32
+        push.push_blob(digest_of(data), len(data), lambda: blocks(len(data)))
+        assert server.requests("PUT").count(server.requests("PUT")[0]) == 2
+        assert server.repository("p/demo").blobs == {digest_of(data): data}
 
 
 def test_a_busy_registry_is_asked_again(authority: trustme.CA, authority_file: Path) -> None:
