@@ -60,11 +60,11 @@ class OciLogin(Struct, frozen=True):
         return not (self.user or self.password or self.access_token or self.refresh_token)
 
 
-class OciCredential(Struct, frozen=True):
-    """Credentials that match a repository.
+class LoginMatch(Struct, frozen=True):
+    """A login that is set for a repository, or who has it.
 
     Attributes:
-        specificity: The larger counts.
+        specificity: How closely it matches; the largest counts.
         login: The login; None if a helper has it, or it is unusable.
         helper: The name of a Docker credential helper; "" for none.
         problem: Why it cannot be used.
@@ -83,16 +83,16 @@ class OciCredentialsBlock(Struct, frozen=True):
     login: OciLogin
     helper: str = ""
 
-    def matching(self, repository: OciRepository) -> Iterator[OciCredential]:
+    def matching(self, repository: OciRepository) -> Iterator[LoginMatch]:
         """Yield the block's credentials if they are for a repository."""
         if specificity := specificity_of(self.prefix, repository):
             problem = f'the {_BLOCK} block "{self.prefix}" has empty credentials'
             if self.helper:
-                yield OciCredential(specificity, helper=self.helper)
+                yield LoginMatch(specificity, helper=self.helper)
             elif self.login.user or self.login.access_token:
-                yield OciCredential(specificity, self.login)
+                yield LoginMatch(specificity, self.login)
             else:
-                yield OciCredential(specificity, problem=problem)
+                yield LoginMatch(specificity, problem=problem)
 
 
 class OciCredentialsSettings(Struct, frozen=True):
@@ -311,17 +311,17 @@ class DockerConfig(Struct, frozen=True):
         helpers = {registry: _string(name, "an item of credHelpers") for registry, name in of_registries.items()}
         return cls(path, logins, helpers, _string(members.get("credsstore"), "credsStore"))
 
-    def matching(self, repository: OciRepository) -> Iterator[OciCredential]:
+    def matching(self, repository: OciRepository) -> Iterator[LoginMatch]:
         """Yield the credentials for a repository."""
         for address, login in self.logins.items():
             if specificity := specificity_of(address, repository):
                 problem = "" if login else visible(f'{self.path}: auth of "{address}" is not a user and a password')
-                yield OciCredential(specificity, login, problem=problem)
+                yield LoginMatch(specificity, login, problem=problem)
         of_registry = self.helpers.get(repository.registry, "")
         for specificity, name in ((OF_REGISTRY, of_registry), (GLOBAL, self.store)):
             if name:
                 problem = "" if _is_helper_name(name) else visible(f"{self.path}: it names a helper that is no program")
-                yield OciCredential(specificity, helper="" if problem else name, problem=problem)
+                yield LoginMatch(specificity, helper="" if problem else name, problem=problem)
 
 
 class _ShapeError(ValueError):

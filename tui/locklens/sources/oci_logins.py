@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
 from locklens.errors import UnavailableError
-from locklens.project.oci_credentials import GLOBAL, DockerConfig, OciCredential, docker_style_files
+from locklens.project.oci_credentials import GLOBAL, DockerConfig, LoginMatch, docker_style_files
 from locklens.sources.helpers import docker_login
 from locklens.sources.mirrors import opened_file
 from locklens.text import reason_of, visible
@@ -47,7 +47,7 @@ class ConfiguredLogins:
                 that match are malformed, or the helper failed.
         """
         with self._lock:
-            best, problems = OciCredential(0), list[str]()
+            best, problems = LoginMatch(0), list[str]()
             for one in self._matching(repository):
                 if one.problem:
                     problems.append(one.problem)
@@ -59,11 +59,11 @@ class ConfiguredLogins:
                 raise _unavailable(repository, problems[0], "mend these credentials, or remove them")
             return self._asked(best.helper, repository) if best.helper else best.login
 
-    def _matching(self, repository: OciRepository) -> Iterator[OciCredential]:
+    def _matching(self, repository: OciRepository) -> Iterator[LoginMatch]:
         for block in self._settings.blocks:
             yield from block.matching(repository)
         if self._settings.helper:
-            yield OciCredential(GLOBAL, helper=self._settings.helper)
+            yield LoginMatch(GLOBAL, helper=self._settings.helper)
         if self._settings.discovers:
             if self._read is None:
                 self._read = self._files(repository)
