@@ -11,10 +11,11 @@ from ui.conftest import Samples
 
 from locklens.errors import LockLensError
 from locklens.operations.plan.model import Scope
-from locklens.operations.write.lock import Lock
+from locklens.operations.write.lock import Lock, hashed_platforms, lock_missing
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.review.model import ChangeKind, HashFact, Proof, Review, RootReview, Severity, SideName
-from locklens.ui.review.actions import formatting, locking, pruning, restoring
+from locklens.ui.dialogs.form import read_platforms
+from locklens.ui.review.actions import formatting, pruning, restoring
 from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.row_actions import writable
 
@@ -140,12 +141,15 @@ def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
     root = hashed(samples, hashed(samples, root, "acme/one", "linux_amd64", "darwin_arm64"), "acme/two", "linux_amd64")
     review = samples.review(root)
     chosen = {(root.lock_file, samples.address(f"acme/{name}")) for name in ("one", "two")}
-    found = locking(chosen, review, where)
+    assert hashed_platforms(review, chosen) == (
+        {"darwin_arm64": 1, "linux_amd64": 2},
+        frozenset({"darwin_arm64", "linux_amd64"}),
+    )
+    darwin = read_platforms("darwin_arm64")
+    found = lock_missing(review, chosen, where, darwin)
     assert isinstance(found, Lock)
-    assert [str(one) for one in found.platforms] == ["darwin_arm64"]
+    assert found.platforms == darwin
     assert found.providers == ("registry.terraform.io/acme/two",)
     assert found.where == where(("a",))
-    with pytest.raises(LockLensError, match=r"no required platforms configured: .*locklens\.toml"):
-        locking({(root.lock_file, samples.address("acme/one"))}, review, where)
-    with pytest.raises(LockLensError, match="no locked provider on this row"):
-        locking(set(), review, where)
+    with pytest.raises(LockLensError, match="each provider has an h1 of darwin_arm64 already, or no package for it"):
+        lock_missing(review, {(root.lock_file, samples.address("acme/one"))}, where, darwin)

@@ -44,6 +44,7 @@ from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import WritesDialog
+from locklens.ui.dialogs.form import FormDialog
 from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.plan_pane import PlanStage
 from locklens.ui.preview.screen import PreviewScreen
@@ -408,12 +409,56 @@ async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path)
     assert git(top, "status", "--porcelain") == ""
 
 
+async def test_without_required_platforms_l_asks_for_which(opening: Opening, top: Path) -> None:
+    before = h1_numbers(top)
+    async with opening() as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("L")
+        form = on.app.screen
+        assert isinstance(form, FormDialog)
+        assert " Lock more platforms of 2 entries" in on.text
+        assert "h1 locked  not known" in on.text  # of one h1 in each root nobody can tell the platform
+        field = form.query_one(Input)
+        await on.press("enter")
+        assert "name a platform, such as linux_amd64" in on.text
+        field.value = "linux"
+        await on.press("enter")
+        assert "invalid platform 'linux'" in on.text
+        field.value = "linux_arm64, darwin_arm64"
+        await on.press("enter")
+        await on.ready()
+        assert "Lock darwin_arm64, linux_arm64 in 2 roots" in on.lines[0]
+        assert "--platform darwin_arm64 --platform linux_arm64" in on.plan, on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 2 files" in on.status)
+    assert {name: number - before[name] for name, number in h1_numbers(top).items()} == {"a": 2, "b": 2}
+
+
+async def test_hashes_and_health_ask_for_platforms_too(opening: Opening, top: Path) -> None:
+    async with opening() as on:
+        for key in ("3", "5"):
+            await on.press(key)
+            await until(on, lambda: not on.app.screen.is_asking and on.app.screen.left.current is not None)  # type: ignore[attr-defined]
+            await on.press("L")
+            form = on.app.screen
+            assert isinstance(form, FormDialog), on.text
+            form.query_one(Input).value = "linux_arm64"
+            await on.press("enter")
+            await until(on, on.has_preview)
+            await on.ready()
+            assert "Lock linux_arm64 in " in on.lines[0]
+            await on.press("escape")
+            await until(on, lambda: not on.has_preview())
+
+
+def h1_numbers(top: Path) -> dict[str, int]:
+    return {name: (top / name / LOCK).read_text().count('"h1:') for name in ("a", "b")}
+
+
 async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None:
     async with opening() as on:
         await on.go_to("acme/demo") if "acme/demo" in on.titles else None
         await on.go_to("hashicorp/aws")
-        await on.press("L")
-        assert "lock: no required platforms configured: list them in locklens.toml" in on.status
         for key, words in (("T", "trust: on the screen 4 Signers"), ("D", "drop pin: on the screen 4 Signers")):
             await on.press(key)
             assert words in on.status

@@ -12,7 +12,7 @@ from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.ui import views
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
-from locklens.ui.dialogs.form import ExportDialog
+from locklens.ui.dialogs.form import ExportDialog, platforms_form, read_platforms
 from locklens.ui.prove import Proved, ProveDialog
 from locklens.ui.shell.external import browser_command, has_browser, open_page, release_page, work_tree_file
 from locklens.ui.shell.jobs import Job
@@ -23,16 +23,17 @@ from locklens.ui.why import WhyDialog
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.lines import FilePlace
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review, RootReview
     from locklens.review.why import Why
     from locklens.text import Printable
+    from locklens.ui.dialogs.form import Answers
     from locklens.ui.prove import ProvingSelection
     from locklens.ui.shell.jobs import Run
     from locklens.ui.shell.keys import Command
@@ -213,6 +214,48 @@ class RowActionsScreen(TwoPaneScreen):
             return self.source.why(subject, is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
 
         self.app.push_screen(WhyDialog(address, explain, self.edit))
+
+    def lock_platforms(self, selected: ProvingSelection) -> None:
+        """Preview the locking of the required platforms that providers lack; without any, ask for which platforms.
+
+        Args:
+            selected: The providers, each by lock file and address.
+        """
+        from locklens.operations.write.lock import lock_missing
+
+        def preview(chosen: Collection[Platform]) -> None:
+            self.decide_on_roots("lock", lambda review, where: lock_missing(review, selected, where, chosen))
+
+        if self.is_asking:
+            self.say("lock: registries are still being asked; press L again afterwards")
+        elif not selected:
+            self.say("lock: no locked provider on this row")
+        else:
+            self.with_platforms(selected, preview)
+
+    def with_platforms(self, selected: ProvingSelection, lock: Callable[[Collection[Platform]], None]) -> None:
+        """Lock the required platforms, or those that the user types where the policy requires none.
+
+        Args:
+            selected: The providers, each by lock file and address.
+            lock: Previews the lock; () stands for the required platforms.
+        """
+        from locklens.operations.write.lock import hashed_platforms
+
+        try:
+            review, _ = self.writable
+        except LockLensError as error:
+            self.say(f"lock: {error}")
+            return
+        if review.policy.platforms:
+            lock(())
+            return
+
+        def take(answers: Answers | None) -> None:
+            if answers is not None:
+                lock(read_platforms(answers["platforms"]))
+
+        self.app.push_screen(platforms_form(*hashed_platforms(review, selected), len(selected)), take)
 
     @property
     def examined(self) -> ExaminedProvider | None:

@@ -26,6 +26,7 @@ from locklens.operations.write.operation import RegistryOperation, listed_roots,
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import coverage
 from locklens.selection.choosing import combined
+from locklens.text import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -260,47 +261,70 @@ class LockMissing(RegistryOperation, frozen=True):
 
 
 def lock_missing(
-    review: Review, selected: Collection[tuple[str, ProviderAddress]], where: Callable[[Iterable[str]], Scope]
+    review: Review,
+    selected: Collection[tuple[str, ProviderAddress]],
+    where: Callable[[Iterable[str]], Scope],
+    chosen: Collection[Platform] = (),
 ) -> Operation:
-    """Return the operation that locks the missing ones of the required platforms.
+    """Return the operation that locks the missing ones of the required platforms, or of those that the user chose.
 
-    A platform of unknown coverage is locked too: its package decides. Without required platforms, those count for which
-    other entries of the same file have an `h1`.
+    A platform of unknown coverage is locked too: its package decides.
 
     Args:
         review: The review of all locked providers, by the policy that requires platforms.
         selected: The providers, each by lock file and address.
         where: Returns the scope of roots that are given relative to the repository's top.
+        chosen: The platforms that an `h1` is locked for; () for the required ones.
 
     Raises:
         LockLensError: There is nothing to lock.
     """
     groups: dict[tuple[tuple[str, ...], tuple[Platform, ...]], list[str]] = {}
     for root in review.roots:
-        if lacking := _lacking(root, selected, review.policy):
+        if lacking := _lacking(root, selected, review.policy, chosen):
             platforms = tuple(sorted({Platform.parse(name) for names in lacking.values() for name in names}))
             locked = {entry.address for entry in root.new.entries}
             names = () if lacking.keys() == locked else tuple(str(address) for address in sorted(lacking))
             groups.setdefault((names, platforms), []).append(root.path)
     parts = [Lock(where(roots), platforms, names) for (names, platforms), roots in groups.items()]
-    if not parts and review.policy.platforms:
-        raise LockLensError("all required platforms are covered")
+    if not parts and chosen:
+        words = f"each provider has an h1 of {listing(list(map(str, chosen)))} already, or no package for it"
+        raise LockLensError(f"nothing to lock: {words}")
     if not parts:
-        words = "no required platforms configured: list them in locklens.toml, and commit it"
-        raise LockLensError(words, hint='[platforms] linux_amd64 = "CI"')
+        raise LockLensError("all required platforms are covered")
     return parts[0] if len(parts) == 1 else LockMissing(tuple(parts))
 
 
+def hashed_platforms(
+    review: Review, selected: Collection[tuple[str, ProviderAddress]]
+) -> tuple[dict[str, int], frozenset[str]]:
+    """Return for how many selected providers each platform has an `h1`, and all platforms of their lock files.
+
+    Args:
+        review: The review of all locked providers.
+        selected: The providers, each by lock file and address.
+    """
+    numbers: dict[str, int] = {}
+    usual: set[str] = set()
+    for root in review.roots:
+        changes = [change for change in root.changes if (root.lock_file, change.address) in selected]
+        for platform in (platform for change in changes for platform in _hashed(change)):
+            numbers[platform] = numbers.get(platform, 0) + 1
+        if changes:
+            usual |= frozenset().union(*map(_hashed, root.changes))
+    return dict(sorted(numbers.items())), frozenset(usual)
+
+
 def _lacking(
-    root: RootReview, selected: Collection[tuple[str, ProviderAddress]], policy: Policy
+    root: RootReview, selected: Collection[tuple[str, ProviderAddress]], policy: Policy, chosen: Collection[Platform]
 ) -> dict[ProviderAddress, tuple[str, ...]]:
-    """Return the required platforms that each selected provider of a root does not certainly cover."""
+    """Return the chosen or required platforms that each selected provider of a root does not certainly cover."""
     lacking = {}
-    usual = frozenset[str]() if policy.platforms else frozenset().union(*map(_hashed, root.changes))
     for change in root.changes:
         if (root.lock_file, change.address) not in selected or change.new is None:
             continue
-        platforms = _not_covered(change, policy) if policy.platforms else _offered(change, usual - _hashed(change))
+        names = frozenset(map(str, chosen))
+        platforms = _offered(change, names - _hashed(change)) if chosen else _not_covered(change, policy)
         if platforms:
             lacking[change.address] = platforms
     return lacking

@@ -12,15 +12,16 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from locklens.addresses import Platform
 from locklens.lines import Role, Span, line
 from locklens.review.reports.words import severity_span
 from locklens.review.rules.catalogue import wording_of
-from locklens.text import listing
+from locklens.text import counted, listing
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from textual.widget import Widget
 
@@ -83,7 +84,7 @@ class FormDialog(Dialog[Answers | None]):
     def keys(self) -> Sequence[DialogKey]:
         """The keys of a field."""
         return (
-            DialogKey("enter", f"next field, then {self._verb}"),
+            DialogKey("enter", f"next field, then {self._verb}" if len(self._fields) > 1 else self._verb),
             DialogKey("esc", "cancel, nothing is written", "close"),
         )
 
@@ -187,6 +188,29 @@ def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks
     return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
 
 
+_PLATFORMS_ASKED = 16
+"""At most in one form: Go itself has some 50, and each is a download for each provider."""
+
+
+def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: int) -> FormDialog:
+    """Return the form that asks for which platforms entries are locked.
+
+    Args:
+        locked: For how many of the entries each platform has an `h1`.
+        usual: The platforms that an entry of the same lock files has an `h1` of.
+        entries: Their number.
+    """
+    known = listing([f"{platform} ({number} of {entries})" for platform, number in locked.items()]) or "not known"
+    facts = (
+        line(Span("h1 locked  ", Role.DIM), known, hanging=11),
+        line(Span("locklens.toml requires no platforms. L locks those that it requires without asking.", Role.DIM)),
+    )
+    lacking = sorted(platform for platform in usual if locked.get(platform, 0) < entries)
+    label = "platforms to lock, such as linux_amd64 darwin_arm64"
+    field = Field("platforms", label, platforms_problem, " ".join(lacking))
+    return FormDialog(f"Lock more platforms of {counted(entries, 'entry', 'entries')}", facts, (field,))
+
+
 def _reason(*, is_needed: bool) -> Field:
     return Field(
         "reason",
@@ -250,6 +274,26 @@ def rules_problem(text: str, *, rules: Sequence[str]) -> str:
 def read_rules(text: str) -> tuple[str, ...]:
     """Return the rules that a text names, by commas or spaces."""
     return tuple(dict.fromkeys(text.upper().replace(",", " ").split()))
+
+
+def platforms_problem(text: str) -> str:
+    """Return what is wrong with the named platforms; "" for at least one."""
+    try:
+        platforms = read_platforms(text)
+    except ValueError as error:
+        return str(error)
+    if len(platforms) > _PLATFORMS_ASKED:
+        return f"at most {_PLATFORMS_ASKED} platforms at once"
+    return "" if platforms else "name a platform, such as linux_amd64"
+
+
+def read_platforms(text: str) -> tuple[Platform, ...]:
+    """Return the platforms that a text names, by commas or spaces.
+
+    Raises:
+        ValueError: One of them is no platform.
+    """
+    return tuple(dict.fromkeys(map(Platform.parse, text.replace(",", " ").split())))
 
 
 def read_date(text: str) -> date | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -15,7 +14,6 @@ from locklens.ui import views
 from locklens.ui.hashes.detail import PackagesShown, hash_detail, hashes_facts, hashes_head, hashes_status
 from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows, selected_hash_row
-from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
@@ -74,7 +72,12 @@ HASHES_KEYS = KeyTable(
     ),
     KeyGroup(
         "Writing, with a Preview",
-        Key("L", "lock", "lock missing platforms: required ones, of the marked providers, or of the row", "lock"),
+        Key(
+            "L",
+            "lock",
+            "lock missing platforms: of the marked providers, or of the row; without a policy asks which",
+            "lock",
+        ),
     ),
     keys.PROGRAM_KEYS,
     keys.elsewhere("L"),
@@ -345,11 +348,4 @@ class HashesScreen(RowActionsScreen):
 
     def action_lock(self) -> None:
         """Plan to lock the missing required platforms."""
-        targets = self._targets()
-        if self.review is None or not targets:
-            self.say("lock: no provider on this row")
-            return
-        if self.is_asking:
-            self.say("lock: registries are still being asked; press L again afterwards")
-            return
-        self.decide_on_roots("lock", partial(locking, targets))
+        self.lock_platforms(self._targets())

@@ -29,10 +29,11 @@ from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.text.clipboard import ShellText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from textual.binding import BindingType
 
+    from locklens.addresses import Platform
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
@@ -70,7 +71,12 @@ HEALTH_KEYS = KeyTable(
     ),
     KeyGroup(
         "Writing, with a Preview: the marked roots, or those of the row",
-        Key("L", "lock", "lock platforms: the required ones, and what is not locked", "lock"),
+        Key(
+            "L",
+            "lock",
+            "lock platforms: the required ones, or those you name; also providers that are not locked",
+            "lock",
+        ),
         Key("U", "upgrade", "upgrade providers: those of the row, by the policy's cooldown", "upgrade"),
         Key("P", "prune", "prune orphans", "prune"),
         Key("F", "format", "format lock files", "format"),
@@ -271,7 +277,17 @@ class HealthScreen(RowActionsScreen):
 
     def action_lock(self) -> None:
         """Plan to lock the required platforms of the roots."""
-        self._decide("lock", lambda where, policy: Lock(where, policy.required))
+        roots, review = self._chosen_roots, self.review
+        if not roots or review is None:
+            self.say("lock: no root on this row; space marks roots")
+            return
+        chosen_roots = [root for root in review.roots if root.path in roots]
+        named = [(root.lock_file, entry.address) for root in chosen_roots for entry in root.new.entries]
+
+        def preview(chosen: Collection[Platform]) -> None:
+            self._decide("lock", lambda where, policy: Lock(where, tuple(chosen) or policy.required))
+
+        self.with_platforms(frozenset(named), preview)
 
     def action_prune(self) -> None:
         """Plan to remove the orphans of the roots."""
@@ -290,9 +306,15 @@ class HealthScreen(RowActionsScreen):
             providers = tuple(sorted(found))
         self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
 
+    @property
+    def _chosen_roots(self) -> frozenset[str]:
+        """The marked roots, or those of the row."""
+        row = self.left.current
+        return frozenset(self.marked or (row.roots if row is not None else ()))
+
     def _decide(self, name: str, operation_of: Callable[[Scope, Policy], Operation]) -> None:
-        row, top, review = self.left.current, self.top, self.review
-        roots = sorted(self.marked or (row.roots if row is not None else ()))
+        top, review = self.top, self.review
+        roots = sorted(self._chosen_roots)
         if not roots or top is None or review is None:
             self.say(f"{name}: no root on this row; space marks roots")
             return

@@ -29,11 +29,9 @@ from locklens.ui.text.clipboard import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from locklens.addresses import ProviderAddress
-    from locklens.operations.write.operation import Operation
     from locklens.operations.write.policy_edits import Decision
     from locklens.review.model import Finding, Review, RootReview
     from locklens.ui.review.outline import Node
@@ -117,19 +115,6 @@ def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str]
     found = [accept_findings(review, top, rule, addresses, decision=decision).acceptances for rule in rules]
     accepted = tuple(one for some in found for one in some if one.change in ids)
     return Accept(top, accepted, decision.by if decision.is_name_typed else "", base_words(review))
-
-
-def locking(selected: Collection[tuple[str, ProviderAddress]], review: Review, where: ScopeOf) -> Operation:
-    """Return the operation that locks the missing platforms of providers, each given by lock file and address.
-
-    Raises:
-        LockLensError: No provider is given, or no platform is missing.
-    """
-    from locklens.operations.write.lock import lock_missing
-
-    if not selected:
-        raise LockLensError("no locked provider on this row")
-    return lock_missing(review, selected, where)
 
 
 def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:

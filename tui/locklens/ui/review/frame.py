@@ -89,7 +89,7 @@ DECIDING = KeyGroup(
     Key(
         "L",
         "lock",
-        "lock missing platforms: the required ones; without locklens.toml, those of the file's other entries",
+        "lock missing platforms: the required ones, or those you name where the policy requires none",
         "lock",
     ),
     Key(

@@ -23,7 +23,6 @@ from locklens.ui.review.actions import (
     copy_choices,
     examined_node,
     formatting,
-    locking,
     merging,
     pruning,
     restoring,
@@ -338,11 +337,7 @@ class ReviewScreen(RowActionsScreen):
 
     def action_lock(self) -> None:
         """Preview the locking of the platforms that the row's providers lack."""
-        if self.is_asking:
-            self.say("lock: registries are still being asked; press L again afterwards")
-            return
-        selected = self._locked_providers
-        self.decide_on_roots("lock", partial(locking, selected))
+        self.lock_platforms(self._locked_providers)
 
     def action_upgrade(self) -> None:
         """Show the provider on the Upgrade screen."""
