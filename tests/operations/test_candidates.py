@@ -126,7 +126,7 @@ def test_what_is_not_locked_yet() -> None:
 
 
 def test_a_provider_that_is_not_required() -> None:
-    assert suggested(offer("1.0.0 1.1.0")) == "held back: not required by this root"
+    assert suggested(offer("1.0.0 1.1.0")) == "not required: not required by this root"
 
 
 def test_a_lookup_without_an_answer() -> None:
@@ -296,7 +296,7 @@ def test_one_provider_in_two_roots_is_asked_about_once(bench: Bench) -> None:
 def test_orphans_and_what_is_not_locked(bench: Bench) -> None:
     bench.lay("", {"main.tf": requiring(netbox=">= 3.0")}, SampleLock(DEMO, "1.0.0"))
     demo, netbox = bench.offers().providers
-    assert suggested(demo) == "held back: not required by this root"
+    assert suggested(demo) == "not required: not required by this root"
     assert (netbox.locked, suggested(netbox)) == (None, "4.0.0")
 
 

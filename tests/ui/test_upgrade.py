@@ -164,8 +164,8 @@ async def test_the_list_and_the_detail(opening: Opening) -> None:
         assert "2 can upgrade  2 held back" in on.lines[0]
         assert "[2 Upgrade]" in on.lines[1]
         assert on.rows == [
-            "CAN UPGRADE NOW  2", "[ ] acme/ready", "[ ] acme/twice", "HELD BACK  2", "-  acme/held", "-  acme/young",
-            "UP TO DATE  1", "-  acme/current", "UNKNOWN  1", "-  c",
+            "CAN UPGRADE NOW  2 providers", "[ ] acme/ready", "[ ] acme/twice", "HELD BACK  2 providers", "-  acme/held", "-  acme/young",
+            "UP TO DATE  1 provider", "-  acme/current", "UNKNOWN  1 root", "-  c",
         ]  # fmt: skip
         assert "held back by" in on.lines[2]  # the first section is in sight, with the titles of the columns
         assert on.title == "acme/ready"
@@ -193,7 +193,7 @@ async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
         return ALL
 
     async with opening(offering=offering, settled=False) as on:
-        await until(on, lambda: "ASKING  1" in on.rows)
+        await until(on, lambda: "ASKING  1 provider" in on.rows)
         assert "checking registries: 1 of 2 providers done" in on.status
         gate.set()
         await on.settle()
@@ -212,13 +212,13 @@ async def test_the_cursor_goes_to_no_other_provider_while_rows_settle(opening: O
         return CandidateTable((CURRENT, HELD, READY, YOUNG, *TWICE))
 
     async with opening(offering=offering, settled=False) as on:
-        await until(on, lambda: "ASKING  4" in on.rows)
+        await until(on, lambda: "ASKING  4 providers" in on.rows)
         await on.press(*filter(None, [key]))
         before = on.title
         gate.set()
         await on.settle()
         assert on.title == (before if key else "acme/ready")
-        assert key or before == "ASKING  4"
+        assert key or before == "ASKING  4 providers"
 
 
 async def test_the_cursor_stays_on_its_provider_in_another_grouping(opening: Opening) -> None:
@@ -252,15 +252,15 @@ async def test_moving(opening: Opening) -> None:
         await on.press("G")
         assert on.title == "c"
         await on.press("g")
-        assert on.title == "CAN UPGRADE NOW  2"
+        assert on.title == "CAN UPGRADE NOW  2 providers"
         await on.press("down", "j", "k")
         assert on.title == "acme/ready"
         await on.press("right_square_bracket")
-        assert on.title == "HELD BACK  2"
+        assert on.title == "HELD BACK  2 providers"
         await on.press("]", "]", "]")
-        assert on.title == "UNKNOWN  1"
+        assert on.title == "UNKNOWN  1 root"
         await on.press("left_square_bracket")
-        assert on.title == "UP TO DATE  1"
+        assert on.title == "UP TO DATE  1 provider"
         await on.press("n")
         assert on.title == "c"
         await on.press("n")
@@ -291,9 +291,9 @@ async def test_folding(opening: Opening) -> None:
         await on.press("h")
         assert on.title == "acme/twice"
         await on.press("h")
-        assert on.rows[3] == "HELD BACK  2"
+        assert on.rows[3] == "HELD BACK  2 providers"
         await on.press("h")
-        assert on.title == "CAN UPGRADE NOW  2"
+        assert on.title == "CAN UPGRADE NOW  2 providers"
 
 
 # Selection
@@ -320,7 +320,7 @@ async def test_choosing(opening: Opening) -> None:
         await on.choose("c")
         await on.press("space")
         assert "upgrades are not possible there" in on.status
-        await on.choose("CAN UPGRADE NOW  2")
+        await on.choose("CAN UPGRADE NOW  2 providers")
         await on.press("space")
         assert len(on.picks) == 3
 
@@ -330,7 +330,7 @@ async def test_all_that_is_safe(opening: Opening) -> None:
     async with opening(CandidateTable((*ALL.providers, undated))) as on:
         await on.press("a")
         assert on.picks == {"a/ready": "1.1.0", "a/twice": "1.1.0", "b/twice": "1.1.0"}
-        assert "selected 2 eligible providers; 1 not eligible, n goes to them" in on.status
+        assert "selected 2 eligible providers; 1 needs your decision" in on.status
         await on.press("a")
         assert on.picks == {}
         assert "selection cleared" in on.status
@@ -341,7 +341,7 @@ async def test_majors_are_taken_in_by_a_key(opening: Opening) -> None:
     async with opening(CandidateTable((READY, major))) as on:
         await on.press("a")
         assert on.picks == {"a/ready": "1.1.0"}
-        assert "1 not eligible (M includes 1 major version), n goes to them" in on.status
+        assert "1 needs your decision (M includes 1 major version)" in on.status
         await on.press("a", "M")
         assert "major versions: eligible, a selects them too" in on.status
         await on.press("a")
@@ -497,7 +497,7 @@ async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest
         assert seen == [["/bin/vim", "+1", str(tmp_path / "a/main.tf")]]
         await on.press("o")
         assert on.app.clipboard.endswith("/acme/held/2.0.0")  # the newest release
-        await on.choose("HELD BACK  2")
+        await on.choose("HELD BACK  2 providers")
         await on.press("o")
         assert "release page: no provider on this row" in on.status
         await on.press("y")
@@ -519,7 +519,7 @@ async def test_all_versions(opening: Opening) -> None:
 async def test_filter(opening: Opening) -> None:
     async with opening() as on:
         await on.press("slash", *"held", "enter")
-        assert on.rows == ["HELD BACK  2", "-  acme/held", "-  acme/young"]
+        assert on.rows == ["HELD BACK  2 providers", "-  acme/held", "-  acme/young"]
         assert "filtered" in on.status
         await on.press("escape")
         assert len(on.rows) == 10

@@ -59,16 +59,54 @@ ALL = (CURRENT, HELD, READY, SILENT, YOUNG)
 
 def test_sections_in_order() -> None:
     assert titles(rows(selection_of(*ALL))) == [
-        "CAN UPGRADE NOW  1", "  acme/ready", "HELD BACK  2", "  acme/held", "  acme/young", "UP TO DATE  1", "  acme/current",
-        "UNKNOWN  1", "  acme/silent",
+        "CAN UPGRADE NOW  1 provider", "  acme/ready", "HELD BACK  2 providers", "  acme/held", "  acme/young", "UP TO DATE  1 provider", "  acme/current",
+        "UNKNOWN  1 provider", "  acme/silent",
     ]  # fmt: skip
-    assert titles(rows(selection_of(*ALL, cooldown=None)))[:3] == ["CAN UPGRADE NOW  2", "  acme/ready", "  acme/young"]
+    assert titles(rows(selection_of(*ALL, cooldown=None)))[:3] == [
+        "CAN UPGRADE NOW  2 providers",
+        "  acme/ready",
+        "  acme/young",
+    ]
 
 
 def test_what_is_still_asked_about() -> None:
     found = rows(selection_of(replace(READY, is_asked=False)))
-    assert titles(found) == ["ASKING  1", "  acme/ready"]
+    assert titles(found) == ["ASKING  1 provider", "  acme/ready"]
     assert found[1].target.text == "…"
+
+
+def test_a_heading_is_true_of_every_row_below_it() -> None:
+    undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
+    major = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="a", name="major")
+    other_key = offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name="other-key")
+    orphan = offer("1.0.0:90 1.1.0:40", root="a", name="orphan")
+    of = selection_of(READY, HELD, undated, major, other_key, orphan)
+    of = of.with_known([known(other_key, "1.0.0", ALICE), known(other_key, "1.1.0", MALLORY)])
+    assert titles(rows(of)) == [
+        "CAN UPGRADE NOW  1 provider", "  acme/ready",
+        "NEEDS YOUR DECISION  3 providers", "  acme/major", "  acme/other-key", "  acme/undated",
+        "HELD BACK  1 provider", "  acme/held", "NOT REQUIRED  1 provider", "  acme/orphan",
+    ]  # fmt: skip
+    assert [row.note.text for row in rows(of)[3:6]] == [
+        "major version: read the release notes",
+        "NEW KEY: not the key that signed 1.0.0",
+        "release date unknown, cooldown cannot be checked",
+    ]
+    assert [row.is_warned for row in rows(of)[3:6]] == [True] * 3  # n goes to them
+    assert "2 can upgrade" not in plain(upgrade_head(of)[0])
+    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  3 to decide  1 held back ")
+    # A version that is stepped to leaves its row where it is.
+    assert titles(rows(of.moved([READY], -1)))[:2] == ["CAN UPGRADE NOW  1 provider", "  acme/ready"]
+
+
+def test_the_head_counts_each_provider_that_a_root_holds_back() -> None:
+    some = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a"), offer("1.0.0:90 1.1.0:40", "~> 1.0.0", root="b")]
+    of = selection_of(*some, HELD)
+    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  2 held back ")
+    assert titles(rows(of)) == [
+        "CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK IN EVERY ROOT  1 provider", "  acme/held",
+    ]  # fmt: skip
+    assert rows(of)[1].note.text == "in 2 roots, 1 held back"
 
 
 def test_cells() -> None:
@@ -109,7 +147,7 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     of = selection_of(*some)
     section, group = rows(of)
     assert (section.title, group.title, group.kind, group.is_folded) == (
-        "CAN UPGRADE NOW  1", "acme/x", RowKind.GROUP, True)  # fmt: skip
+        "CAN UPGRADE NOW  1 provider", "acme/x", RowKind.GROUP, True)  # fmt: skip
     assert (group.locked, group.target.text, group.mark, group.note.text) == (
         "several", "1.1.0", "[ ]", "in 3 roots, 1 held back")  # fmt: skip
     assert titles(rows(of, By.PROVIDER, "", group.key))[1:] == ["  acme/x", "    a", "    b", "    ."]
@@ -332,7 +370,7 @@ def test_detail_of_other_rows() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3, hint="settle it first")
     of = selection_of(*ALL, refused=(RefusedRoot("b", "b/lock", error),))
     found = {row.title: row for row in rows(of)}
-    assert "is released" in text(upgrade_lines(found["UP TO DATE  1"], of))
+    assert "is released" in text(upgrade_lines(found["UP TO DATE  1 provider"], of))
     refused = list(upgrade_lines(found["b"], of))
     assert "settle it first" in text(refused)
     assert [line.place for line in refused if line.place] == [FilePlace("b/lock", 3)]

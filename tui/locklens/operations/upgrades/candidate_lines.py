@@ -129,7 +129,10 @@ def held_version_lines(
         yield labelled("NEWER" if not (shown or young or number) else "", Span(words, Role.WARN), place=place)
     is_held = recommendation.held_by and recommendation.state is not Eligibility.UNKNOWN
     if is_held and not shown and not young and not others:
-        yield labelled("NEWER", Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN))
+        if recommendation.state is Eligibility.NOT_REQUIRED:
+            yield labelled("REQUIRED", Span(f"no: {recommendation.held_by}; upgrade skips it", Role.WARN))
+        else:
+            yield labelled("NEWER", Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN))
 
 
 def _other_blockers(offer: UpgradeCandidates, selection: UpgradeSelection) -> list[Blocker]:

@@ -172,9 +172,8 @@ def _candidate_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> I
 
 
 def _fact_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> Iterator[Line]:
-    choice, standing = selection.target(offer), selection.recommendation(offer)
-    eligible = ", eligible" if selection.is_safe(offer) else ""
-    yield labelled("STATE", f"{standing.state}{eligible}")
+    choice = selection.target(offer)
+    yield labelled("STATE", str(selection.state(offer)))
     yield from unknown_lines(offer)
     yield from warning_lines(offer, selection)
     yield from constraint_lines(offer, choice)

@@ -98,7 +98,9 @@ class Eligibility(StrEnum):
     """The upgrade state of a provider, in display order."""
 
     READY = "can upgrade now"
+    DECIDE = "needs your decision"
     HELD = "held back"
+    NOT_REQUIRED = "not required"
     CURRENT = "up to date"
     UNKNOWN = "unknown"
 
@@ -128,7 +130,7 @@ def recommend(offer: UpgradeCandidates, terms: UpgradePolicy) -> Recommendation:
         return Recommendation(Eligibility.UNKNOWN, held_by=offer.problem)
     if not offer.requirements:
         held_by = "not required by any readable module" if offer.unread else "not required by this root"
-        return Recommendation(Eligibility.HELD, held_by=held_by)
+        return Recommendation(Eligibility.HELD if offer.unread else Eligibility.NOT_REQUIRED, held_by=held_by)
     eligible = [candidate for candidate in offer.choices if _is_eligible(offer, candidate)]
     suggested = next((candidate for candidate in eligible if _is_fit(offer, candidate, terms)), None)
     held_by = _held_by(offer, eligible, suggested, terms)
@@ -343,11 +345,19 @@ class UpgradeSelection(Struct, frozen=True):
         It satisfies all constraints and the cooldown, is no major version unless those are taken in, and is neither
         known to be refused nor to have another signer.
         """
-        choice = self.recommendation(offer).suggested
+        return candidate_key(offer) not in self.stepped and self.state(offer) is Eligibility.READY
+
+    def state(self, offer: UpgradeCandidates) -> Eligibility:
+        """The upgrade state of a provider by all that is known; a version that the user steps to does not change it."""
+        standing = self.recommendation(offer)
+        if standing.state is not Eligibility.READY or self._is_eligible(offer, standing.suggested):
+            return standing.state
+        return Eligibility.DECIDE
+
+    def _is_eligible(self, offer: UpgradeCandidates, choice: CandidateVersion | None) -> bool:
         if (
             choice is None
             or offer.unread
-            or candidate_key(offer) in self.stepped
             or self.terms.is_of_unknown_age(choice)
             or (offer.bump(choice.version) is Bump.MAJOR and not self.terms.takes_majors)
         ):

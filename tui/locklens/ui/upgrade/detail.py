@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
-    """The head line: counts of providers that can be upgraded, and that are held back."""
+    """The head line: how many providers can be upgraded, need a decision, and are held back in a root or more."""
     name = (Piece(" locklens  ", Role.STRONG), Piece("upgrade", Role.DIM))
     providers = selection.offers.providers
     if not providers and not selection.offers.refused:
@@ -45,12 +45,14 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     extent = f"  {counted(len({offer.address for offer in providers}), 'provider')} in {counted(len(roots), 'root')}"
     best: dict[object, Eligibility] = {}
     for offer in providers:
-        state = selection.recommendation(offer).state
+        state = selection.state(offer)
         best[offer.address] = min(best.get(offer.address, state), state, key=list(Eligibility).index)
     states = list(best.values())
-    ready, held = states.count(Eligibility.READY), states.count(Eligibility.HELD)
+    ready, undecided = states.count(Eligibility.READY), states.count(Eligibility.DECIDE)
+    held = len({offer.address for offer in providers if selection.state(offer) is Eligibility.HELD})
     counts = (
         Piece(f"  {ready} can upgrade", Role.GOOD if ready else Role.DIM),
+        Piece(f"  {undecided} to decide" if undecided else "", Role.WARN),
         Piece(f"  {held} held back ", Role.WARN if held else Role.DIM),
     )
     return (
@@ -109,10 +111,13 @@ _VERSIONS_SHOWN, _STEPS_BEFORE = 8, 3
 """Versions around the target in one line, and those above it."""
 
 _MEANINGS = {
-    Eligibility.READY: "A newer version satisfies the constraints, the cooldown and the upgrade limit. space selects"
-    " it, left and right step to another version, U previews the upgrade.",
-    Eligibility.HELD: "A newer version exists but is held back. w explains it, e opens the line of the constraint,"
-    " right steps to a version that needs an edited constraint.",
+    Eligibility.READY: "A newer version satisfies the constraints, the cooldown and the upgrade limit, and no other key"
+    " is known to have signed it. a selects all of them, space the row's; < and > step to another version, U previews.",
+    Eligibility.DECIDE: "A newer version satisfies the constraints, but a does not select it: it is a major version,"
+    " another key signed it, or something about it is not known. Its last column says which; space selects it.",
+    Eligibility.HELD: "A newer version exists but is held back in every root. w explains it, e opens the line of the"
+    " constraint, > steps to a version that needs an edited constraint.",
+    Eligibility.NOT_REQUIRED: "Nothing in the root requires it, so that an upgrade skips it. On Review, P prunes it.",
     Eligibility.CURRENT: "No newer version is released.",
     Eligibility.UNKNOWN: "The registry did not list the versions, or upgrades are not possible in the root.",
 }
@@ -144,6 +149,8 @@ def _section_lines(row: UpgradeRow) -> Iterator[Line]:
     yield line(Span(row.title, Role.STRONG))
     state = next((state for state in Eligibility if row.key == f"state:{state}"), None)
     meaning = _MEANINGS[state] if state is not None else "One root with all of its providers."
+    if state is Eligibility.UNKNOWN and any(not offer.is_asked for offer in row.offers):
+        meaning = "The registries are being asked for the versions of these providers."
     yield line(Span(meaning, Role.DIM), hanging=0)
 
 

@@ -51,6 +51,10 @@ class By(StrEnum):
     ROOT = "root"
 
 
+_TO_LOOK_AT = frozenset({Eligibility.DECIDE, Eligibility.HELD, Eligibility.NOT_REQUIRED, Eligibility.UNKNOWN})
+"""The states that `n` goes to."""
+
+
 class UpgradeRow(Struct, frozen=True):
     """One line of the list; a cell without a value is "".
 
@@ -70,7 +74,7 @@ class UpgradeRow(Struct, frozen=True):
         signer: Signer of the target version, compared with that of the locked one.
         note: The worst warning, or what holds the provider back.
         is_folded: None for rows that do not fold.
-        is_warned: True if the provider is held back, unknown, or its target version has warnings.
+        is_warned: True if the provider needs a decision, is held back, not required or unknown, or has warnings.
         refused: The root in which upgrades are not possible.
     """
 
@@ -131,14 +135,15 @@ def _by_provider(
         groups.setdefault(row.offers[0].address, []).append(row)
     by_state: dict[Eligibility, list[list[UpgradeRow]]] = {state: [] for state in Eligibility}
     for _, members in sorted(groups.items(), key=lambda item: item[0].sort_key):
-        best = min((selection.recommendation(row.offers[0]).state for row in members), key=list(Eligibility).index)
+        best = min((selection.state(row.offers[0]) for row in members), key=list(Eligibility).index)
         by_state[best].append(members)
+    held = len({offer.address for offer in selection.offers.providers if selection.state(offer) is Eligibility.HELD})
     for state, providers in by_state.items():
         refused_roots = refused if state is Eligibility.UNKNOWN else []
         if not providers and not refused_roots:
             continue
         offers = tuple(row.offers[0] for members in providers for row in members)
-        title = f"{_title(state, offers)}  {len(providers) + len(refused_roots)}"
+        title = f"{_title(state, offers, is_elsewhere=len(providers) < held)}  {_number(providers, refused_roots)}"
         yield _section(f"state:{state}", title, offers)
         for members in providers:
             if len(members) == 1:
@@ -151,9 +156,17 @@ def _by_provider(
         yield from refused_roots
 
 
-def _title(state: Eligibility, offers: tuple[UpgradeCandidates, ...]) -> str:
+def _title(state: Eligibility, offers: tuple[UpgradeCandidates, ...], *, is_elsewhere: bool) -> str:
+    """The title of a section; `is_elsewhere` where providers of other sections are held back in some of their roots."""
+    if state is Eligibility.HELD and is_elsewhere:
+        return "HELD BACK IN EVERY ROOT"
     is_asking = state is Eligibility.UNKNOWN and any(not offer.is_asked for offer in offers)
     return "ASKING" if is_asking else state.value.upper()
+
+
+def _number(providers: list[list[UpgradeRow]], refused: list[UpgradeRow]) -> str:
+    parts = ((len(providers), "provider"), (len(refused), "root"))
+    return " and ".join(counted(number, noun) for number, noun in parts if number)
 
 
 def _by_root(rows: list[UpgradeRow], refused: list[UpgradeRow], selection: UpgradeSelection) -> Iterator[UpgradeRow]:
@@ -170,7 +183,7 @@ def _by_root(rows: list[UpgradeRow], refused: list[UpgradeRow], selection: Upgra
 
 
 def _rank(row: UpgradeRow, selection: UpgradeSelection) -> int:
-    return list(Eligibility).index(selection.recommendation(row.offers[0]).state) if row.offers else len(Eligibility)
+    return list(Eligibility).index(selection.state(row.offers[0])) if row.offers else len(Eligibility)
 
 
 def _section(key: str, title: str, offers: tuple[UpgradeCandidates, ...]) -> UpgradeRow:
@@ -186,7 +199,9 @@ def _refused_row(root: RefusedRoot) -> UpgradeRow:
 
 def _provider(selection: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeRow:
     recommendation, choice = selection.recommendation(offer), selection.target(offer)
-    warnings = [span for span in warning_spans(selection, offer, choice) if span.role is not Role.INFO]
+    is_undecided = selection.state(offer) is Eligibility.DECIDE
+    remarks = warning_spans(selection, offer, choice)
+    warnings = [span for span in remarks if span.role is not Role.INFO]
     return UpgradeRow(
         RowKind.PROVIDER,
         f"{offer.root}\0{offer.address}",
@@ -200,8 +215,8 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeR
         age=_age(selection, choice),
         bump=_bump(offer, choice),
         signer=signer_span(selection, offer, choice),
-        note=_note(offer, choice, recommendation.held_by, warnings),
-        is_warned=recommendation.state in {Eligibility.HELD, Eligibility.UNKNOWN} or bool(warnings),
+        note=_note(offer, choice, recommendation.held_by, warnings or (remarks if is_undecided else [])),
+        is_warned=selection.state(offer) in _TO_LOOK_AT or bool(warnings),
     )
 
 
@@ -289,7 +304,7 @@ def _roots(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -
     selected = sum(map(selection.is_selected, offers))
     if selected:
         return f"selected in {selected} of {len(offers)} roots"
-    held = sum(selection.recommendation(offer).state is Eligibility.HELD for offer in offers)
+    held = sum(selection.state(offer) is Eligibility.HELD for offer in offers)
     return f"in {len(offers)} roots" + (f", {held} held back" if held else "")
 
 
@@ -331,7 +346,7 @@ def _facts(row: UpgradeRow, selection: UpgradeSelection) -> RowFacts:
         row.bump.text,
         row.signer.text,
         row.note.text,
-        selection.recommendation(offer).state.value,
+        selection.state(offer).value,
     )
     fields = {ROOT.name: (offer.root or ".",), PROVIDER.name: (str(offer.address),), SIGNER.name: (row.signer.text,)}
     words = ("selected",) if selection.is_selected(offer) else ()
@@ -364,11 +379,12 @@ def toggled_eligible(selection: UpgradeSelection) -> Chosen:
         return Chosen(selection.without_any(), "selection cleared" if selection.selected else "no eligible upgrades")
     addresses = {offer.address for offer in eligible}
     offers = selection.offers.providers
-    ready = {offer.address for offer in offers if selection.recommendation(offer).state is Eligibility.READY}
-    excluded = len(ready - addresses)
+    undecided = {offer.address for offer in offers if selection.state(offer) is Eligibility.DECIDE}
+    excluded = len(undecided - addresses)
     majors = sum(map(selection.is_left_out_as_major, offers))
     included = f" (M includes {counted(majors, 'major version')})" if majors else ""
-    rest = f"; {excluded} not eligible{included}, n goes to them" if excluded else ""
+    needs = "needs" if excluded == 1 else "need"
+    rest = f"; {excluded} {needs} your decision{included}" if excluded else ""
     return Chosen(selection.with_safe(), f"selected {counted(len(addresses), 'eligible provider')}{rest}")
 
 
