@@ -104,7 +104,12 @@ async def test_a_pasted_log_is_diagnosed_and_its_fix_lands_on_preview(opened: Op
         await on.paste(Path("ci.log").read_text("utf-8"))
         assert on.titles[0] == "likely the lock file has no h1 for the platform"
         assert "fix Restore the entry of commit" in on.titles[1]
-        assert "no republished" in on.titles
+        assert "no the version was published again with other packages" in on.titles
+        for key in ("x", "n", "a"):
+            await on.press(key)
+            assert f"{key} does nothing on this screen; ? lists its keys" in on.text
+        await on.press("M")
+        assert "merge: on the screen 1 Review" in on.text
         assert "LIKELY" in on.lines[0]
         await until(on, lambda: "linux_amd64  (log)" in on.text)
         before = Path("live/prod/.terraform.lock.hcl").read_bytes()

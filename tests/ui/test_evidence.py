@@ -240,7 +240,7 @@ def test_what_came_of_asking_a_registry(samples: Samples, host: HostState, offli
 def test_notes_stand_with_the_registries(samples: Samples) -> None:
     review = replace(samples.review(), hosts=(), notes=("signatures are not checked: gpg is not installed",))
     text = texts((*registry_lines(review, Reading(3, 9, "evidence")), *note_lines(review)))
-    assert "checking registries: 3 of 9 changes done" in text
+    assert "checking registries: 3 of 9 done" in text
     assert "signatures are not checked" in text
     assert "none asked" in texts(registry_lines(replace(review, notes=()), Reading()))
 

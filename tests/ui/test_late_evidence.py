@@ -111,7 +111,7 @@ async def test_rows_fill_in_while_the_list_is_there(three: Review, running: Runn
         served.tell(RootsKnown(three.roots[1:2]))
         await until(on, lambda: "0 of 4" in on.text)
         assert on.text.count("… of 4") == 2
-        assert "checking registries: 1 of 3 changes done" in on.text
+        assert "checking registries: 1 of 3 done" in on.text
         served.end.set()
         await on.settle()
         assert on.text.count("0 of 4") == 3
@@ -223,7 +223,7 @@ async def test_500_changes_one_by_one_do_not_build_the_list_500_times(
         on.screen.loader._show()
         await on.press()
         assert built == 1
-        assert "500 of 500 changes done" in on.text
+        assert "500 of 500 done" in on.text
         assert "0 of 4" in on.text
         source.serving[0].end.set()
         await on.settle()
@@ -242,7 +242,7 @@ async def test_asking_again_while_asking_replaces_the_run(three: Review, running
         assert on.text.count("0 of 4") == 1, "what is known stays"
         source.serving[0].tell(RootsKnown(three.roots[1:2]))
         source.serving[1].tell(Progress("evidence", 2, 3))
-        await until(on, lambda: "2 of 3 changes done" in on.text)
+        await until(on, lambda: "2 of 3 done" in on.text)
         assert on.text.count("0 of 4") == 1, "what the run before still says is not heard"
         source.serving[1].tell(RootsKnown(three.roots[1:2]))
         await until(on, lambda: on.text.count("0 of 4") == 2)
@@ -263,7 +263,7 @@ async def test_asking_again_keeps_what_is_known_until_it_is_known_again(three: R
         source.serving[1].tell(
             RootsKnown((replace(drafted(three).roots[0], configuration=three.roots[0].configuration),))
         )
-        await until(on, lambda: "1 of 3 changes done" in on.text)
+        await until(on, lambda: "1 of 3 done" in on.text)
         assert on.text.count("0 of 4") == 3
         source.serving[1].end.set()
         await on.settle()
@@ -278,7 +278,7 @@ async def test_a_file_that_changes_while_registries_are_asked_is_noticed(
     async with running(source, settled=False) as on:
         await until(on, lambda: on.text.count("… of 4") == 3)
         source.serving[0].tell(Progress("evidence", 1, 3))
-        await until(on, lambda: "1 of 3 changes done" in on.text)
+        await until(on, lambda: "1 of 3 done" in on.text)
         file.write_text("22")
         await until(on, lambda: len(source.serving) == 2 and source.serving[0].cancelled)
         source.serving[1].end.set()

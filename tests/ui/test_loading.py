@@ -31,7 +31,7 @@ async def test_the_draft_is_shown_while_configurations_are_read(
 ) -> None:
     gate = threading.Event()
     async with running(serving(samples.full(), gate=gate), settled=False) as on:
-        await until(on, lambda: "reading configuration 1/14 roots" in on.text)
+        await until(on, lambda: "reading configurations: 1 of 14 roots" in on.text)
         await until(on, lambda: "acme/demo" in on.text)
         await on.press("G")
         key = on.current.key

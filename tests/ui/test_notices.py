@@ -30,11 +30,22 @@ async def test_a_note_is_shown_once_in_a_run(
     async with running(source) as on:
         assert [one._notification.message for one in toasts(on)] == [NOTE]
         (toast,) = toasts(on)
-        assert toast.region.bottom <= on.app.screen.query_one("#status").region.y, "the key line is free"
+        assert toast.region.y >= on.app.screen.query_one("#keys").region.bottom, "it covers neither rows nor keys"
         for key in ("3", "4", "1"):
             await on.press(key)
             await on.settle()
             assert toasts(on) == [], f"again on {key}"
+
+
+async def test_a_notice_leaves_the_highlighted_row_in_sight(samples: Samples, running: Running) -> None:
+    async with running(samples.full(), size=(80, 14)) as on:
+        await on.press("G")
+        on.screen.show_notes([f"{NOTE}, " * 6])
+        await on.settle()
+        (toast,) = toasts(on)
+        assert toast.region.height > 1
+        assert toast.region.bottom == 14
+        assert any(text.startswith(">") for text in on.lines), on.text
 
 
 async def test_no_notice_lies_above_a_dialog(samples: Samples, running: Running) -> None:

@@ -105,13 +105,11 @@ def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     edit = ConstraintEdit("m/versions.tf", 3, "~> 5.1.0", "~> 5.2.0")
     plan = planned(samples, *roots)
     plan = replace(plan, changes=tuple(replace(one, edits=(edit,)) for one in plan.changes))
-    standing = PlanProgress(
-        "Upgrade aws", PlanStage.REVIEWING, plan, network="checking registries: 1 of 2 changes done"
-    )
+    standing = PlanProgress("Upgrade aws", PlanStage.REVIEWING, plan, network="checking registries: 1 of 2 done")
     text = said(standing)
     assert text.startswith("PLAN  1 provider, 40 roots, 40 files\n  ^ hashicorp/aws  5.1.0 -> 5.2.0    40 roots\n")
     assert text.count("m/versions.tf:3  ~> 5.1.0 -> ~> 5.2.0") == 1
-    assert "  ..  review  checking registries: 1 of 2 changes done\n" in text
+    assert "  ..  review  checking registries: 1 of 2 done\n" in text
     assert "RESULT\n  …\n" in text
     assert text.count(LOCK) == 40
     assert refusal(standing).startswith("not ready: review in progress")

@@ -157,8 +157,6 @@ def onset_words(onset: Onset) -> str:
 _WIDTH = 110
 _LABEL = 13
 _ERRORS_SHOWN = 5
-_RULED_OUT = 30
-"""Columns before the evidence of a cause that was ruled out: the longest id fits."""
 
 _SECTIONS = (
     ("CAUSES", (CauseVerdict.YES, CauseVerdict.LIKELY), Role.STRONG),
@@ -244,11 +242,6 @@ def _cause(cause: Cause) -> Iterator[Line | str]:
     mark = {CauseVerdict.YES: "yes", CauseVerdict.LIKELY: "likely", CauseVerdict.NO: "no", CauseVerdict.UNKNOWN: "?"}
     moment = f" (as of {cause.as_of})" if cause.as_of else ""
     label = f"  {mark[cause.verdict]:7}{cause.id}"
-    if cause.verdict is CauseVerdict.NO:
-        lines = wrap(f"{cause.evidence}{moment}", _WIDTH - _RULED_OUT, break_on_hyphens=False)
-        yield f"{label:{_RULED_OUT}}{lines[0]}"
-        yield from (f"{'':{_RULED_OUT}}{line}" for line in lines[1:])
-        return
     yield f"{label}: {cause_title(cause)}"
     missing = f"Needed: {cause.missing}" if cause.missing else ""
     for words in (f"{cause.evidence}{moment}", missing):

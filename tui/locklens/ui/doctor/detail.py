@@ -86,8 +86,7 @@ def fix_titles(remedies: Sequence[Remedy]) -> tuple[str, ...]:
 
 def _cause_row(cause: Cause) -> DoctorRow:
     held = cause.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}
-    words = cause.id.value if cause.verdict is CauseVerdict.NO else cause_title(cause)
-    title = Span(words, Role.STRONG if held else Role.DIM)
+    title = Span(cause_title(cause), Role.STRONG if held else Role.DIM)
     return DoctorRow(cause.id.value, _VERDICTS[cause.verdict], title, cause=cause)
 
 

@@ -116,7 +116,7 @@ REVIEW_KEYS = KeyTable(
     REVIEWING,
     DECIDING,
     PROGRAM,
-    keys.elsewhere("L", "U", "R", "P", "F", "S", "A"),
+    keys.elsewhere("L", "U", "R", "P", "F", "M", "S", "A"),
     in_list="?|q ctrl+c|space|enter|n|/|v|S|d|b|i|s|u|R|P|A|M|x|w|:|y|e|tab|r|j k",
     in_detail="?|esc|j k|y|e|x|v|i|space|R|d|w|n|tab|q ctrl+c|:|r",
 )

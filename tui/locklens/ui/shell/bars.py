@@ -37,8 +37,10 @@ class Reading:
         if self.done is None:
             return ""
         if self.phase == "evidence":
-            return f"checking registries: {self.done} of {self.total} changes done"
-        return f"reading configuration {self.done}/{self.total} roots" if self.total else "reading lock files"
+            return f"checking registries: {self.done} of {self.total} done"
+        if not self.total:
+            return "reading lock files"
+        return f"reading configurations: {self.done} of {counted(self.total, 'root')}"
 
 
 def tabs(active: View) -> tuple[BarLayout, ...]:

@@ -133,6 +133,7 @@ _ELSEWHERE = (
     Key("R", "elsewhere('restore', '1 Review')", "restore from base: on Review"),
     Key("P", "elsewhere('prune', '1 Review')", "prune orphans: on Review"),
     Key("F", "elsewhere('format', '1 Review')", "format lock file: on Review"),
+    Key("M", "elsewhere('merge', '1 Review')", "merge conflict: on Review"),
     Key("S", "elsewhere('stage', '1 Review')", "stage marked changes: on Review"),
     Key("A", "elsewhere('accept', '1 Review')", "accept a finding: on Review"),
     Key("T", "elsewhere('trust', '4 Signers')", "trust signing key: on Signers"),

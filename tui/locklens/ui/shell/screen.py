@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from textual import events
     from textual.command import Provider
     from textual.timer import Timer
 
@@ -87,6 +88,12 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
     def on_descendant_focus(self) -> None:
         """Show the keys of the pane that has the focus."""
         self.refresh_bars()
+
+    def on_key(self, event: events.Key) -> None:
+        """Say of a letter, digit or sign that it does nothing here; keys with an action do not get here."""
+        label = "space" if event.key == "space" else event.character if event.is_printable else None
+        if label is not None:
+            self.say(f"{label} does nothing on this screen; ? lists its keys")
 
     def say(self, message: str) -> None:
         """Show a message in the status line for `_MESSAGE_SECONDS`."""

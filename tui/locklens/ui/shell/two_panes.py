@@ -241,7 +241,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.review_arrived()
         self.loader.drew(began, time.monotonic())
         if event.reread:
-            self.notify(changed_on_disk(event.reread), timeout=4)
+            self.say(changed_on_disk(event.reread))
         self.show_notes(event.notes)
 
     @on(ReviewLoader.Progressed)

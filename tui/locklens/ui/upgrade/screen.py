@@ -109,7 +109,7 @@ UPGRADE_KEYS = KeyTable(
         keys.RELOAD,
     ),
     keys.PROGRAM_KEYS,
-    keys.elsewhere("U"),
+    keys.elsewhere("U", "M"),
     in_list="?|q ctrl+c|space|U|a|< >|w|enter|/|m|M|c|n|b|h l|e|r|:",
     in_detail="?|esc|j k|space|< >|U|e|y|w|tab|q ctrl+c|:",
 )

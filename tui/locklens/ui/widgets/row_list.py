@@ -154,8 +154,10 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.tell_highlighted()
 
     def on_resize(self) -> None:
-        """Distribute the new width."""
+        """Distribute the new width, and keep the cursor in sight where the height is another one."""
         self._share_width()
+        if self._rows:
+            self.show_cursor()
 
     def is_heading(self, row: RowT) -> bool:  # noqa: ARG002
         """True for a row that stands above others, and is not what a filter looks for."""
