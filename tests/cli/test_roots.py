@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from pathlib import Path
@@ -28,7 +29,8 @@ def locking(*versions: str) -> bytes:
     for text in versions:
         name, _, version = text.partition(" ")
         address = ProviderAddress(TERRAFORM.default_host, "hashicorp", name)
-        entries.append(LockEntry(address, Version.parse(version), "", ("h1:x",), 0))
+        zh = f"zh:{hashlib.sha256(text.encode()).hexdigest()}"
+        entries.append(LockEntry(address, Version.parse(version), "", (zh,), 0))
     return render(entries, TERRAFORM)
 
 
@@ -150,3 +152,19 @@ def test_a_root_outside_of_a_repository_can_be_read(
     words = shlex.split(hashes_command("odd name"))[1:]
     status = main([words[0], "--offline", "--no-cache", *words[1:]], lambda request, view: pytest.fail("opened"))
     assert (status, "hashicorp/aws" in capsys.readouterr().out) == (0, True)
+
+
+def test_stage_tells_what_the_index_then_has(run: Run, top: Path) -> None:
+    demand = 'terraform {\n  required_providers {\n    aws = { source = "hashicorp/aws", version = "~> 5.0" }\n  }\n}\n'
+    (top / "other" / "main.tf").write_text(demand)
+    git(top, "commit", "-qam", "demand")
+    (top / "other" / LOCK).write_bytes(locking("aws 6.0.0", "tls 4.0.0"))
+    status, out, err = run("stage", "aws", "--root", "other", "--json", "--dry-run")
+    found = [document for line in out.splitlines() if (document := json.loads(line))["type"] == "finding"]
+    assert (status, found[0]["rule"], found[0]["severity"]) == (1, "LK005", "block"), out
+    status, out, err = run("stage", "aws", "--root", "other")
+    assert "other: hashicorp/aws 5.0.0 -> 6.0.0 is staged" in out
+    assert status == 1
+    assert "block: LK005 other/main.tf:3: registry.terraform.io/hashicorp/aws 6.0.0 is locked and does not" in err
+    assert "LK003" not in err
+    assert "hint: no registry was asked: locklens review --staged checks hashes and signers" in err

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.write.operation import Operation
     from locklens.releases.facts import NetworkSettings
-    from locklens.review.model import Review
+    from locklens.review.model import Finding, Review
 
 
 def add_prune_options(parser: Parser) -> None:
@@ -54,8 +54,11 @@ def add_format_options(parser: Parser) -> None:
 
 def add_stage_options(parser: Parser) -> None:
     """Add the options of `stage`."""
-    words = "Stage the changed blocks of providers, as git add -p would; other changes stay in the work tree."
-    parser.begin(words, "[OPTION...] [PROVIDER...] [-- ROOT...]", run_write, operation=_stage)
+    words = (
+        "Stage the changed blocks of providers, as git add -p would; other changes stay in the work tree. "
+        "The status is 1 where what is staged then has a finding that fails a review. No registry is asked."
+    )
+    parser.begin(words, "[OPTION...] [PROVIDER...] [-- ROOT...]", _run_stage)
     words = "provider whose block to stage (default: every changed one)"
     parser.add_argument("providers", nargs="*", metavar="PROVIDER", help=words)
     _add_scope(parser)
@@ -104,8 +107,8 @@ def _format(options: Namespace) -> Operation:
     return Format(scope_of(options))
 
 
-def _stage(options: Namespace) -> Operation:
-    """Return the operation that stages the changes of the roots since HEAD."""
+def _run_stage(options: Namespace) -> int:
+    """Stage the changes of the roots since HEAD, and report the findings that the index has then."""
     from locklens.operations.compare import open_git
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
@@ -116,7 +119,41 @@ def _stage(options: Namespace) -> Operation:
     request = ReviewRequest(opened, tool=given_tool(options), test_directory=options.test_directory)
     with Repository.discover(Path.cwd()) as repository:
         top = repository.top
-    return named_blocks(LockLens(request).review(), top, options.providers)
+    locklens = LockLens(request)
+    review = locklens.review()
+    plan = locklens.plan(named_blocks(review, top, options.providers), review)
+    found = () if plan.proposal.is_empty else _without_registry(locklens.review_plan(plan, review).review)
+    for finding in found:
+        place = f"{finding.file}:{finding.line}" if finding.line else finding.file
+        if options.json:
+            fields = {"severity": finding.severity, "rule": finding.rule, "words": finding.message}
+            put(json_text({"type": "finding", **fields, "file": finding.file, "line": finding.line}, indent=None))
+        else:
+            tell([f"{finding.severity.value}: {finding.rule} {place}: {finding.message}"])
+    if found and not options.json:
+        tell(["hint: no registry was asked: locklens review --staged checks hashes and signers"])
+    status = apply_plan(plan, options)
+    return FINDINGS if any(review.is_failing(finding) for finding in found) else status
+
+
+def _without_registry(review: Review) -> tuple[Finding, ...]:
+    """Return the blocks and warnings of a staged plan that need no answer of a registry, the worst first."""
+    from locklens.review.model import Severity
+    from locklens.review.rules.catalogue import RULES
+
+    found = (
+        finding
+        for finding in review.findings
+        if finding.severity in {Severity.BLOCK, Severity.WARN}
+        and finding.accepted is None
+        and finding.rule != _UNVERIFIED
+        and RULES[finding.rule].needs != "registry"
+    )
+    return tuple(sorted(found, key=lambda finding: finding.severity.rank))
+
+
+_UNVERIFIED = "LK003"
+"""Its reason would be that no registry was asked."""
 
 
 def _undo(options: Namespace) -> Operation:

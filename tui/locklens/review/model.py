@@ -520,8 +520,13 @@ class Review(Struct, frozen=True):
         Args:
             given: The threshold of the command line; None for the policy's.
         """
-        threshold, severity = self.threshold(given), worst(self.findings)
-        return threshold != "never" and severity is not None and severity.rank <= Severity(threshold).rank
+        return any(self.is_failing(finding, given) for finding in self.findings)
+
+    def is_failing(self, finding: Finding, given: str | None = None) -> bool:
+        """True if a finding counts and reaches the threshold."""
+        threshold = self.threshold(given)
+        counts = finding.accepted is None and finding.severity is not Severity.OFF
+        return counts and threshold != "never" and finding.severity.rank <= Severity(threshold).rank
 
     @property
     def verdict(self) -> str:
