@@ -19,6 +19,8 @@ from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.review.changes import compare
 from locklens.review.coverage import LockedHashes, PathCover, cover
 from locklens.review.model import ChangeKind, HashFact, Proof
+from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.platforms import CHECKS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,3 +175,21 @@ def test_fewer_h1_weigh_more_where_a_cache_is_used(case: Path) -> None:
         assert {one.severity.value for one in plain} <= {"info"}
         assert {one.severity.value for one in cached} <= {"warn"}
         assert not plain or change.kind is not ChangeKind.REMOVED
+
+
+@pytest.mark.parametrize(
+    ("proof", "offered", "expected"),
+    [
+        (Proof.SIGNED, {"darwin_arm64"}, "L on the screen"),
+        (Proof.UNKNOWN, {"darwin_arm64"}, "nothing can be added to this entry"),
+        (Proof.STALE, {"darwin_arm64"}, "nothing can be added to this entry"),
+        (Proof.UNKNOWN, None, "L on the screen"),  # nobody was asked, so that nothing contradicts
+        (Proof.SIGNED, {"linux_amd64"}, "Select a version that has a package"),
+    ],
+)
+def test_the_advice_about_a_platform_works_for_its_entry(proof: Proof, offered: set[str] | None, expected: str) -> None:
+    facts = (HashFact(f"zh:{'a' * 64}", "linux_amd64", proof),)
+    policy = Policy(platforms=(WantedPlatform(Platform("darwin", "arm64")),))
+    now = LockedHashes(facts, frozenset(offered) if offered is not None else None)
+    (verdict,) = CHECKS["LK009"](None, now, policy)
+    assert expected in RULES["LK009"].wording(verdict.case).remedy

@@ -326,7 +326,10 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         await until(on, lambda: "kept aside as" in on.text)
         assert {one.name: one.read_bytes() for one in place.iterdir()} == before
         await on.press("enter")
-        await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "no     plugin-corrupted" in on.text)
+        await until(
+            on,
+            lambda: isinstance(on.app.screen, DoctorScreen) and "no     the installed package was altered" in on.text,
+        )
         assert {one.name: one.read_bytes() for one in place.iterdir()} != before
         kept = place.with_name("linux_amd64.suspect")
         assert {one.name: one.read_bytes() for one in kept.iterdir()} == before

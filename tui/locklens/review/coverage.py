@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from locklens.hashes import is_of_files, is_well_formed, registry_manifests
 from locklens.policy import InstallPath
+from locklens.review.model import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -58,6 +59,14 @@ class LockedHashes(Struct, frozen=True):
     def platforms(self) -> tuple[str, ...]:
         """All known platforms, in order."""
         return tuple(sorted({fact.platform for fact in self.facts if fact.platform} | (self.offered or frozenset())))
+
+    @property
+    def contradicts_release(self) -> bool:
+        """True if the release is known, and a locked `zh` is not of it: `lock` refuses to add hashes to such an entry."""
+        doubted = {Proof.STALE, Proof.UNKNOWN}
+        return self.offered is not None and any(
+            fact.proof in doubted and not is_of_files(fact.hash) for fact in self.facts
+        )
 
 
 class PathCover(Struct, frozen=True, dict=True):

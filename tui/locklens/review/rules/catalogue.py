@@ -216,8 +216,20 @@ _ALL = (
         "or an unpacked mirror.",
         "The first run on that platform fails, usually in CI or on a colleague's machine.",
         "Compare the lock file's hashes with the platforms of the release.",
-        "Run `terraform providers lock -platform=…` for each required platform, or press L on the Hashes screen.",
+        "Lock the required platforms: L on the screen, or `locklens lock --platform OS_ARCH` for each.",
         "wanted",
+        {
+            "contradicted": RuleWording(
+                "Required platform not covered: its next init fails",
+                "First settle which locked hashes are of the release, as the finding about them says: until then "
+                "nothing can be added to this entry.",
+            ),
+            "not-offered": RuleWording(
+                "Required platform not covered: its next init fails",
+                "Select a version that has a package for the platform (U on the screen), or take the platform out of "
+                "the policy.",
+            ),
+        },
     ),
     Rule(
         "LK010",

@@ -57,14 +57,19 @@ def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> I
                 are = "is" if len(platforms) == 1 else "are"
                 is_offered = now.offered is None or platforms[0] in now.offered
                 reason = _reason(platforms, paths, is_offered=is_offered)
-                yield Verdict(f"{names} {are} not covered from {_named(paths)}: {reason}")
+                words = f"{names} {are} not covered from {_named(paths)}: {reason}"
+                yield Verdict(words, case=_case(now) if is_offered else "not-offered")
         if (at_least := len(doubtful) - spare) > 0:
             names = listing([f"{platform}{why[platform]}" for platform in doubtful])
             hashes = f"{_only(paths)} hash".lstrip()
             number = f"at least {at_least} of {names}" if len(doubtful) > 1 else names
             left = f"only {counted(spare, hashes, f'{hashes}es')} could be {'theirs' if len(doubtful) > 1 else 'its'}"
             have = "has" if at_least == 1 else "have"
-            yield Verdict(f"{number} {have} no usable hash from {_named(paths)}: {left}")
+            yield Verdict(f"{number} {have} no usable hash from {_named(paths)}: {left}", case=_case(now))
+
+
+def _case(now: LockedHashes) -> str:
+    return "contradicted" if now.contradicts_release else ""
 
 
 def _by_offer(platforms: Sequence[str], now: LockedHashes) -> Iterator[tuple[str, ...]]:
