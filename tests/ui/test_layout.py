@@ -129,6 +129,8 @@ def test_the_old_version_is_cut_before_the_target(text: str, width: int, shown: 
         ("infra/prod/network", 14, "…/prod/network"),
         ("corp/vault-ext", 13, "…/vault-ext  "),
         ("cloudflare/cloudflare", 8, "…udflare"),
+        ("hashicorp/aws", 12, "…/aws       "),
+        ("cyrilgdn/postgresql", 17, "…/postgresql     "),
         ("x/" + "a" * 20, 12, "…aaaaaaaaaaa"),
     ],
 )

@@ -90,6 +90,27 @@ async def test_nothing_important_is_cut(samples: Samples, running: Running, size
             assert words in on.text, words
 
 
+@pytest.mark.parametrize("width", [80, 100, 119, 120, 121, 140])
+async def test_a_message_is_shown_whole_and_no_name_is_cut_in_a_word(
+    samples: Samples, running: Running, width: int
+) -> None:
+    message = "lock: the registry did not answer, so that nothing can be added; check the connection, r asks again " * 2
+    async with running(samples.full(), size=(width, 30)) as on:
+        for name in ("acme/demo", "acme/netbox", "datadog/datadog", "hashicorp/azurerm", "hashicorp/template"):
+            kind = name.rpartition("/")[2]
+            assert any(f" {name} " in text or f" …/{kind} " in text for text in on.lines), (name, on.text)
+        await on.press("G")
+        on.screen.say(message)
+        await on.pilot.pause()
+        status = on.screen.query_one("#status").region
+        shown = " ".join(text.strip() for text in on.lines[status.y : status.bottom])
+        assert shown == message.strip()
+        assert any(text.startswith(">") for text in on.lines), "the row that it is about stays in sight"
+        on.screen.say("")
+        await on.pilot.pause()
+        assert on.screen.query_one("#status").region.height == 1
+
+
 def hostile_review(samples: Samples) -> Review:
     roots = []
     for number, text in enumerate(HOSTILE):

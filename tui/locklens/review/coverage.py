@@ -62,7 +62,7 @@ class LockedHashes(Struct, frozen=True):
 
     @property
     def contradicts_release(self) -> bool:
-        """True if the release is known, and a locked `zh` is not of it: `lock` refuses to add hashes to such an entry."""
+        """True if the release is known, and a locked `zh` is not of it: `lock` adds no hashes to such an entry."""
         doubted = {Proof.STALE, Proof.UNKNOWN}
         return self.offered is not None and any(
             fact.proof in doubted and not is_of_files(fact.hash) for fact in self.facts

@@ -105,7 +105,7 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
         """Show a message above the keys; "" hides it."""
         status = self.query_one("#dialog-status", Bar)
         status.display = bool(message)
-        status.show_layouts(BarLayout((Piece(f" {message}", role),)))
+        status.show_layouts(BarLayout((Piece(f" {message}", role),), is_whole=True))
 
     async def on_bar_clicked(self, event: Bar.Clicked) -> None:
         """Run the action of the clicked piece."""

@@ -271,6 +271,5 @@ def doctor_status(diagnosis: Diagnosis | None, *, is_working: bool, message: str
     asked = "" if diagnosis is None else report_text.asked_words(diagnosis)
     state = "testing each cause …" if is_working else asked
     shown = Piece(f" {message or state}", Role.STRONG if message else Role.DIM)
-    return BarLayout((shown,), (Piece("read only until a fix is applied on its Preview ", Role.DIM),)), BarLayout(
-        (shown,)
-    )
+    aside = Piece("read only until a fix is applied on its Preview ", Role.DIM)
+    return BarLayout((shown,), (aside,)), BarLayout((shown,), is_whole=bool(message))

@@ -561,4 +561,4 @@ def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[B
         shown = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
     right = (Piece(f"  {counted(failed, 'failure')} ", Role.BLOCK),) if failed else ()
     safe = (*right, Piece("  esc cancels, nothing is written ", Role.DIM))
-    return BarLayout((shown,), safe), BarLayout((shown,), right), BarLayout((shown,))
+    return BarLayout((shown,), safe), BarLayout((shown,), right), BarLayout((shown,), is_whole=True)

@@ -127,7 +127,7 @@ def status_line(parts: list[Piece], *, message: str = "", aside: str = "") -> tu
     state = joined_parts(parts)
     if message:
         shown = Piece(f" {message}", Role.STRONG)
-        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,))
+        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,), is_whole=True)
     alone = Piece(" "), *state
     return BarLayout(alone, (Piece(f"{aside} ", Role.DIM),)), BarLayout(alone)
 

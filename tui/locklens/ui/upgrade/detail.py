@@ -75,7 +75,7 @@ def upgrade_status(
         message: A message in place of the line; "" for none.
     """
     if message:
-        return (BarLayout((Piece(f" {message}", Role.STRONG),)),)
+        return (BarLayout((Piece(f" {message}", Role.STRONG),), is_whole=True),)
     parts: list[Piece] = []
     choices = selection.choices
     if choices:

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from textual.message import Message
 from textual.widget import Widget
 
-from locklens.lines import Role, Span
-from locklens.ui.widgets.strips import fitted, harmless, strip_of
+from locklens.lines import Role, Span, line
+from locklens.ui.widgets.strips import StyledPiece, fitted, harmless, strip_of, wrapped
 
 if TYPE_CHECKING:
     from textual import events
@@ -26,18 +26,28 @@ class Piece(NamedTuple):
 
 
 class BarLayout(NamedTuple):
-    """The pieces at the left and at the right."""
+    """The pieces at the left and at the right.
+
+    Attributes:
+        is_whole: True for a message, which takes more lines where one is too short, instead of being cut.
+    """
 
     left: tuple[Piece, ...]
     right: tuple[Piece, ...] = ()
+    is_whole: bool = False
 
 
 _LEAST_NAMED = 8
 """Columns that the last piece on the left keeps where it is cut."""
+_MOST_LINES = 4
+"""Of a message: an error with its hint has two or three at 80 columns."""
 
 
 class Bar(Widget):
-    """Shows the first of its layouts that fits; of the last one the left side is cut, so that no count is."""
+    """Shows the first of its layouts that fits; of the last one the left side is cut, so that no count is.
+
+    A message is not cut: the bar is as high as it needs.
+    """
 
     @dataclass
     class Clicked(Message):
@@ -53,7 +63,32 @@ class Bar(Widget):
         """Replace the layouts, the preferred first."""
         if layouts != self._layouts:
             self._layouts = layouts
+            self._fit()
             self.refresh()
+
+    def on_resize(self) -> None:
+        """Give a message the lines that the new width asks for."""
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = max(1, len(self._message_lines()))
+        if self.styles.height is None or self.styles.height.value != lines:
+            self.styles.height = lines
+
+    def _message_lines(self) -> list[StyledPiece]:
+        """The lines of a message that does not fit into one; [] for all else."""
+        width = self.size.width
+        if not width or not self._layouts or not self._layouts[-1].is_whole:
+            return []
+        message = line(*(Span(piece.text, piece.role) for piece in self._layouts[-1].left), hanging=1)
+        if cell_len(harmless(message.text)) <= width:
+            return []
+        lines = wrapped(message, width)
+        shown, rest = lines[:_MOST_LINES], lines[_MOST_LINES:]
+        if rest:
+            text = "".join(span.text for span in shown[-1])
+            shown[-1] = [Span(fitted(f"{text} {rest[0][-1].text}", width), shown[-1][-1].role)]
+        return shown
 
     def _pieces(self) -> list[Piece]:
         """The pieces that fit into the width."""
@@ -83,7 +118,10 @@ class Bar(Widget):
         return kept
 
     def render_line(self, y: int) -> Strip:
-        """Paint the line."""
+        """Paint a line."""
+        lines = self._message_lines()
+        if lines:
+            return strip_of(lines[y] if y < len(lines) else [], self, width=self.size.width)
         spans = [Span(harmless(piece.text), piece.role) for piece in self._pieces()] if y == 0 else []
         return strip_of(spans, self, width=self.size.width)
 

@@ -54,7 +54,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def fitted_end(text: str, width: int) -> str:
-    """The escaped text, cut at its beginning, at a slash if one is near.
+    """The escaped text, cut at its beginning: before a slash where what follows it fits, so that no word is cut.
 
     The last folders of a path are more specific than the first, and so is a provider's type than its namespace.
     """
@@ -66,7 +66,7 @@ def fitted_end(text: str, width: int) -> str:
     start = max(0, len(shown) - width + 1)
     while cell_len(shown[start:]) > width - 1:
         start += 1
-    slash = shown.find("/", start, start + (len(shown) - start) // 2)
+    slash = shown.find("/", start, len(shown) - 1)
     return set_cell_size(_ELLIPSIS + shown[max(start, slash) :], width)
 
 
