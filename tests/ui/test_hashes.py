@@ -290,7 +290,7 @@ async def test_every_size_holds_without_colour(
             await on.press(key)
         if size[0] == 80:
             await on.choose("acme/demo")
-            for words in (">   · WARN  acme/demo", "1/2", "0 of 4", "3 Hashes", "1 not covered"):
+            for words in (">   · WARN  acme/demo", "1/2", "0 of 4", "3 Hashes", "1 entry not covered"):
                 assert words in on.text, words
             await on.press("enter", "g")
             assert "* darwin_arm64  signed   -        MISSING" in on.text
@@ -303,8 +303,8 @@ async def test_moving(repository: Review, opened: Opened) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         on = HashesDriver(app, pilot)
         await on.settle()
-        assert "hashes  5 providers in 3 lock files" in on.lines[0]
-        assert "2 of 21 locked hashes not verified  1 not covered" in on.lines[0]
+        assert "hashes  5 entries in 3 lock files" in on.lines[0]
+        assert "2 of 21 locked hashes not verified  1 entry not covered" in on.lines[0]
         assert "2 required platforms" in on.lines[-2]
         assert "required platforms         linux_amd64    CI, prod" in on.text
         assert "direct, plugin-cache (h1 only)" in on.text
@@ -431,8 +431,8 @@ async def test_marks_say_what_v_and_l_are_for(samples: Samples, repository: Revi
         await on.settle()
         await on.choose("acme/demo")
         await on.press("space")
-        assert "marked 1 provider for v, p and L" in on.lines[-2]
-        assert "1 provider marked" in on.lines[-2]
+        assert "marked 1 entry for v, p and L" in on.lines[-2]
+        assert "1 entry marked" in on.lines[-2]
         assert [row.marked for row in on.hashes.left.rows][:3] == [1, 1, 0]
         assert "-       infra/prod" in on.lines[3]
         assert ">   x WARN  acme/demo" in on.lines[4]
@@ -603,7 +603,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         async with app.run_test(size=(120, 40)) as pilot:
             on = HashesDriver(app, pilot)
             await until(on, lambda: bool(on.names) and not on.hashes.is_asking)
-            await until(on, lambda: "4 not covered" in on.lines[0])
+            await until(on, lambda: "4 entries not covered" in on.lines[0])
             assert "locklens.toml of HEAD" in on.text
             await on.choose("acme/netbox")
             assert "at least 2 of linux_amd64 (CI, production), darwin_arm64 (laptops), windows_amd64" in on.said

@@ -261,7 +261,7 @@ async def test_keys_act_on_every_root_of_an_entry(samples: Samples, alike: Revie
         assert "ROOTS  3 with this entry" in on.said
         await on.choose_line("infra/stage")
         await on.press("space")
-        assert "marked 3 providers for v, p and L" in on.lines[-2]
+        assert "marked 3 entries for v, p and L" in on.lines[-2]
         await on.press("l")
         assert [row.name for row in on.hashes.left.rows if row.depth == 2] == ["infra/dev", "infra/prod", "infra/stage"]
         assert "▾ x" in on.text

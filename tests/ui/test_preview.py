@@ -212,12 +212,12 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked  2 roots" in on.plan  # its h1 are not verified
         assert "findings: 2 WARN  and 1 that HEAD has already (1 INFO)" in on.plan
-        assert "4 providers unchanged" in on.plan
+        assert "4 entries unchanged" in on.plan
         assert "ok  review" in on.plan
         assert "--  write  2 files, all or none, on enter" in on.plan
         assert "2 of 12 added hashes not verified" in on.plan
         assert "LK027" not in on.plan  # it is what was committed
-        assert "after this, 2 providers differ from HEAD in these files" in on.plan
+        assert "after this, 2 entries differ from HEAD in these files" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
         assert (
@@ -403,7 +403,7 @@ async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path)
         await on.press("R")
         await on.ready()
         assert "+ acme/demo  new 1.4.1" in on.plan
-        assert "after this, no provider differs from HEAD" in on.plan
+        assert "after this, no entry differs from HEAD" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
     assert git(top, "status", "--porcelain") == ""

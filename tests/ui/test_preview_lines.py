@@ -133,11 +133,11 @@ def test_the_result(samples: Samples) -> None:
     standing = PlanProgress("Upgrade aws", PlanStage.READY, plan, PlanReview(review, 3, "HEAD", 0))
     text = said(standing)
     assert "^ hashicorp/aws  5.1.0 -> 5.2.0  WARN  \n" in text
-    assert "  3 providers unchanged\n" in text
+    assert "  3 entries unchanged\n" in text
     assert "  hashes: +4 -4   4 of 4 added hashes not verified\n" in text
     assert "  findings: 1 WARN  1 INFO  \n" in text
     assert text.index("LK004  Downgrade") < text.index("LK013  Major version")
-    assert "  after this, no provider differs from HEAD in these files\n" in text
+    assert "  after this, no entry differs from HEAD in these files\n" in text
     assert "  unknown: it is down\n  note: gpg is missing\n" in text
     assert "EQUIVALENT COMMAND\n  locklens upgrade aws\n" in text
     assert "COMMIT MESSAGE\n  Upgrade aws to 5.2.0 in a\n  \n  Lock-Review: 1 upgrade, 2 findings" in text

@@ -54,7 +54,7 @@ class PlanReview(Struct, frozen=True):
             accepted.
         untouched: Number of unchanged entries in the planned lock files.
         against: The base that the files were compared with, such as "HEAD"; "" where it is no revision.
-        left: Number of providers of these lock files that would differ from the base.
+        left: Number of entries of these lock files that would differ from the base.
     """
 
     review: Review
@@ -223,7 +223,7 @@ def _as(change: Change, reason: str) -> tuple[Finding, ...]:
 
 
 def _left(review: Review, committed: Mapping[str, LockFile]) -> int:
-    """Count the providers of the planned lock files that differ from the committed ones."""
+    """Count the entries of the planned lock files that differ from the committed ones."""
     written = (root for root in review.roots if root.lock_file in committed)
     return sum(1 for root in written for _ in differing(committed[root.lock_file], root.new))
 

@@ -142,7 +142,7 @@ def _shared_lines(row: HashRow, review: Review, *, is_asking: bool) -> Iterator[
     """The entries that several roots have in common."""
     roots = len({each.root.lock_file for each in row.subjects})
     yield line(Span("in several roots", Role.STRONG), hanging=2)
-    words = f"{counted(len(row.subjects), 'entry', 'entries')} of {counted(roots, 'root')}: each is listed once"
+    words = f"{counted(len(row.subjects), 'entry', 'entries')} of {counted(roots, 'root')}; equal ones are listed once"
     yield line(Span(words, Role.DIM), hanging=2)
     yield Line()
     yield from policy_lines(review)
@@ -309,7 +309,7 @@ def _root_lines(
             )
     known = [found for (lock_file, _), found in packages.known.items() if lock_file == root.lock_file]
     if known:
-        yield from heading(f"PACKAGES ON THIS MACHINE  of {counted(len(known), 'provider')}")
+        yield from heading(f"PACKAGES ON THIS MACHINE  of {counted(len(known), 'entry', 'entries')}")
         yield counts_line(known)
     yield Line()
     yield from policy_lines(review)
@@ -328,15 +328,16 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     role = Role.WARN if hashes.unverified else Role.DIM
     others = []
     if review.policy.platforms:
-        others.append(Piece(f"  {uncovered} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
+        number = counted(uncovered, "entry", "entries")
+        others.append(Piece(f"  {number} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
     differing = package_counts(packages)[PackageVerdict.DIFFERS]
     if differing:
         others.append(Piece(f"  {differ_words(differing)}", Role.BLOCK, "only('package-differs')"))
-    providers = counted(len(changes), "provider")
+    entries = counted(len(changes), "entry", "entries")
     return head_line(
         "hashes",
-        f"{providers} in {counted(len(review.roots), 'lock file')}",
-        brief=providers,
+        f"{entries} in {counted(len(review.roots), 'lock file')}",
+        brief=entries,
         counts=(Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')"), *others),
         least=(Piece(hash_words(short, "locked"), role, "only('unverified')"), *others),
     )
@@ -346,14 +347,16 @@ def hashes_status(
     review: Review | None, progress: Reading, *, marked: int, is_narrowed: bool, comparing: str = "", message: str = ""
 ) -> tuple[BarLayout, ...]:
     """The status line above the keys."""
-    parts = [Piece(f"{counted(marked, 'provider')} marked", Role.STRONG)] if marked else []
+    parts = [Piece(f"{counted(marked, 'entry', 'entries')} marked", Role.STRONG)] if marked else []
     if comparing:
         parts.append(Piece(f"{comparing}; p or esc cancels", Role.INFO, "compare_packages"))
     verdict = []
     if review is not None and review.hashes.unverified:
         verdict = [Piece(f"verdict {review.verdict}: {hashes_of_review(review)}", Role.WARN)]
-    parts += lookup_parts(review, progress, is_narrowed=is_narrowed, verdict=verdict)
-    return status_line(parts, message=message, aside=_required_in_short(review))
+    rest = lookup_parts(review, progress, is_narrowed=is_narrowed)
+    whole = status_line([*parts, *verdict, *rest], message=message, aside=_required_in_short(review))
+    # The head has the number of the verdict.
+    return whole if message else (*whole, *status_line([*parts, *rest]))
 
 
 def _required_in_short(review: Review | None) -> str:

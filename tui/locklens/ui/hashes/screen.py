@@ -297,7 +297,7 @@ class HashesScreen(RowActionsScreen):
         is_marked = named <= self.marked
         self.marked = self.marked - named if is_marked else self.marked | named
         self.refresh_list()
-        number = counted(len(named), "provider")
+        number = counted(len(named), "entry", "entries")
         self.say(f"unmarked {number}" if is_marked else f"marked {number} for v, p and L")
 
     def _targets(self) -> frozenset[Named]:

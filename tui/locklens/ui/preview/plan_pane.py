@@ -244,7 +244,7 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
     listed = len(plan.changes)
     yield from (Item(line(f"  {words}", hanging=4)) for words in plan.proposal.words[listed:])
     if standing.plan_review is not None and standing.plan_review.untouched:
-        unchanged = f"  {counted(standing.plan_review.untouched, 'provider')} unchanged"
+        unchanged = f"  {counted(standing.plan_review.untouched, 'entry', 'entries')} unchanged"
         yield Item(line(Span(unchanged, Role.DIM)))
 
 
@@ -412,7 +412,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     yield from _finding_lines(review)
     if plan_review.against:
         left = plan_review.left
-        rest = counted(left, "provider differs", "providers differ") if left else "no provider differs"
+        rest = counted(left, "entry differs", "entries differ") if left else "no entry differs"
         rest += f" from {plan_review.against} in these files"
         yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
     for host in review.hosts:
