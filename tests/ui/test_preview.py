@@ -219,7 +219,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "LK027" not in on.plan  # it is what was committed
         assert "after this, 2 entries differ from HEAD in these files" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
-        assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
+        assert "  Restore aws 5.86.1 in a and b\n" in on.plan
         assert (
             "  Lock-Review: 2 upgrades, 2 findings (2 warn), 1 more committed before, 2 of 12 added hashes not verified\n"
             in on.plan
@@ -291,7 +291,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert "Full diff" in on.text
         await on.press("d")
         await on.press("y")
-        assert on.app.clipboard.startswith("Upgrade aws to 5.86.1 in a and b\n\nLock-Review: 2 upgrades")
+        assert on.app.clipboard.startswith("Restore aws 5.86.1 in a and b\n\nLock-Review: 2 upgrades")
         assert ": the commit message" in on.status
         await on.to_plan_line("locklens restore")
         await on.press("y")

@@ -147,6 +147,7 @@ class Plan(Struct, frozen=True):
         results: For `lock`, the result of each root, as it was named; an error where it could not be read.
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
         compared: Lock files by path that a review compares the planned ones with, where those on disk are half merged.
+        restored_from: The revision whose entries the changes restore; "" for all other plans.
     """
 
     proposal: FileChanges
@@ -155,6 +156,7 @@ class Plan(Struct, frozen=True):
     results: Mapping[str, RootResult | LockLensError] = {}
     dry_run_words: tuple[str, ...] = ()
     compared: Mapping[str, bytes] = {}
+    restored_from: str = ""
 
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
         """Return the same plan with further diagnostics in front."""
@@ -183,6 +185,7 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
         tuple(diagnostic for plan in plans for diagnostic in plan.diagnostics),
         {name: result for plan in plans for name, result in plan.results.items()},
         tuple(line for plan in plans for line in plan.dry_run_words),
+        restored_from=plans[0].restored_from,
     )
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _UNREADABLE = "LK019"
 _REPUBLISHED = "LK001"
+_EDITED = "LK025"
 
 
 class PlanReview(Struct, frozen=True):
@@ -94,7 +95,8 @@ def review_plan(
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         if against:
             review = _accepted(review, committed, f"{against} has it already")
-        review = _of_the_result(review, committed, is_undo=bool(plan.proposal.undoes))
+        is_undo, is_restored = bool(plan.proposal.undoes), bool(plan.restored_from)
+        review = _of_the_result(review, committed, is_undo=is_undo, is_restored=is_restored)
         return PlanReview(review, _untouched(review, plan), against, _left(review, committed) if against else 0)
     finally:
         comparison.close()
@@ -163,11 +165,13 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
     return base.name, {path: parse(data or b"", path) for path, data in contents.items()}
 
 
-def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo: bool) -> Review:
+def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo: bool, is_restored: bool) -> Review:
     """Leave out what is only found about the state that a plan ends.
 
     An undo, or the restoration of a committed entry, is the way back: that it goes down, has fewer hashes, or has those
     of the version that it replaces, tells of the state that is left. Likewise that a file could not be read before.
+    The entry of any other commit is not known to be good: of two versions with the same hashes, one was edited, and
+    the signed release alone tells which.
     """
 
     def judged(root: RootReview) -> RootReview:
@@ -179,6 +183,8 @@ def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo
         changes = tuple(
             replace(change, findings=tuple(one for one in change.findings if not _is_of_the_step(one, change)))
             if is_undo or (left is not None and change.address not in left)
+            else replace(change, findings=tuple(one for one in change.findings if not _is_of_a_way_back(one, change)))
+            if is_restored
             else change
             for change in root.changes
         )
@@ -191,6 +197,13 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
     """True for a finding about the step alone: a hash that is no longer listed may be one that the way back removes."""
     if finding.rule == _REPUBLISHED:
         return not any(fact.proof is Proof.STALE for fact in change.kept)
+    return finding.rule in OF_THE_STEP
+
+
+def _is_of_a_way_back(finding: Finding, change: Change) -> bool:
+    """True for a finding about the step alone; that an entry was edited is one where its hashes are of its release."""
+    if finding.rule == _EDITED:
+        return any(fact.proof is Proof.SIGNED for fact in change.claimed)
     return finding.rule in OF_THE_STEP
 
 
@@ -243,6 +256,7 @@ _VERBS = {
     "upgrade": "Upgrade",
     "downgrade": "Downgrade",
     "add": "Lock",
+    "restore": "Restore",
     "move": "Move",
     "remove": "Remove",
     "hashes": "Update the hashes of",
@@ -293,7 +307,8 @@ def _summary(plan: Plan, where: str, *, is_brief: bool) -> str:
         return f"Fix the lock file format in {where}"
     groups: dict[str, list[PlannedChange]] = {}
     for change in plan.changes:
-        groups.setdefault(_change_kind(change), []).append(change)
+        kind = "restore" if plan.restored_from and change.new is not None else _change_kind(change)
+        groups.setdefault(kind, []).append(change)
     clauses = [_clause(kind, changes, is_brief=is_brief) for kind, changes in groups.items()]
     summary = ", ".join([clauses[0], *(clause[0].lower() + clause[1:] for clause in clauses[1:])])
     return f"{summary} in {where}"
@@ -319,7 +334,7 @@ def _named(kind: str, change: PlannedChange) -> str:
         return f"{name} to {visible(str(change.new.version))}"
     if kind == "move":
         return f"{name} to {visible(display_host(change.address.host))}"
-    if kind == "add" and change.new is not None:
+    if kind in {"add", "restore"} and change.new is not None:
         return f"{name} {visible(str(change.new.version))}"
     return name
 

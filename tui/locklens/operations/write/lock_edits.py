@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -133,6 +134,11 @@ class Format(FileOperation, frozen=True):
         return draft.plan(command_line("format", self.where, ()))
 
 
+_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_SHOWN_REVISION = 12
+"""Digits of a commit in a title."""
+
+
 class RestoredProviders(Struct, frozen=True):
     """Providers to restore, and their roots."""
 
@@ -158,7 +164,8 @@ class Restore(FileOperation, frozen=True):
         """A short title."""
         roots = [root for restored in self.restored for root in restored.roots]
         providers = tuple(dict.fromkeys(name for restored in self.restored for name in restored.providers))
-        return f"Restore {listed_providers(providers)} from {self.revision} in {listed_roots(roots)}"
+        revision = self.revision[:_SHOWN_REVISION] if _COMMIT.fullmatch(self.revision) else self.revision
+        return f"Restore {listed_providers(providers)} from {revision} in {listed_roots(roots)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the restoration."""
@@ -212,7 +219,7 @@ def restore(
             require_valid(lock)
             _restore_root(draft, root, lock, selected[root.path])
     command = command_line("restore", request, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
-    return draft.plan(command)
+    return replace(draft.plan(command), restored_from=revision)
 
 
 def _lock_of(data: bytes, path: str, revision: str) -> LockFile:
