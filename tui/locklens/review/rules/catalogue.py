@@ -78,9 +78,9 @@ _ALL = (
         "Republished: the same version has other packages now",
         "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, "
         "lists it only for a file that is not a package of this version, or lists two for one file name; or the change "
-        "replaces hashes that it lists by others, or adds a second registry manifest. It is a warning if SHA256SUMS "
-        "still lists the old packages and others beside them, or a manifest that the entry did not have and whose text "
-        "is not a known one: the list has grown since, or the entry was made from a mirror.",
+        "replaces listed hashes by others, or adds a second registry manifest. It is a warning if SHA256SUMS lists "
+        "more packages beside the old ones, or an unknown manifest that the entry did not have: the list has grown "
+        "since, or the entry was made from a mirror.",
         "The same version with different bytes is the sign of a stolen release account. "
         "`terraform init` refuses it; "
         "`terraform providers lock` silently adds the new hashes beside the old ones.",
@@ -132,8 +132,8 @@ _ALL = (
         CHANGE,
         WARN,
         "Downgrade: fixed defects may come back",
-        "The new version has a lower precedence than the old one; for a provider that is new in a root, than all that "
-        "other roots of the base lock.",
+        "The new version is lower than the old one. A provider that is new in a root is compared with the lowest "
+        "version that other roots of the base lock.",
         "Downgrades reintroduce fixed defects, and the older provider may be unable to read a state that the newer "
         "one wrote.",
         "Read the release notes between the two versions for security fixes and state upgrades.",
@@ -235,9 +235,9 @@ _ALL = (
         "LK010",
         RELEASE,
         WARN,
-        "Signed by a different key",
-        "The new version is signed by a key that did not sign the old version; for a provider that is new in a root, "
-        "the highest version that other roots of the base lock. Where locklens.toml pins the keys of "
+        "Signed by a different key: it may not be the publisher's",
+        "The new version is signed by a key that did not sign the old version. A provider that is new in a root is "
+        "compared with the highest version that other roots of the base lock. Where locklens.toml pins the keys of "
         "the namespace ([trust]), those alone count: a pinned key is no finding, and any other, or none, blocks.",
         "Publishers rarely change keys, and announce it. An attacker with the release account but not the key has to "
         "use a different one.",
@@ -262,7 +262,7 @@ _ALL = (
         "LK012",
         RELEASE,
         INFO,
-        "Signing key expired or revoked",
+        "Signing key expired or revoked: its signatures prove less",
         "The key that signed the release has expired, or was revoked (which blocks).",
         "An expired key is usually an oversight. A revoked key may be in the hands of an attacker.",
         "Import the key with gpg and list it.",
@@ -320,7 +320,7 @@ _ALL = (
         WARN,
         "Malformed hash or unknown scheme: it protects nothing",
         "A hash has a scheme unknown to the tools, or cannot match any package because it is not a valid digest. It is "
-        "a block if it is not written as a hash at all: with a line feed, a space, or a letter that nobody sees.",
+        "a block if it is not written as a hash at all: with a line feed, a space, or an invisible letter.",
         "The tools keep it but never match it: it only looks like protection.",
         f"{forms_in_words()}.",
         "Remove the line, or lock the provider again.",
@@ -355,8 +355,8 @@ _ALL = (
         WARN,
         "No zh hash: no signature protects this entry",
         "The entry has only h1 hashes: it was made from a mirror or a cache. Or it has no hash that the tools compare: "
-        "none at all, or none that is a well-formed zh or h1. The latter blocks if the entry had comparable hashes "
-        "before, and if a new entry has only others.",
+        "none at all, or no well-formed zh or h1. That blocks if the entry had such hashes before, or is new and "
+        "has hashes of other kinds only.",
         "Publishers sign zh hashes only: no signature protects this entry. The tools ignore hashes of unknown schemes: "
         "without a comparable hash the next `init` accepts any download. No tool writes such an entry or removes the "
         "last hash from one.",
@@ -377,7 +377,7 @@ _ALL = (
         "LK022",
         CHANGE,
         BLOCK,
-        "Not on the allow list",
+        "Not on the allow list: the policy forbids it",
         "The policy has an allow list (allow in locklens.toml), and the provider, or this version of it, is not on it. "
         "An entry without a host stands for the registries of both tools and for no other host.",
         "The list is an organisation's decision on whose code it runs.",
@@ -390,7 +390,7 @@ _ALL = (
         "LK023",
         RuleSubject.AGREEMENT,
         BLOCK,
-        "Same version, different packages in two roots",
+        "Same version, different packages in two roots: both cannot be right",
         "Two lock files have zh hashes for the same version, and neither set contains the other. Lock files of the "
         "base count too, including those of roots that the change moves or deletes.",
         "A version has one set of packages. Two sets mean that one root trusts packages that are not in the "
@@ -456,7 +456,7 @@ _ALL = (
         "LK028",
         ROOT,
         WARN,
-        "The change modifies its own policy",
+        "The change modifies its own policy: that of the base judges it",
         "locklens.toml differs between the two sides. The policy of the base judges; what only the change accepts or "
         'pins is listed as proposed, and counts where the base has accept_from = "head": the severity is then info, '
         "as for comments and layout.",
@@ -499,7 +499,7 @@ _ALL = (
         "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file, a "
         "configuration file, a file of values or a state on checkout. It is a warning if the old side has the same "
         "attribute; of files on disk, which are judged as they are, only a new attribute is a finding. Or the change "
-        "adds or modifies a file that some disks take for another one that git or the tools read, such as "
+        "adds or modifies a file whose name some file systems take for that of another one that is read, such as "
         ".Terraform.lock.hcl, Terraform.tfvars, Modules/net/x.tf beside modules/net, or state/x.tfstate where a "
         "backend names State/x.tfstate.",
         "The review judges the committed bytes, or those on disk here, and the tools read what a checkout has on disk: "
@@ -511,7 +511,7 @@ _ALL = (
         "LK032",
         ROOT,
         WARN,
-        "Lock file switched between Terraform and OpenTofu",
+        "Lock file switched between Terraform and OpenTofu: they read other files",
         "The lock file changed from Terraform to OpenTofu or the reverse, judged by its first line, by `.tofu` files "
         "or by the registry of its providers.",
         "The tools refuse different files and read different ones. A comment in a change must not select the more "
@@ -524,7 +524,7 @@ _ALL = (
         "LK033",
         RELEASE,
         BLOCK,
-        "The signed checksums belong to another release",
+        "The signed checksums belong to another release: it would install as this one",
         "The SHA256SUMS that the registry serves for this version names packages of another version or another "
         "provider, or the offered package is not that of this type, version and platform.",
         "The tools ignore these names: they lock and install an old release, with its known vulnerabilities, as the "
@@ -548,7 +548,7 @@ _ALL = (
         "LK035",
         ROOT,
         BLOCK,
-        "Not reviewed: a submodule or a link",
+        "Submodule or link: what it leads to is not reviewed",
         "The change adds, removes or updates a submodule, or a configuration file or module folder is a link that "
         "leads out of the repository. It is a warning if no root is known at or below the submodule, if the submodule "
         "was removed, or if the link led out before the change.",
@@ -584,9 +584,9 @@ _ALL = (
         RuleSubject.HEALTH,
         WARN,
         "Lock file missing or ignored: each run may select other packages",
-        "A root module has no lock file, or git ignores it. It is information only if the configuration has no "
-        "backend, as that of an example. `locklens health` reports it; a review does where the change modifies the "
-        "configuration, as information only if that requires no further provider.",
+        "A root module has no lock file, or git ignores it. The severity is info if the configuration has no "
+        "backend, as in an example. `locklens health` reports it; a review does so where the change modifies the "
+        "configuration, with severity info if no further provider is required.",
         "Without a committed lock file, each run may select other versions and accepts whatever package it gets.",
         "Run `git check-ignore -v FOLDER/.terraform.lock.hcl`; a root is a folder with a backend or a provider "
         "configuration that no other folder calls as a module.",
@@ -596,7 +596,7 @@ _ALL = (
         "LK038",
         RuleSubject.HEALTH,
         INFO,
-        "Far behind the newest version in range",
+        "Far behind the newest version in range: its fixes are missing",
         "The locked release is more than 180 days older than the newest one that satisfies the constraints. "
         "`locklens health` reports it.",
         "Fixes of old releases are rare, and an upgrade over many versions is harder to review.",
@@ -608,7 +608,7 @@ _ALL = (
         "LK039",
         RuleSubject.HEALTH,
         INFO,
-        "Signer not pinned",
+        "Signer not pinned: a registry can present another key",
         "The policy pins keys, and none for this provider, whose signer is not official. `locklens health` reports it.",
         "Without a pin, a registry can present another key for the next release.",
         "Run `locklens keys`, and compare the fingerprint with the one that the publisher announces.",
@@ -619,7 +619,7 @@ _ALL = (
         "LK040",
         RuleSubject.HEALTH,
         INFO,
-        "Host of the other tool's registry",
+        "Host of the other tool's registry: releases and keys may differ",
         "A provider is locked from OpenTofu's registry in a root of Terraform, or the reverse. `locklens health` "
         "reports it.",
         "Both registries may differ in releases and signing keys, and one tool's terms may not cover the other's use.",
@@ -648,7 +648,7 @@ RULES = {rule.id: rule for rule in _ALL}
 
 
 _NEEDS = {
-    "registry": "It needs answers of a registry: offline, only cached ones count.",
+    "registry": "It needs a registry's answer; offline, only a cached one counts.",
     "packages": "Packages are downloaded and hashed with --prove changed, or with v on the screen.",
     "wanted": "It is reported if locklens.toml lists platforms. Registries report the platform of a hash; if it is "
     "unknown, only definite losses are reported.",
@@ -674,7 +674,9 @@ def explain_rule(rule: Rule) -> str:
     paragraphs = [f"{rule.id}  {rule.title}  ({rule.severity})", fill(rule.meaning, _WIDTH)]
     for title, text in (("Why it matters", rule.why), ("Check it by hand", rule.check), ("What to do", rule.remedy)):
         paragraphs.append(f"{title}:\n{fill(text, _WIDTH)}")
-    paragraphs += [f"{fill(f'Or: {one.title}', _WIDTH)}\n{fill(one.remedy, _WIDTH)}" for one in rule.cases.values()]
+    for case in rule.cases.values():
+        title = "" if case.title == rule.title else f"{case.title}. "
+        paragraphs.append(fill(f"Or: {title}{case.remedy}", _WIDTH))
     if rule.needs:
-        paragraphs.append(_NEEDS[rule.needs])
+        paragraphs.append(fill(_NEEDS[rule.needs], _WIDTH))
     return "\n\n".join(paragraphs) + "\n"
