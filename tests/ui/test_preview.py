@@ -250,7 +250,7 @@ async def test_a_named_version_against_the_policy_is_said_with_what_it_contradic
         await on.open(Upgrade(where(top, "a"), ("aws=6.2.0",)))
         result = on.plan.partition("RESULT")[2]
         assert "LK022  Not on the allow list: the policy forbids it\n         " in result
-        assert "LK010  Signed by a different key: it may not be the\n         " in result
+        assert "LK010  Signed by a different key: it may not be" in result
         assert "A" * 40 in result
 
 
@@ -417,7 +417,7 @@ async def test_without_required_platforms_l_asks_for_which(opening: Opening, top
         form = on.app.screen
         assert isinstance(form, FormDialog)
         assert " Lock more platforms of 2 entries" in on.text
-        assert "h1 locked  not known" in on.text  # of one h1 in each root nobody can tell the platform
+        assert "h1 locked for  unknown platforms" in on.text  # of one h1 in each root nobody can tell the platform
         field = form.query_one(Input)
         await on.press("enter")
         assert "name a platform, such as linux_amd64" in on.text

@@ -97,7 +97,7 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
             return TransportFailure(f"the TLS connection to {name} failed: {reason}", may_pass=True)
         if isinstance(cause, socket.gaierror):
             hint = "check the name, or the network"
-            return TransportFailure(f"the host name {name} cannot be found", may_pass=True, hint=hint)
+            return TransportFailure(f"host name {name} not found", may_pass=True, hint=hint)
         if isinstance(cause, ConnectionRefusedError):
             return TransportFailure(f"{name} refuses the connection", may_pass=True)
     if isinstance(error, httpcore.ProtocolError):

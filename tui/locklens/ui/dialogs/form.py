@@ -200,10 +200,10 @@ def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: i
         usual: The platforms that an entry of the same lock files has an `h1` of.
         entries: Their number.
     """
-    known = listing([f"{platform} ({number} of {entries})" for platform, number in locked.items()]) or "not known"
+    known = listing([f"{platform} ({number} of {entries})" for platform, number in locked.items()])
     facts = (
-        line(Span("h1 locked  ", Role.DIM), known, hanging=11),
-        line(Span("locklens.toml requires no platforms. L locks those that it requires without asking.", Role.DIM)),
+        line(Span("h1 locked for  ", Role.DIM), known or "unknown platforms", hanging=15),
+        line(Span("locklens.toml requires no platforms, so name them here.", Role.DIM)),
     )
     lacking = sorted(platform for platform in usual if locked.get(platform, 0) < entries)
     label = "platforms to lock, such as linux_amd64 darwin_arm64"

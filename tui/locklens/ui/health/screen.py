@@ -89,11 +89,11 @@ HEALTH_KEYS = KeyTable(
 
 
 _COLUMNS = {
-    "12": "number of roots with a finding of the check",
-    "30 ?": "number of roots of which the check cannot say; the detail has the reason",
-    "> v": "folded and unfolded; enter lists the roots",
-    "x": "marked for L U P F; - for some of a row's roots",
-    "####": "roots that lock the provider; the detail has a bar for each version",
+    "roots": "number of roots with a finding of the check; off for a check that the policy does not ask for",
+    "unknown": "number of roots that could not be checked; the detail has the reason",
+    "▸ ▾": "folded and unfolded; enter lists the roots",
+    "·  x  -": "not marked for L U P F, marked, and marked in some of the row's roots",
+    "███": "roots that lock the provider; the detail has a bar for each version",
 }
 
 

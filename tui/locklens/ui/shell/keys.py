@@ -128,11 +128,11 @@ DIAGNOSE = Key(
 """On every screen with rows of providers, and on the Preview of a plan that failed."""
 
 _ELSEWHERE = (
-    Key("L", "elsewhere('lock', '3 Hashes, or 1 Review')", "lock missing platforms: on Review and Hashes"),
-    Key("U", "elsewhere('upgrade', '2 Upgrade')", "upgrade providers: on Upgrade"),
+    Key("L", "elsewhere('lock', '1 Review, 3 Hashes or 5 Health')", "lock platforms: on Review, Hashes and Health"),
+    Key("U", "elsewhere('upgrade', '2 Upgrade or 5 Health')", "upgrade providers: on Upgrade and Health"),
     Key("R", "elsewhere('restore', '1 Review')", "restore from base: on Review"),
-    Key("P", "elsewhere('prune', '1 Review')", "prune orphans: on Review"),
-    Key("F", "elsewhere('format', '1 Review')", "format lock file: on Review"),
+    Key("P", "elsewhere('prune', '1 Review or 5 Health')", "prune orphans: on Review and Health"),
+    Key("F", "elsewhere('format', '1 Review or 5 Health')", "format lock file: on Review and Health"),
     Key("M", "elsewhere('merge', '1 Review')", "merge conflict: on Review"),
     Key("S", "elsewhere('stage', '1 Review')", "stage marked changes: on Review"),
     Key("A", "elsewhere('accept', '1 Review')", "accept a finding: on Review"),

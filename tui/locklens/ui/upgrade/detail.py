@@ -214,12 +214,13 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
     first = next((offer for offer in row.offers if selection.target(offer) is not None), row.offers[0])
     yield line()
     yield from _step_line(row.offers, selection)
-    yield line(Span(f"As in {first.root or '.'}:", Role.DIM))
     choice = selection.target(first)
-    yield from warning_lines(first, selection)
-    yield from held_version_lines(first, selection)
+    details = [*unknown_lines(first), *warning_lines(first, selection), *held_version_lines(first, selection)]
     if choice is not None:
-        yield from release_lines(first, choice, selection, is_asking=is_asking)
+        details += release_lines(first, choice, selection, is_asking=is_asking)
+    if details:
+        yield line(Span(f"As in {first.root or '.'}:", Role.DIM))
+        yield from details
     if in_full:
         yield from version_lines(row.offers, selection)
 

@@ -224,7 +224,7 @@ def _target(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
     if not offer.is_asked:
         return Span("…", Role.DIM)
     if choice is None:
-        return Span("-", Role.DIM)
+        return Span("" if offer.problem else "-", Role.DIM)
     sign = "*" if choice.excluding else ""
     return Span(f"{choice.version}{sign}", Role.WARN if sign else Role.STRONG)
 
