@@ -151,7 +151,7 @@ async def test_a_name_that_git_does_not_know_is_asked_for(opening: Opening, top:
     async with opening() as on:
         await on.go_to("acme/demo")
         await on.press("A")
-        await form(on, "your name, which git does not know")
+        await form(on, "your name (git has none")
         if "findings to accept" in on.text:
             await on.press("enter")
         await on.press(*"checked", "enter", "enter")

@@ -211,7 +211,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "ready: enter writes" in on.status
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked  2 roots" in on.plan  # its h1 are not verified
-        assert "findings: 2 WARN  and 1 that HEAD has already (1 INFO)" in on.plan
+        assert "findings: 2 WARN  HEAD already has 1 more (1 INFO)" in on.plan
         assert "4 entries unchanged" in on.plan
         assert "ok  review" in on.plan
         assert "--  write  2 files, all or none, on enter" in on.plan
@@ -392,7 +392,7 @@ async def test_a_restored_entry_that_nobody_could_check_is_not_ok(opening: Openi
         await on.ready()
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked" in on.plan
         assert "  ok  2 roots" not in on.plan
-        assert "and 2 that HEAD has already (1 WARN 1 INFO)" in on.plan
+        assert "HEAD already has 2 more (1 WARN 1 INFO)" in on.plan
 
 
 async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path) -> None:

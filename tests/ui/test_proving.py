@@ -76,7 +76,7 @@ async def test_it_asks_downloads_and_fills_the_rows(
         await on.go_to("acme/demo")
         await on.press("v")
         await until(on, lambda: "To download: 2 packages, 3.0 MiB, to verify 1 h1." in on.text)
-        assert "At most 5" in on.text
+        assert "Up to 5" in on.text
         assert "enter download" in on.text
         assert not seen
         await on.press("enter")

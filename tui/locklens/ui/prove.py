@@ -51,7 +51,7 @@ def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
     else:
         yield line("To download: ", packages, f", to verify {plan.hashes} h1.")
     if plan.hashes and plan.at_most > plan.likely:
-        yield line(f"At most {plan.at_most}, if an h1 matches none of these: an h1 does not name its platform.")
+        yield line(f"Up to {plan.at_most}, if none of these matches: an h1 does not say which platform it is for.")
     for label in plan.labels[:_MOST_LABELS]:
         yield line(Span(f"  {label}", Role.PLACE), hanging=4)
     if len(plan.labels) > _MOST_LABELS:

@@ -149,7 +149,7 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
         for rule in rules
         for one in [next(finding for finding in findings if finding.rule == rule)]
     ]
-    facts.append(line(Span("Accepts only this change; counts once the base has the commit.", Role.DIM)))
+    facts.append(line(Span("Accepts only this change, and counts once it is committed on the base.", Role.DIM)))
     chosen = Field("rules", "findings to accept", partial(rules_problem, rules=rules), rules[0])
     return FormDialog(
         f"Accept a finding about {name}",
@@ -220,7 +220,7 @@ def _reason(*, is_needed: bool) -> Field:
 
 
 def _name(*, is_asked: bool) -> tuple[Field, ...]:
-    label = "your name, which git does not know (git config user.name sets it)"
+    label = "your name (git has none: git config user.name sets it)"
     return (Field("by", label, name_problem),) if is_asked else ()
 
 

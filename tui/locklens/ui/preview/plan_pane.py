@@ -424,17 +424,18 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
 
 def _no_findings(plan_review: PlanReview) -> Span:
     """Say that nothing counts, but not as good news where facts are missing."""
-    words = "none new" if committed_counts(plan_review.review) else "none"
+    has_committed = any(committed_counts(plan_review.review).values())
+    words, end = ("none new", "; ") if has_committed else ("none", "")
     if any(map(_is_unchecked, plan_review.review.changes)):
-        return Span(f"{words}, but not all could be checked  ", Role.WARN)
-    return Span(f"{words}  ", Role.GOOD)
+        return Span(f"{words}, but not all could be checked{end}", Role.WARN)
+    return Span(f"{words}{end}", Role.GOOD)
 
 
 def _committed_findings(plan_review: PlanReview) -> Iterator[Span]:
     """The findings that the base has already, by severity."""
     counts = committed_counts(plan_review.review)
     if total := sum(counts.values()):
-        yield Span(f"and {total} that {plan_review.against or 'the base'} has already (", Role.DIM)
+        yield Span(f"{plan_review.against or 'the base'} already has {total} more (", Role.DIM)
         numbers = [f"{number} {severity.value.upper()}" for severity, number in counts.items() if number]
         yield Span(f"{' '.join(numbers)})", Role.DIM)
 

@@ -184,7 +184,7 @@ def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator
     if in_full and rule is not None:
         for label, text in (("means", rule.meaning), ("matters", rule.why), ("check", rule.check), ("do", remedy)):
             yield line("       ", Span(label.ljust(9), Role.DIM), text, hanging=16)
-    elif rule is not None:
+    elif rule is not None and finding.accepted is None:
         yield line("       ", Span(f"-> {remedy}", Role.DIM), hanging=10)
 
 
@@ -369,8 +369,8 @@ def _root_findings(root: RootReview, *, in_full: bool) -> Iterator[Line]:
         place = FilePlace(finding.file, finding.line) if finding.line is not None else None
         spans = (" ", severity_span(finding.severity, width=6), Span(finding.rule, Role.STRONG), f"  {finding.message}")
         yield line(*spans, hanging=14, copied=finding_copied(finding), place=place)
-        if in_full and (rule := RULES.get(finding.rule)) is not None:
-            yield line(" " * 14, Span(f"-> {rule.remedy}", Role.DIM), hanging=17)
+        if in_full and finding.rule in RULES:
+            yield line(" " * 14, Span(f"-> {wording_of(finding).remedy}", Role.DIM), hanging=17)
 
 
 def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
