@@ -111,7 +111,7 @@ def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
     assert "  base zh still in SHA256SUMS 0 of 4   14:02" in lines
     assert "  new zh in SHA256SUMS        4 of 4   14:02" in lines
     assert "  h1 computed from packages   1 of 2   14:02  linux_amd64" in lines
-    assert "  h1 of unknown origin        1 of 2   14:02" in lines
+    assert "  h1 not verified             1 of 2   14:02" in lines
     assert "    press v to verify: up to 3 package downloads, 3.0 MiB" in lines
     hashes = texts(hash_lines(change, is_asking=False, in_full=False))
     assert hashes.count("STALE") == 4

@@ -193,7 +193,7 @@ def test_nothing_to_write(samples: Samples) -> None:
     assert refusal(PlanProgress("x", PlanStage.READY, nothing)) == "nothing to write"
     failed = replace(nothing, diagnostics=(Diagnostic.of(LockLensError("no"), root="a"),))
     standing = PlanProgress("x", PlanStage.READY, failed)
-    assert refusal(standing) == "nothing to write: all roots failed"
+    assert refusal(standing) == "nothing to write: the plan failed"
     assert "FAILED: this root is left unchanged\n  !! a: no\n" in said(standing)
     assert "write" not in said(standing).split("STEPS")[1].split("FAILED")[0]
     assert [one.text for one in preview_detail(standing, None, in_full=False)] == ["No file would change."]

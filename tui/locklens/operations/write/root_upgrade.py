@@ -381,7 +381,7 @@ class RootUpgrade:
 
 def _unselectable(selection: Unselectable, address: ProviderAddress, root: Root) -> ConfigurationError:
     conflict = "; ".join(" against ".join(map(str, demands)) for demands in selection.conflicts[:1])
-    nearest = "; ".join(f"{held.newest}: {', '.join(map(str, held.holds))}" for held in selection.held[:2])
+    nearest = "; ".join(f"{held.newest}, held back by {', '.join(map(str, held.holds))}" for held in selection.held[:2])
     hint = f"conflicting constraints: {conflict}" if conflict else nearest and f"nearest: {nearest}"
     return ConfigurationError(selection.words(address, root.tool), hint=hint)
 

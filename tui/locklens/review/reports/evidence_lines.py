@@ -125,7 +125,7 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
     unknown = sum(not fact.is_explained for fact in added)
     if not unknown:
         return
-    yield _fact("h1 of unknown origin", f"{unknown} of {len(added)}", moment, is_verified=False)
+    yield _fact("h1 not verified", f"{unknown} of {len(added)}", moment, is_verified=False)
     if evidence.to_prove:
         size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
         downloads = counted(evidence.to_prove, "package download")

@@ -220,9 +220,9 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         shown = Span(value, Role.PLAIN) if value else Span("? not known", Role.WARN)
         yield line(Span(f" {label:<9}", Role.DIM), shown, Span(source, Role.DIM))
     if diagnosis.roots:
-        yield line(
-            Span(" entry    ", Role.DIM), f"in {1 + len(diagnosis.same_entry)} of {counted(diagnosis.roots, 'root')}"
-        )
+        number = 1 + len(diagnosis.same_entry)
+        where = f"in {number} of {counted(diagnosis.roots, 'root')}" if number > 1 else "in this root only"
+        yield line(Span(" entry    ", Role.DIM), where)
 
 
 def before_diagnosis(

@@ -168,8 +168,9 @@ def refusal(standing: PlanProgress) -> str:
             pass
     if standing.has_files:
         return ""
-    everywhere = ": all roots failed" if standing.plan and standing.plan.failures else ""
-    return f"nothing to {standing.words.verb}{everywhere}"
+    failed = {failure.root for failure in standing.plan.failures} if standing.plan is not None else set()
+    reason = "" if not failed else ": the plan failed" if len(failed) == 1 else ": every root failed"
+    return f"nothing to {standing.words.verb}{reason}"
 
 
 def groups(plan: Plan) -> tuple[Group, ...]:

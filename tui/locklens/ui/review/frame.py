@@ -106,7 +106,7 @@ DECIDING = KeyGroup(
     ),
     Key("F", "format", "format lock file: of the row's root, as its tool writes it", "format"),
     Key("S", "stage", "stage marked changes: of every root, as git add -p would; the others remain unstaged", "stage"),
-    Key("Z", "undo", "undo last apply: also of an earlier run; after unmarking, mark again instead", "undo"),
+    Key("Z", "undo", "undo or redo: list of applied writes; right after unmarking, marks again", "undo"),
 )
 
 PROGRAM = KeyGroup("Program", keys.SIDES, *keys.EVERYWHERE, keys.QUIT)
