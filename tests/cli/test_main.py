@@ -136,7 +136,7 @@ def test_equal_files_beside_a_configuration_are_held_against_it(run: Run, files:
 def test_an_offline_upgrade_is_not_ok(run: Run, files: Path) -> None:
     status, out, _ = run("review", "--old", "old.hcl", "--new", "new.hcl", "--fail-on", "warn")
     assert (status, out.splitlines()[-1]) == (1, "verdict: warn, 2 of 2 added hashes not verified, offline")
-    assert "LK003 WARN  2 zh added, 2 zh removed, and they are unverified; " in out
+    assert "LK003 WARN  2 zh added, 2 zh removed, not verified; " in out
 
 
 def test_offline_hashes_are_not_ok(run: Run, files: Path) -> None:

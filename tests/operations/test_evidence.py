@@ -435,13 +435,13 @@ def test_hashes_kept_by_a_new_version_are_unverified_offline(bench: Bench) -> No
         SampleLock(AWS, "5.86.1", packed=(), unpacked=("linux_amd64",), more=(kept,)),
     )
     finding = rules(bench.change(old, new, is_offline=True))["LK003"]
-    assert "1 zh locked for the first time, 4 zh removed, and they are unverified" in finding.message
+    assert "1 zh locked for the first time, 4 zh removed, not verified" in finding.message
 
 
 def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(bench: Bench) -> None:
     same = lock_file(OLD)
     (aws,) = bench.review(same, same, is_survey=True, is_offline=True).roots[0].changes
-    assert "5 zh locked, and they are unverified" in rules(aws)["LK003"].message
+    assert "5 zh locked, not verified" in rules(aws)["LK003"].message
     found = bench.review(same, same, is_survey=True, is_offline=True)
     summary = json_report("hashes", found)["summary"]
     assert (found.fails("warn"), summary["verdict"], summary["unverified"]) == (True, "warn", "offline")

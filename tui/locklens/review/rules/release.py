@@ -75,12 +75,12 @@ def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
     if removed:
         counts += f", {count_by_scheme(removed)} removed"
     if change.moved_from is not None or not case.is_same_version or change.kind is ChangeKind.UNCHANGED:
-        reason = "they are unverified"
+        reason = "not verified"
     elif removed and not packages_of(fact.hash for fact in change.kept):
-        reason = "every package hash was replaced: republished, hashes of another registry, or tampered with"
+        reason = "and every package hash was replaced: republished, hashes of another registry, or tampered with"
     else:
-        reason = "the version is unchanged"
-    yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, hashes))
+        reason = "and the version is unchanged"
+    yield Verdict(f"{counts}, {reason}; {_why_unknown(case)}", _first_line(case, hashes))
 
 
 def _counts(case: Case, packages: frozenset[str]) -> str:
@@ -88,7 +88,7 @@ def _counts(case: Case, packages: frozenset[str]) -> str:
     added = hashes_of_zips(fact.hash for fact in case.change.added)
     if _locked_how(case) != "added" or len(added) == len(packages):
         return count_by_scheme(packages)
-    return f"{count_by_scheme(added)}, {len(packages)} of them packages,"
+    return f"{count_by_scheme(added)} ({len(packages)} of packages)"
 
 
 def _locked_how(case: Case) -> str:
