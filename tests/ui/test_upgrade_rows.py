@@ -109,6 +109,12 @@ def test_the_head_counts_each_provider_that_a_root_holds_back() -> None:
     assert rows(of)[1].note.text == "in 2 roots, 1 held back"
 
 
+def test_a_root_without_upgrades_is_not_asked_about() -> None:
+    refused = RefusedRoot("c", "c/.terraform.lock.hcl", ConfigurationError("it has an error"))
+    found = rows(selection_of(replace(READY, is_asked=False), refused=(refused,)))
+    assert titles(found) == ["UNKNOWN  1 root", "  c", "ASKING  1 provider", "  acme/ready"]
+
+
 def test_cells() -> None:
     row = rows(selection_of(*ALL))[1]
     cells = (

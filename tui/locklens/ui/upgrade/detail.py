@@ -148,6 +148,8 @@ def upgrade_lines(
 def _section_lines(row: UpgradeRow) -> Iterator[Line]:
     yield line(Span(row.title, Role.STRONG))
     state = next((state for state in Eligibility if row.key == f"state:{state}"), None)
+    if state is None and row.key == "state:refused":
+        state = Eligibility.UNKNOWN
     meaning = _MEANINGS[state] if state is not None else "One root with all of its providers."
     if state is Eligibility.UNKNOWN and any(not offer.is_asked for offer in row.offers):
         meaning = "The registries are being asked for the versions of these providers."

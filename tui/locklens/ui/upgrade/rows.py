@@ -143,6 +143,11 @@ def _by_provider(
         if not providers and not refused_roots:
             continue
         offers = tuple(row.offers[0] for members in providers for row in members)
+        if refused_roots and any(not offer.is_asked for offer in offers):
+            # What is still asked is not what cannot be: the roots have a heading of their own.
+            yield _section("state:refused", f"UNKNOWN  {_number([], refused_roots)}", ())
+            yield from refused_roots
+            refused_roots = []
         title = f"{_title(state, offers, is_elsewhere=len(providers) < held)}  {_number(providers, refused_roots)}"
         yield _section(f"state:{state}", title, offers)
         for members in providers:
