@@ -656,7 +656,7 @@ async def test_all_roots_fail(opening: Opening, top: Path) -> None:
         (top / root / LOCK).write_bytes(b"provider {\n")
     async with opening() as on:
         on.want(Prune(where(top, "a", "b")))
-        await until(on, lambda: "nothing to write: the plan failed" in on.status)
+        await until(on, lambda: "nothing to write: 2 roots failed" in on.status)
         assert "FAILED: these 2 roots are left unchanged" in on.plan
 
 

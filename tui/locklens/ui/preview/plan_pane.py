@@ -169,7 +169,7 @@ def refusal(standing: PlanProgress) -> str:
     if standing.has_files:
         return ""
     failed = {failure.root for failure in standing.plan.failures} if standing.plan is not None else set()
-    reason = "" if not failed else ": the plan failed" if len(failed) == 1 else ": every root failed"
+    reason = "" if not failed else ": the plan failed" if len(failed) == 1 else f": {len(failed)} roots failed"
     return f"nothing to {standing.words.verb}{reason}"
 
 
