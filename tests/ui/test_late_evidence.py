@@ -412,7 +412,7 @@ async def test_a_registry_that_answers_late(real: Callable[[DemoRegistry], LockL
             await until(on, lambda: "… of" in on.text)
             await on.go_to("hashicorp/google")
             key = on.current.key
-            await until(on, lambda: "changes done" in on.text)
+            await until(on, lambda: " done" in on.text)
             await on.press("enter", "escape")
             await until(on, lambda: not on.screen.is_asking)
             assert on.current.key == key

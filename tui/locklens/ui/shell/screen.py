@@ -90,7 +90,12 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         self.refresh_bars()
 
     def on_key(self, event: events.Key) -> None:
-        """Say of a letter, digit or sign that it does nothing here; keys with an action do not get here."""
+        """Say of a letter, digit or sign that it does nothing here.
+
+        Keys that are bound with priority do not get here; the others do, before their action is run.
+        """
+        if event.key in self.active_bindings:
+            return
         label = "space" if event.key == "space" else event.character if event.is_printable else None
         if label is not None:
             self.say(f"{label} does nothing on this screen; ? lists its keys")
