@@ -1,7 +1,8 @@
-"""`review --report`: several reports of one run, which say so where nothing could be reviewed."""
+"""`review --report`: several reports of one run, which say so where nothing could be reviewed; the line of what is under way."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from conformance.forking import shared
 from kit.repositories import copy_of
 
+from locklens.cli.output import LiveLine
 from locklens.errors import ConfigurationError
 from locklens.operations.reports import formats_of, render_failure
 
@@ -118,3 +120,22 @@ def test_a_hostile_reason_stays_text() -> None:
         assert "\n::error" not in text
     assert "- Reason: ``](http://x): a`b </testsuites> <img src=x> @org" in render_failure("markdown", error)
     assert len(ElementTree.fromstring(render_failure("junit", error)).findall(".//error")) == 1
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_downloads_of_a_provider_share_the_last_line_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", shown := Terminal())
+    monkeypatch.setattr("locklens.cli.output._REDRAW_SECONDS", 0)
+    line = LiveLine()
+    line.show_download("acme/demo 1.0.0 linux_amd64", 0, 4_000_000)
+    line.show_download("acme/demo 1.0.0 darwin_arm64", 5, None)
+    line.show_download("acme/demon 1.0.0 linux_amd64", 0, None)
+    assert "acme/demo 1.0.0 linux_amd64 [..........] of 3.8 MiB" in shown.getvalue()
+    line.drop("acme/demo")
+    shown.truncate(0)
+    line.show_download("acme/demon 1.0.0 linux_amd64", 0, None)
+    assert shown.getvalue().rpartition("\r")[2] == "acme/demon 1.0.0 linux_amd64 0 bytes"
