@@ -297,3 +297,30 @@ def test_every_module_that_the_map_names_is_there() -> None:
         name for name in named if name.startswith("tests/")
     }
     assert [name for name in named if name.startswith("tests/") and not (TOP / name).exists()] == []
+
+
+def described(documented: ast.FunctionDef | ast.ClassDef) -> set[str]:
+    """The arguments that a docstring describes."""
+    section = re.search(r"^Args:\n((?:(?: .*)?\n?)*)", ast.get_docstring(documented) or "", re.MULTILINE)
+    return set(re.findall(r"^    \*{0,2}(\w+):", section[1], re.MULTILINE)) if section else set()
+
+
+def arguments(function: ast.FunctionDef | None) -> set[str]:
+    """The names of a function's arguments."""
+    if function is None:
+        return set()
+    found = function.args
+    return {one.arg for one in (*found.args, *found.kwonlyargs, found.vararg, found.kwarg) if one is not None}
+
+
+def test_a_docstring_describes_arguments_that_are_there() -> None:
+    stale = []
+    for path in sorted((TOP / "tui").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                stale += [f"{path.name}: {node.name}: {name}" for name in described(node) - arguments(node)]
+            elif isinstance(node, ast.ClassDef):
+                methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+                there = arguments(methods[0]) if methods else described(node)
+                stale += [f"{path.name}: {node.name}: {name}" for name in described(node) - there]
+    assert stale == []

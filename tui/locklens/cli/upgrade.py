@@ -1,4 +1,4 @@
-"""`upgrade`: of selected providers, and with --list and --safe what is available and eligible."""
+"""`upgrade`: selected providers, or the available versions (--list), or the eligible ones (--safe)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _upgrade(options: Namespace) -> Operation:
 
 
 def _warn_of_cooldown(policy: Policy, options: Namespace) -> None:
-    """Say so where the user ignores the policy's cooldown."""
+    """Warn that the policy's cooldown is ignored."""
     if policy.cooldown is not None and options.ignore_cooldown:
         tell([f"warning: the policy's cooldown of {counted(policy.cooldown, 'day')} is ignored (--ignore-cooldown)"])
 

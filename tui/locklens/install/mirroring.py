@@ -355,7 +355,7 @@ def read_stored_package(path: Path, cancel: threading.Event | None = None) -> Pa
 
 
 class _Stored:
-    """A file that holds already what is written to it."""
+    """A file that already holds the bytes that are written to it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

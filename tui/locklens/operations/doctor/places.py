@@ -81,7 +81,7 @@ class PackageFinder:
     """Finds copies of packages, and hashes each once.
 
     Args:
-        shown: Returns a path as reports show it.
+        folder: The current folder; reports show paths below it relative to it.
         cancel: Set by another thread to stop.
     """
 
@@ -120,12 +120,12 @@ class PackageFinder:
         yield from self._below(self._folder / data, place, address, version, has_zips=False)
 
     def in_cache(self, cache: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
-        """Yield those in a plugin cache."""
+        """Yield the packages of a version in a plugin cache."""
         origin = PackageOrigin("plugin-cache", self._shown(cache))
         yield from self._below(self._folder / cache, origin, address, version, has_zips=False)
 
     def in_mirror(self, mirror: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
-        """Yield those in a filesystem mirror: unpacked, and packed."""
+        """Yield the packages of a version in a filesystem mirror, unpacked and packed."""
         yield from self._below(self._folder / mirror, PackageOrigin("mirror", self._shown(mirror)), address, version)
 
     def _shown(self, path: str) -> str:
