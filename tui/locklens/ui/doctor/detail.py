@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from textual.message import Message
 
 from locklens.doctor import report_text
 from locklens.doctor.causes import cause_title
@@ -95,27 +93,6 @@ _STATE = 7
 
 class DoctorList(RowList[DoctorRow]):
     """Causes and fixes."""
-
-    @dataclass
-    class Highlighted(Message):
-        """Another row, or changed content, is highlighted; None for an empty list."""
-
-        row: DoctorRow | None
-
-    @dataclass
-    class Opened(Message):
-        """The detail of a cause, or the Preview of a fix, is requested."""
-
-        row: DoctorRow
-
-    def tell_highlighted(self) -> None:
-        """Post the highlighted row."""
-        self.post_message(self.Highlighted(self.current))
-
-    def action_open(self) -> None:
-        """Open the highlighted row."""
-        if self.current is not None:
-            self.post_message(self.Opened(self.current))
 
     def lay_out(self, rows: tuple[DoctorRow, ...], width: int) -> None:
         """Give the title the width that the state leaves."""

@@ -29,6 +29,7 @@ from locklens.ui.dialogs.form import Answers, Field, FormDialog
 from locklens.ui.doctor.detail import (
     DOCTOR_GRAMMAR,
     DoctorList,
+    DoctorRow,
     before_diagnosis,
     doctor_head,
     doctor_rows,
@@ -237,14 +238,14 @@ class DoctorScreen(TwoPaneScreen):
         return doctor_status(self._diagnosis, is_working=self._job.is_running, message=self.message)
 
     @on(DoctorList.Highlighted)
-    def _show_detail(self, event: DoctorList.Highlighted) -> None:
+    def _show_detail(self, event: DoctorList.Highlighted[DoctorRow]) -> None:
         if self._diagnosis is None or event.row is None:
             self.show_detail("", ())
         else:
             self.show_detail(event.row.key, row_detail(event.row, self._diagnosis))
 
     @on(DoctorList.Opened)
-    def _open(self, event: DoctorList.Opened) -> None:
+    def _open(self, event: DoctorList.Opened[DoctorRow]) -> None:
         remedy = event.row.remedy
         if remedy is None:
             self.focus_detail()

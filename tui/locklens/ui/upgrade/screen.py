@@ -373,7 +373,7 @@ class UpgradeScreen(RowActionsScreen):
         )
 
     @on(UpgradeList.Highlighted)
-    def _follow(self, event: UpgradeList.Highlighted) -> None:
+    def _follow(self, event: UpgradeList.Highlighted[UpgradeRow]) -> None:
         """Show the detail of the row: immediately for the same row, delayed for another one."""
         key = event.row.key if event.row is not None else ""
         if self._timer_of_detail is not None:
@@ -411,12 +411,12 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_warned(self, by: int) -> None:
         """Go to the next or previous row with a warning, cyclically."""
-        if not self.left.go_to_warned(by):
+        if not self.left.go_to_next(by, lambda row: row.is_warned):
             self.say("no row is held back or has warnings")
 
     def action_section(self, by: int) -> None:
         """Go to the next or previous section."""
-        self.left.go_to_section(by)
+        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
 
     # Selection
 

@@ -170,18 +170,6 @@ class UpgradeList(RowList[UpgradeRow]):
     ]
 
     @dataclass
-    class Highlighted(Message):
-        """Another row, or changed content, is highlighted; None for an empty list."""
-
-        row: UpgradeRow | None
-
-    @dataclass
-    class Opened(Message):
-        """The detail of a row is requested."""
-
-        row: UpgradeRow
-
-    @dataclass
     class Turned(Message):
         """Folding or unfolding of a group is requested."""
 
@@ -192,15 +180,6 @@ class UpgradeList(RowList[UpgradeRow]):
         """The mark of a row was clicked."""
 
         row: UpgradeRow
-
-    def tell_highlighted(self) -> None:
-        """Post the highlighted row."""
-        self.post_message(self.Highlighted(self.current))
-
-    def action_open(self) -> None:
-        """Open the row's detail."""
-        if self.current is not None:
-            self.post_message(self.Opened(self.current))
 
     def action_unfold(self) -> None:
         """Show a group's roots."""
@@ -217,21 +196,6 @@ class UpgradeList(RowList[UpgradeRow]):
         elif row.depth:
             above = (index for index in range(self.cursor - 1, -1, -1) if self.rows[index].depth < row.depth)
             self.cursor = next(above, self.cursor)
-
-    def go_to_warned(self, by: int) -> bool:
-        """Go to the next (1) or previous (-1) row with a warning, cyclically; return False if there is none."""
-        warned = [index for index, row in enumerate(self.rows) if row.is_warned]
-        ahead = [index for index in warned if (index - self.cursor) * by > 0]
-        if warned:
-            self.cursor = (ahead or warned)[0 if by > 0 else -1]
-        return bool(warned)
-
-    def go_to_section(self, by: int) -> None:
-        """Go to the next (1) or previous (-1) section, if there is one."""
-        here = self.cursor
-        ahead = [index for index, row in enumerate(self.rows) if not row.depth and (index - here) * by > 0]
-        if ahead:
-            self.cursor = ahead[0] if by > 0 else ahead[-1]
 
     def show_cursor(self) -> None:
         """Scroll to the cursor, and to the section line just above it."""
