@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import given_tool, network_of, platform_option
+from locklens.cli.options import Parser, given_tool, network_of, platform_option
 from locklens.cli.output import DONE, FINDINGS, deliver, takes_colour, tell
 from locklens.errors import ConfigurationError, UsageError
 from locklens.operations.reports import formats_of, render_report
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import BinaryIO
 
-    from locklens.cli.options import Parser
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.releases.facts import NetworkSettings
 

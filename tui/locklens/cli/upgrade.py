@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import cache_of, check_source_options, given_tool, platforms_of
+from locklens.cli.options import Parser, cache_of, check_source_options, given_tool, platforms_of
 from locklens.cli.output import DONE, put, tell
 from locklens.cli.write import apply_plan, plan_with, run_write, scope_of
 from locklens.errors import NoRepositoryError, UsageError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-    from locklens.cli.options import Parser
     from locklens.operations.comparison import Comparison
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct, field
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
-from locklens.errors import TrustError
+from locklens.errors import LockLensError, TrustError
 from locklens.hashes import is_known_scheme
 from locklens.install.folders import PluginCache
 from locklens.text import shell_word
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.errors import LockLensError
     from locklens.lockfile.model import LockEntry
     from locklens.lockfile.update import Tracking
     from locklens.project.cliconfig import CliConfig

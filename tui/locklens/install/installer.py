@@ -6,7 +6,7 @@ another. A failure is a value; the others continue, and remain installed.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -28,7 +28,7 @@ from locklens.install.context import (
     hashes_command,
     next_step,
 )
-from locklens.install.folders import hashes_at
+from locklens.install.folders import DataFolder, hashes_at
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.packages import stop_if
 from locklens.selection.choosing import before_asking, combined, select
@@ -37,12 +37,10 @@ from locklens.selection.model import Selection, Unselectable
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.context import InstallContext, ProviderRequirement
-    from locklens.install.folders import DataFolder
     from locklens.lockfile.model import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.metadata import PackageMetadata

@@ -17,13 +17,13 @@ from msgspec import Struct
 
 from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, PlatformNotSupportedError, UnavailableError
-from locklens.install.context import FetchStarted, PackageLeaving, PackageMirrored, ReleaseTagged
+from locklens.install.context import FetchStarted, InstallContext, PackageLeaving, PackageMirrored, ReleaseTagged
 from locklens.install.fetching import EVENT_SECONDS, admitted, downloaded, warn
 from locklens.install.mirroring import SUMMARY, package_file_name
 from locklens.packages.hashing import spool_in
 from locklens.project.installation import InstallationMethod, MethodKind
-from locklens.project.oci import repository_of
-from locklens.releases.authentication import check_reported
+from locklens.project.oci import OciRepository, repository_of
+from locklens.releases.authentication import AuthenticatedRelease, check_reported
 from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, Manifest
 from locklens.sources.oci_mirror import PACKAGE_TYPE, PROVIDER_TYPE, TARGET_TYPE, OciMirror
 from locklens.sources.oci_push import OciPush
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.install.context import InstallContext
     from locklens.install.mirroring import MirroredBuild
-    from locklens.project.oci import OciRepository
-    from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 

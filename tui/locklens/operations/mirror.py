@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform
 from locklens.diagnostics import Diagnostic
-from locklens.install.context import InstallContext
+from locklens.install.context import InstallContext, InstallEvent, ProviderRequirement
 from locklens.install.lock import Locker
 from locklens.install.mirroring import MirrorFolder, mirror, write_documents
 from locklens.operations.root_modules import RootReader, require_folder
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.dialect import Dialect
-    from locklens.install.context import InstallEvent, ProviderRequirement
     from locklens.install.mirroring import Mirrored, MirroredBuild
     from locklens.operations.plan.model import Scope
     from locklens.releases.facts import NetworkSettings

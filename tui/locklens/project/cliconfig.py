@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.addresses import normalise_host
-from locklens.dialect import OPENTOFU
+from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
 from locklens.project.clifiles import (
     CliFiles,
@@ -28,16 +28,13 @@ from locklens.project.clifiles import (
     parse_cli_configuration,
     read_file,
 )
-from locklens.project.installation import read_installation
-from locklens.project.oci_credentials import OciCredentialsReader
+from locklens.project.installation import Installation, read_installation
+from locklens.project.oci_credentials import OciCredentialsReader, OciCredentialsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.dialect import Dialect
     from locklens.project.clifiles import ObjectMember
-    from locklens.project.installation import Installation
-    from locklens.project.oci_credentials import OciCredentialsSettings
 
 _MAY_BREAK = "plugin_cache_may_break_dependency_lock_file"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")

@@ -13,18 +13,14 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from locklens.addresses import normalise_host, normalise_namespace, normalise_part
-from locklens.dialect import OPENTOFU
-from locklens.project.clifiles import last, objects
+from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
+from locklens.dialect import OPENTOFU, Dialect
+from locklens.project.clifiles import ObjectMember, last, objects
 from locklens.project.oci import template_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Self
-
-    from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
-    from locklens.project.clifiles import ObjectMember
 
     _Objects = tuple[ObjectMember, ...]
 

@@ -14,16 +14,14 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from locklens.addresses import ProviderAddress, normalise_host
-from locklens.dialect import OPENTOFU
+from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
-from locklens.project.templates import TemplateError, UnreadableTemplateError, read_template
+from locklens.project.templates import NameTemplate, TemplateError, UnreadableTemplateError, read_template
 from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from locklens.dialect import Dialect
-    from locklens.project.templates import NameTemplate
 
 _PARTS = {"hostname": "registry hostname", "namespace": "provider namespace", "type": "provider"}
 """What a template may refer to, with the words for one of it."""

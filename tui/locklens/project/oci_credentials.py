@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Struct
 
-from locklens.project.clifiles import last, objects
+from locklens.project.clifiles import ObjectMember, last, objects
 from locklens.project.oci import OciRepository
 from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.project.clifiles import ObjectMember
 
 _BLOCK, _DEFAULTS = "oci_credentials", "oci_default_credentials"
 _HELPER = "docker_credentials_helper"

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, KEPT_ASIDE, ElsewhereEntry, Examined, FoundPackage, PastEntry, holding
-from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog
+from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
-from locklens.operations.doctor.places import PackageFinder, configured_sources
+from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
 from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
 from locklens.storage.files import is_within
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.doctor.model import RecognisedError
     from locklens.lockfile.model import LockEntry, LockFile
-    from locklens.operations.doctor.places import Sources
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.doctor.subjects import Checkout, DoctorSubject, SubjectFinder
     from locklens.project.git import Repository

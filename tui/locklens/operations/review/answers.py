@@ -13,14 +13,13 @@ from locklens.addresses import display_host
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import is_known_scheme
-from locklens.releases.facts import MirroredHash, MirroredHashes, MirrorId
+from locklens.releases.facts import Fact, FactRequest, Listing, MirroredHash, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.review.model import HostState
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.releases.facts import Fact, FactRequest, Listing, ReleaseFacts
     from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.sources.mirrors import FilesystemMirror, MirroredPackage
     from locklens.sources.registries import Mirror

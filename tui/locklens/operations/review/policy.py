@@ -11,7 +11,7 @@ they count for its platform alone: a pipeline does not have a laptop's plugin ca
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform, display_host
 from locklens.errors import ConfigurationError
-from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, InstallPath, Policy, parse
+from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Acceptance, InstallPath, Pin, Policy, parse
 from locklens.policy.model import (
     PolicyChange,
     differing_keys,
@@ -31,19 +31,16 @@ from locklens.policy.model import (
     proposed_pins,
     with_proposed,
 )
-from locklens.review.model import PolicySide
+from locklens.review.model import Change, PolicySide
 from locklens.review.rules.catalogue import RULES
 from locklens.text import ID_DIGITS, identity_of, listing, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import date
 
     from locklens.dialect import Dialect
     from locklens.operations.comparison import Comparison
-    from locklens.policy import Acceptance, Pin
     from locklens.project.installation import InstallationMethod
-    from locklens.review.model import Change
 
 _FIX = "fix it, or use another file with --policy FILE"
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_known_scheme
-from locklens.project.installation import MethodKind
+from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.sources.urls import url_for_log
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.diagnostics import Diagnostic
     from locklens.lockfile.model import LockEntry
-    from locklens.project.installation import InstallationMethod
     from locklens.sources import Source
     from locklens.versions import Version
 

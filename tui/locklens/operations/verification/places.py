@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.operations.root_modules import data_folder_of
+from locklens.operations.root_modules import Root, RootOptions, data_folder_of
 from locklens.operations.verification.judging import PackagePlace, SearchedPlace, Where
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.addresses import Platform
-    from locklens.operations.root_modules import Root, RootOptions
     from locklens.project.cliconfig import CliConfig
 
 

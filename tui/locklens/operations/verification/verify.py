@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
 from locklens.hashes import HashedPackage, is_known_scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.mirroring import read_stored_package
-from locklens.operations.root_modules import RootOptions, RootReader, require_folder, tracked_packages_of
+from locklens.operations.root_modules import Root, RootOptions, RootReader, require_folder, tracked_packages_of
 from locklens.operations.verification.judging import (
     NOT_COMPARABLE,
     SERVED,
@@ -56,10 +56,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
-    from locklens.addresses import ProviderAddress
     from locklens.diagnostics import Diagnostic
     from locklens.operations.review.request import ReviewRequest
-    from locklens.operations.root_modules import Root
     from locklens.packages.hashing import Passed
     from locklens.project.cliconfig import CliConfig
     from locklens.releases.facts import NetworkSettings

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct, field
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import LockLensError
 from locklens.hashes import hashes_of_files, hashes_of_zips
-from locklens.install.context import FetchStarted, InstallContext, PackageHashed
+from locklens.install.context import FetchStarted, InstallContext, InstallEvent, PackageHashed
 from locklens.install.fetching import admitted, hashed
 from locklens.install.lock import Locker
 from locklens.project.clifiles import this_platform
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
-    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.install.context import InstallEvent
     from locklens.lockfile.model import LockEntry
     from locklens.project.installation import InstallationMethod
     from locklens.sources.metadata import ListedVersion

@@ -10,27 +10,23 @@ from typing import TYPE_CHECKING
 
 from locklens.hashes import is_of_files
 from locklens.lines import FilePlace, Line, Role, Span, heading, line, plain_lines
-from locklens.review.coverage import coverage
-from locklens.review.model import PROOF_KINDS, HashCount, Proof
+from locklens.review.coverage import ProviderCoverage, coverage
+from locklens.review.model import PROOF_KINDS, Change, HashCount, Proof, Review, RootReview
 from locklens.review.reports import evidence_lines
 from locklens.review.reports.keys import signer_change_lines
 from locklens.review.reports.words import hash_words, verdict_words
-from locklens.text import counted, page, visible
+from locklens.text import Printable, counted, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.policy import InstallPath, Policy
-    from locklens.review.coverage import ProviderCoverage
-    from locklens.review.model import Review
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from locklens.review.model import Change, Review, RootReview
     from locklens.review.reports.documents import PackageJson
     from locklens.review.reports.lock_documents import Packages
-    from locklens.text import Printable
 
     _Printed = Line | str
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.install.context import FetchStarted, PackageArriving, PackageHashed, ProviderFailed
+from locklens.install.context import FetchStarted, InstallEvent, PackageArriving, PackageHashed, ProviderFailed
 from locklens.lines import Line, Role, Span, line
 from locklens.text import size_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from locklens.install.context import InstallEvent
 
 _BAR = 10
 _LABEL = 36
