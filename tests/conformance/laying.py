@@ -32,6 +32,7 @@ from conformance.case import (
     Tool,
     Unpacked,
 )
+from kit.loopback import Handler
 from kit.oci_registry import Repository
 from msgspec import Struct
 
@@ -147,7 +148,7 @@ def oci_registry(case: Case, tool: Tool, folder: Path) -> Iterator[int]:
             _push(one, server.repository(name), names)
         for path, (status, code) in case.oci_answers.items():
             body = json.dumps({"errors": [{"code": code, "message": code.lower()}]} if code else {}).encode()
-            server.on(names.put_in(f"/v2/{path}"), partial(kit.oci_registry.Handler.reply, status=status, body=body))
+            server.on(names.put_in(f"/v2/{path}"), partial(Handler.reply, status=status, body=body))
         yield server.port
 
 

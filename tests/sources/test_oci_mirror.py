@@ -13,6 +13,7 @@ import pytest
 import trustme
 from kit.loopback import Handler, server_context, serving, write_authority
 from kit.oci_registry import EMPTY, INDEX, MANIFEST, PROVIDER, TARGET, ZIP, OciRegistry, Repository, digest_of, registry
+from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import OPENTOFU
@@ -25,6 +26,7 @@ from locklens.errors import (
     UnavailableError,
 )
 from locklens.sources import Source
+from locklens.sources.oci_mirror import OciMirror
 from locklens.sources.registries import Registries
 from locklens.versions import Version
 
@@ -453,10 +455,6 @@ def test_offline_nothing_is_asked(serve: Serve) -> None:
 def test_a_template_that_cannot_be_evaluated_is_no_absence(serve: Serve) -> None:
     mirror = serve()
     method = mirror.registries.config.installation.methods[0]  # type: ignore[union-attr]
-    from msgspec.structs import replace
-
-    from locklens.sources.oci_mirror import OciMirror
-
     for template in ("e.test/${[for x in [type]: x][0]}", "${hostname}_${namespace}_${type}"):
         source = OciMirror(replace(method, place=template), mirror.registries.oci())
         with pytest.raises(UnavailableError, match="selecting OCI repository address"):
@@ -466,10 +464,8 @@ def test_a_template_that_cannot_be_evaluated_is_no_absence(serve: Serve) -> None
 def test_the_hashes_of_every_platform(mirror: Mirror) -> None:
     mirror.repository.provider("1.0.0", {"linux_amd64": zipped(), "darwin_arm64": zipped(b"other")})
     (found,) = mirror.registries.mirrors(DEMO)
-    assert (
-        found.listed_hashes(DEMO, ONE)
-        == {  # type: ignore[union-attr]
-            HERE: (f"zh:{digest_of(zipped())[7:]}",),
-            Platform("darwin", "arm64"): (f"zh:{digest_of(zipped(b'other'))[7:]}",),
-        }
-    )
+    assert isinstance(found, OciMirror)
+    assert found.listed_hashes(DEMO, ONE) == {
+        HERE: (f"zh:{digest_of(zipped())[7:]}",),
+        Platform("darwin", "arm64"): (f"zh:{digest_of(zipped(b'other'))[7:]}",),
+    }

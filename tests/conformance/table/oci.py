@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from conformance.case import LOCK_FILE, OPENTOFU, TERRAFORM, Artifact, Case, Lock, Theme, init, lock, requires
+from conformance.case import LOCK_FILE, OPENTOFU, TERRAFORM, Artifact, Case, Files, Lock, Theme, init, lock, requires
 from conformance.table.locks import NO_H1, NO_ZH
 from conformance.table.mirrors import BOTH, DEMO, DIRECT, LOCKED, PINNED, folder, installation, merged, packed
 from msgspec.structs import replace
@@ -25,10 +25,11 @@ def one(version: str = "1.0.0", source: str = "acme/demo", **more: object) -> Ar
 _OTHER = "application/vnd.example"
 _INDEX, _IMAGE = "application/vnd.oci.image.index.v1+json", "application/vnd.oci.image.manifest.v1+json"
 _PROVIDER, _TARGET = "application/vnd.opentofu.provider", "application/vnd.opentofu.provider-target"
-_PINNED = {"main.tf": PINNED}
+_DEMO: Files = {"main.tf": DEMO}
+_PINNED: Files = {"main.tf": PINNED}
 
 _oci = partial(
-    Case, theme=Theme.OCI_MIRROR, cli=installation(mirror()), files={"main.tf": DEMO}, tools=(OPENTOFU.name,)
+    Case, theme=Theme.OCI_MIRROR, cli=installation(mirror()), files=_DEMO, tools=(OPENTOFU.name,)
 )
 
 
@@ -46,7 +47,7 @@ def _block(name: str, template: str, rest: str = "", *more: str) -> Case:
 
 
 def _locked(name: str, *turns: object, **entry: object) -> Case:
-    files = {"main.tf": PINNED, LOCK_FILE: Lock((replace(LOCKED, **entry),))}
+    files: Files = {"main.tf": PINNED, LOCK_FILE: Lock((replace(LOCKED, **entry),))}
     return _oci(name=f"locked-{name}", oci=(one(),), files=files, turns=turns or (init(), init()))  # type: ignore[arg-type]
 
 
