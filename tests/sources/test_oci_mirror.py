@@ -40,7 +40,7 @@ TEMPLATE = "mirror/${hostname}/${namespace}/${type}"
 def zipped(text: bytes = b"binary") -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("terraform-provider-demo_v1.0.0", text)
+        archive.writestr(zipfile.ZipInfo("terraform-provider-demo_v1.0.0"), text)
     return buffer.getvalue()
 
 
