@@ -237,6 +237,9 @@ provider_installation {
   dev_overrides {
     "acme/demo" = "/tmp/y"
   }
+  oci_mirror {
+    repository_template = "registry.example.com/${hostname == "a" ? "b" : hostname}/${namespace}/${type}"
+  }
   filesystem_mirror {
     path    = "/usr/share"
     include = ["example.com/*/*"]
@@ -271,4 +274,24 @@ DOCKER_CONFIGURATIONS = [
         }
     ).encode()
 ]
-CLI_WORDS = [b"credentials", b"host", b"services", b"provider_installation", b"token", b"<<X\n", b"direct {}"]
+TEMPLATES = [
+    b"registry.example.com/a/${hostname}/${namespace}/${type}",
+    b'${type == "demo" ? {a = "x", "b" : [1, 2]}["a"] : "y"}%{ if !(1 + 2 < 3) ~} $${x} %{~ else }z%{ endif }',
+]
+TEMPLATE_WORDS = [b"${", b"}", b"%{ if ", b"%{ endif }", b'"', b"[", b"(", b"!", b"?", b":", b"~}", b"0", b"null", b"."]
+CHALLENGES = [
+    b'Bearer realm="https://auth.example.com/token",service="registry.example.com",scope="repository:a/b:pull"',
+    b'Basic realm="x", Bearer realm="\\"y\\\\"',
+]
+CLI_WORDS = [
+    b"credentials",
+    b"host",
+    b"services",
+    b"provider_installation",
+    b"token",
+    b"<<X\n",
+    b"direct {}",
+    b"oci_mirror {",
+    b"${",
+    b"}",
+]

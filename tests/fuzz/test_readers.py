@@ -38,7 +38,7 @@ from locklens.policy import parse as parse_policy
 from locklens.policy.editing import with_acceptances, with_pin, without_pin
 from locklens.policy.model import Acceptance, Pin
 from locklens.project.cliconfig import read_cli_config
-from locklens.project.oci import OciRepository
+from locklens.project.oci import OciRepository, repository_of, template_problems
 from locklens.project.oci_credentials import DockerConfig
 from locklens.project.requirements import read_configuration
 from locklens.project.roots import RootPair
@@ -46,6 +46,7 @@ from locklens.project.tree import EmptyTree, WorkTree
 from locklens.sources.documents import ShapeError, texts_of
 from locklens.sources.http.values import Response
 from locklens.sources.metadata import read_dates, read_package, read_versions
+from locklens.sources.oci import Challenge
 from locklens.text import one_line
 from locklens.trust.checksums import read_checksums
 from locklens.trust.packets import key_packets, read_signature, split_signatures
@@ -415,3 +416,22 @@ def test_a_file_of_docker_is_read_and_no_password_is_shown(data: bytes) -> None:
             words = repr((found, matches))
             assert all(one.problem.isprintable() for one in matches)
     assert "secret-token" not in words
+
+
+@few
+@given(mutants(samples.TEMPLATES, samples.TEMPLATE_WORDS))
+def test_a_template_is_evaluated_or_refused(data: bytes) -> None:
+    text = data.decode("utf-8", "replace")
+    with few_calls(len(data)):
+        problems = list(template_problems(text, {}))
+        assert all(problems)
+        with suppress(ValueError):
+            assert str(repository_of(text, ADDRESS)).isprintable()
+
+
+@few
+@given(mutants(samples.CHALLENGES, [b"Bearer ", b"=", b",", b'"', b"\\"]))
+def test_a_registrys_challenge_is_read(data: bytes) -> None:
+    with few_calls(len(data)):
+        found = Challenge.parse(data.decode("latin-1"))
+    assert found.scheme in {"", "basic", "bearer"}
