@@ -469,3 +469,17 @@ def test_the_hashes_of_every_platform(mirror: Mirror) -> None:
         HERE: (f"zh:{digest_of(zipped())[7:]}",),
         Platform("darwin", "arm64"): (f"zh:{digest_of(zipped(b'other'))[7:]}",),
     }
+
+
+def test_what_was_asked_is_shared_until_it_is_to_be_forgotten(mirror: Mirror) -> None:
+    mirror.repository.provider("1.0.0", {"linux_amd64": zipped()})
+
+    def asked() -> int:
+        for found in mirror.registries.mirrors(DEMO):
+            assert isinstance(found, OciMirror)
+            found.listed_hashes(DEMO, ONE)
+        return len(mirror.server.asked)
+
+    assert [asked(), asked()] == [3, 3]
+    mirror.registries.forget()
+    assert asked() == 6

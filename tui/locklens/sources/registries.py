@@ -110,6 +110,7 @@ class Registries:
         self._opened: Access | None = None
         self._logins = ConfiguredLogins(config.oci_credentials, environ)
         self._oci: OciRegistries | None = None
+        self._oci_mirrors: dict[str, OciMirror] = {}
         self._folders: dict[str, FilesystemMirror] = {}
 
     @property
@@ -172,7 +173,9 @@ class Registries:
             case MethodKind.NETWORK:
                 return NetworkMirror(method, self._access())
             case MethodKind.OCI:
-                return OciMirror(method, self.oci())
+                made = OciMirror(method, self.oci())
+                with self._lock:
+                    return self._oci_mirrors.setdefault(method.place, made)
             case MethodKind.DIRECT:
                 return None
             case _:
@@ -236,6 +239,8 @@ class Registries:
     def forget(self) -> None:
         """Let everything be asked again, also what earlier runs were answered."""
         self._access().client.forget()
+        with self._lock:
+            self._oci_mirrors.clear()
 
     def close(self) -> None:
         """Close every connection."""
