@@ -159,3 +159,30 @@ def test_terraform_refuses_the_block(monkeypatch: pytest.MonkeyPatch, capfd: Cap
         assert run("init", "--tool", "terraform") == 1
         assert 'unknown installation method "oci_mirror"' in capfd.readouterr().err
         assert not server.asked
+
+
+LOGS = {
+    'listing tags from OCI repository: GET "https://reg.test/v2/a/tags/list": response status code 403: denied': (
+        "credentials", "likely", "docker login",
+    ),
+    'accessing OCI registry at reg.test: GET "https://reg.test/v2/": basic credential not found': (
+        "credentials", "likely", "docker login",
+    ),
+    'resolving tag "1.0.0": reg.test/a:1.0.0: not found': ("mirror-lacks", "yes", "oci://HOST/REPOSITORY"),
+    'unexpected artifact type "x"': ("mirror-differs", "yes", "oci://HOST/REPOSITORY"),
+    "fetching provider package blob sha256:ab: does not match digest sha256:cd": ("download-damaged", "likely", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LOGS)
+def test_what_the_doctor_says_of_opentofus_errors(words: str, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with beside(monkeypatch) as (place, server):
+        go("init")
+        place.configure(METHOD.replace("HOST", server.host))
+        log = f"Error: Failed to install provider\n\nError while installing acme/demo v1.0.0: {words}\n"
+        (place.work / "ci.log").write_text(log)
+        found = document(capfd, "doctor", "--offline", "--platform", HERE, "ci.log")
+        cause, verdict, said = LOGS[words]
+        assert (found["causes"][0]["id"], found["causes"][0]["verdict"]) == (cause, verdict)
+        assert said in json.dumps(found)
+        assert not server.asked

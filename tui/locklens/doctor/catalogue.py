@@ -59,9 +59,11 @@ def squeezed(text: str) -> str:
     return "".join(text.split()).lower()
 
 
-_OCI = (
-    "fetching provider package blob", "does not match digest", "mismatch Content-Length", "unexpected artifact type",
-    "ambiguous manifest",
+_OCI = ("fetching provider package blob", "does not match digest", "mismatch Content-Length")
+_OCI_ARTIFACT = (
+    "unexpected artifact type", "unexpected manifest media type", "ambiguous manifest", "provider image manifest",
+    "image manifest contains no layers", "selected an OCI image manifest", "selected OCI artifact is",
+    "for OCI index manifest",
 )  # fmt: skip
 _REGISTRY_HASHES = (
     "registry response missing package", "invalid package size", "…but received", "expected sha256sum is",
@@ -399,10 +401,26 @@ CATALOGUE = (
         is_weak=True,
     ),
     _row(
+        "oci-tag-missing",
+        "resolving tag … not found",
+        causes=(_C.MIRROR_LACKS,),
+        advice="the OCI repository has no tag of the version, which another place of the configuration lists",
+        path=PackagePath.OCI_MIRROR,
+        is_weak=True,
+    ),
+    _row(
+        "oci-artifact",
+        *_OCI_ARTIFACT,
+        causes=(_C.MIRROR_DIFFERS,),
+        advice="what the tag in the OCI registry names is no provider that OpenTofu installs: push it again",
+        path=PackagePath.OCI_MIRROR,
+        is_weak=True,
+    ),
+    _row(
         "oci-damaged",
         *_OCI,
         causes=(_C.DOWNLOAD_DAMAGED, _C.MIRROR_DIFFERS),
-        advice="the OCI artifact is damaged, or is no provider: push it again",
+        advice="the OCI artifact is damaged: try again, or push it again",
         path=PackagePath.OCI_MIRROR,
         is_weak=True,
     ),

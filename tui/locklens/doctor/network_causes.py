@@ -122,6 +122,8 @@ def credentials(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, basis=Basis.RUN, title=title.format(host or "the host"))
     if x.error.reason is _N.DENIED:
         words, missing = f"the message says so: {x.error.reason}", f"the token of the runner: {variable}"
+        if "oci re" in x.text:
+            missing = "the login of the runner: docker login, or an oci_credentials block"
         title = f"{_host(x)} denied access"
         return Judgement(_LIKELY, words, missing, basis=Basis.RUN, title=title)
     if x.error.kind == "provider-unknown":

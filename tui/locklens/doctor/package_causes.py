@@ -169,6 +169,9 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     if x.error.kind == "not-in-sources":
         words = f"the message says so, of each place that was searched{there}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+    if x.error.kind == "oci-tag-missing":
+        words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if x.error.kind == "platform-unavailable" and (x.platform in x.platforms or not x.asks_registry):
         has_it = x.platform in x.platforms
         words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
@@ -188,6 +191,9 @@ def mirror_differs(x: Examined) -> Judgement | None:
     path = x.incident.path
     if path is not None and not path.is_mirror:
         return None
+    if x.error is not None and x.error.kind == "oci-artifact":
+        title = "what the tag in the OCI registry names is no provider that OpenTofu installs"
+        return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
     found = x.of_kind("given", "mirror")
     if found:
         return _copy(x, found)

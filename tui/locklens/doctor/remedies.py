@@ -284,6 +284,8 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
         return
     place = x.mirrors[0] if x.mirrors else "DIR"
     note = "DIR is the folder that the runner's mirror serves" if place == "DIR" else ""
+    if x.incident.path is PackagePath.OCI_MIRROR:
+        place, note = "oci://HOST/REPOSITORY", "as repository_template of the runner's oci_mirror block names it"
     yield Remedy(
         "fill-mirror", "Fill the mirror from the signed release", len(alone.roots), _NONE,
         one.size_of(one.platform), _mirror_line(one, place), note,
@@ -317,7 +319,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     kinds = {"mirror", "plugin-cache"}
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     packed = next((each for each in x.packages if each.origin.kind in kinds and not each.hashes & locked), None)
-    if packed is None and x.replaced:
+    if packed is None and (x.replaced or x.incident.path is PackagePath.OCI_MIRROR):
         yield from fix_mirror(one)
         return
     place = packed.origin.path if packed is not None else "DIR"
