@@ -254,7 +254,7 @@ def test_opentofus_methods(tmp_path: Path) -> None:
         'provider_installation {\n dev_overrides { "a/b" = "$HOME/x" }\n direct { download_retry_count = 0 }\n'
         ' network_mirror {\n url = "https://m/"\n trust_all_hashes = true\n }\n'
         ' network_mirror {\n url = "https://n/"\n trust_all_hashes = "true"\n }\n'
-        ' oci_mirror {\n repository_template = "r.test/${type}"\n }\n}\n'
+        ' oci_mirror {\n repository_template = "r.test/${hostname}/${namespace}/${type}"\n }\n}\n'
     )
     environ = {"TF_CLI_CONFIG_FILE": str(tmp_path / "cli.tfrc"), "HOME": "/h"}
     found = read_cli_config(OPENTOFU, environ)
@@ -263,7 +263,7 @@ def test_opentofus_methods(tmp_path: Path) -> None:
     assert found.installation.methods == (
         InstallationMethod(MethodKind.DIRECT, retries=0),
         InstallationMethod(MethodKind.NETWORK, "https://m/", trusts_all_hashes=True),
-        InstallationMethod(MethodKind.OCI, "r.test/${type}"),
+        InstallationMethod(MethodKind.OCI, "r.test/${hostname}/${namespace}/${type}"),
     )
     assert found.installation.dev_overrides == (("a/b", "$HOME/x"),)
     other = read_cli_config(TERRAFORM, environ)
