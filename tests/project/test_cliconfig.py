@@ -249,6 +249,21 @@ def test_opentofus_registry_protocols(tmp_path: Path) -> None:
     assert beside.protocols == RegistryProtocols()
 
 
+@pytest.mark.parametrize("dialect", [TERRAFORM, OPENTOFU])
+def test_methods_in_json(dialect: Dialect, tmp_path: Path) -> None:
+    (tmp_path / "cli.tfrc").write_text(
+        '{"provider_installation": {"dev_overrides": {"a/b": "/x"}, "filesystem_mirror": [{"path": "/a"}, {"path": "/b"}],'
+        ' "direct": {"exclude": ["a/*"]}, "filesystem_mirror": {"path": "/c"}, "network_mirror": 5}}'
+    )
+    found = read_cli_config(dialect, {"TF_CLI_CONFIG_FILE": str(tmp_path / "cli.tfrc")})
+    assert problems(found) == [":1: the items of provider_installation must all be blocks: network_mirror"]
+    assert found.installation is not None
+    assert [(method.kind.value, method.place) for method in found.installation.methods] == [
+        ("filesystem_mirror", "/a"), ("filesystem_mirror", "/b"), ("direct", ""), ("filesystem_mirror", "/c"),
+    ]  # fmt: skip
+    assert found.installation.dev_overrides == (("a/b", "/x"),)
+
+
 def test_opentofus_methods(tmp_path: Path) -> None:
     (tmp_path / "cli.tfrc").write_text(
         'provider_installation {\n dev_overrides { "a/b" = "$HOME/x" }\n direct { download_retry_count = 0 }\n'

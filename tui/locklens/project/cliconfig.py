@@ -252,7 +252,7 @@ class _Reading:
                 self._problem("there is more than one provider_installation block; the first counts", entry.line)
             else:
                 self._installation = read_installation(
-                    bodies[0], self._dialect, expand=self._expanded, on_problem=self._problem
+                    bodies[0], self._dialect, is_json=self._is_json, expand=self._expanded, on_problem=self._problem
                 )
 
     def _expanded(self, text: str) -> str:

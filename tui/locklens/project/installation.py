@@ -19,7 +19,7 @@ from locklens.project.clifiles import ObjectMember, last, objects
 from locklens.project.oci import template_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
     _Objects = tuple[ObjectMember, ...]
@@ -134,39 +134,47 @@ class MethodError(ValueError):
 
 
 def read_installation(
-    body: _Objects, dialect: Dialect, *, expand: Callable[[str], str], on_problem: Callable[[str, int], None]
+    body: _Objects,
+    dialect: Dialect,
+    *,
+    is_json: bool,
+    expand: Callable[[str], str],
+    on_problem: Callable[[str, int], None],
 ) -> Installation:
     """Read a block.
 
     Args:
         body: Its content.
         dialect: The tool.
+        is_json: True if it is of a JSON file, in which a block is an object or a list of objects.
         expand: Replaces the variables of a text.
         on_problem: Called with what cannot be used, and its line.
     """
     methods: list[InstallationMethod] = []
     overrides: dict[str, str] = {}
-    for entry in body:
+    for entry, found in _blocks(body):
         try:
             if len(entry.keys) > 1:
                 on_problem(f"a {entry.keys[0]} block of provider_installation takes no label", entry.line)
-            content = _content(entry)
+            if found is None or (entry.is_assigned and not is_json):
+                words = f"the items of provider_installation must all be blocks: {entry.keys[0]}"
+                raise MethodError(words, entry.line)
             if entry.keys[0] == "dev_overrides":
                 if methods:
                     raise MethodError("dev_overrides must stand before all other methods", entry.line)
-                overrides |= _overrides(content, expand if dialect is not OPENTOFU else str)
+                overrides |= _overrides(found, expand if dialect is not OPENTOFU else str)
             else:
-                methods.append(_method(entry, content, dialect))
+                methods.append(_method(entry, found, dialect))
         except MethodError as error:
             on_problem(str(error), error.line)
     return Installation(tuple(methods), tuple(overrides.items()))
 
 
-def _content(entry: ObjectMember) -> _Objects:
-    bodies = objects(entry.value)
-    if not bodies or (entry.is_assigned and isinstance(entry.value, tuple)):
-        raise MethodError(f"the items of provider_installation must all be blocks: {entry.keys[0]}", entry.line)
-    return bodies[0]
+def _blocks(body: _Objects) -> Iterator[tuple[ObjectMember, _Objects | None]]:
+    """Yield each block with its content; in JSON, one member may stand for several blocks. None for what is none."""
+    for entry in body:
+        for content in objects(entry.value) or [None]:
+            yield entry, content
 
 
 def _overrides(content: _Objects, expand: Callable[[str], str]) -> dict[str, str]:
