@@ -186,3 +186,18 @@ def test_what_the_doctor_says_of_opentofus_errors(words: str, monkeypatch: pytes
         assert (found["causes"][0]["id"], found["causes"][0]["verdict"]) == (cause, verdict)
         assert said in json.dumps(found)
         assert not server.asked
+
+
+def test_a_registry_whose_host_a_change_chooses_is_not_asked(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with beside(monkeypatch) as (place, server):
+        go("init")
+        hold(server)
+        rest = 'oci_mirror {\n    repository_template = "${hostname}/m/${namespace}/${type}"\n  }'
+        place.configure(f"provider_installation {{\n  {rest}\n}}\n")
+        lock = place.work / ".terraform.lock.hcl"
+        # A change that moves the provider to a host of its choice, which is this registry.
+        lock.write_text(lock.read_text().replace("registry.opentofu.org", server.host))
+        document(capfd, "review", "--no-cache")
+        found = document(capfd, "verify")
+        assert f"{server.host} was not asked" in json.dumps(found)
+        assert not server.asked

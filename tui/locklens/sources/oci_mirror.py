@@ -10,6 +10,7 @@ words (internal/getproviders/oci_registry_mirror_source.go and package_location_
 
 from __future__ import annotations
 
+import re
 import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from locklens.hashes import zh_of
 from locklens.project.oci import is_digest, repository_of
 from locklens.sources import documents
 from locklens.sources.documents import ShapeError
+from locklens.sources.hosts import NotAsked
 from locklens.sources.http import moment
 from locklens.sources.http.values import MIB
 from locklens.sources.metadata import MAX_VERSIONS, ListedVersion, PackageMetadata, RegistryVersions
@@ -31,10 +33,11 @@ from locklens.text import visible
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from locklens.addresses import ProviderAddress
     from locklens.project.installation import InstallationMethod
+    from locklens.project.oci import OciRepository
     from locklens.sources.documents import Fields
     from locklens.sources.http import Transfer
     from locklens.sources.oci import Manifest
@@ -69,10 +72,14 @@ class OciMirror(Unsigned):
     Args:
         method: Its template names the repository of each provider.
         registries: The registries of the run.
+        judge: Says whether a host may be asked that the template does not name itself; None where each may.
     """
 
-    def __init__(self, method: InstallationMethod, registries: OciRegistries) -> None:
+    def __init__(
+        self, method: InstallationMethod, registries: OciRegistries, judge: Callable[[str], object] | None = None
+    ) -> None:
         self._template = method.place
+        self._judge = judge
         self._registries = registries
         self._lock = threading.Lock()
         self._turns: dict[object, threading.Lock] = {}
@@ -155,7 +162,8 @@ class OciMirror(Unsigned):
         """Return the session with a provider's repository.
 
         Raises:
-            UnavailableError: The template names none.
+            UnavailableError: The template names none, or one on a host that nobody vouches for: where a registry's host
+                comes from a provider's address, a change under review could choose it.
         """
         try:
             repository = repository_of(self._template, address)
@@ -163,7 +171,15 @@ class OciMirror(Unsigned):
             words = f"selecting OCI repository address: the template {visible(self._template)} names none: {error}"
             hint = "mend repository_template of the oci_mirror block, or exclude the provider from it"
             raise UnavailableError(words, source=str(self), address=str(address), hint=hint) from None
+        verdict = None if self._judge is None or self._names(repository) else self._judge(repository.registry)
+        if isinstance(verdict, NotAsked):
+            raise UnavailableError(str(verdict), source=str(self), address=str(address), hint=verdict.hint)
         return self._registries.session(repository)
+
+    def _names(self, repository: OciRepository) -> bool:
+        """True if the user's own template has the registry's host."""
+        host = re.escape(repository.registry)
+        return re.search(rf"(?<![\w.:-]){host}(?![\w.:-])", self._template, re.IGNORECASE) is not None
 
     def _turn(self, key: object) -> threading.Lock:
         """Return the lock of one answer: those who want the same wait for each other, and nobody else."""

@@ -173,7 +173,7 @@ class Registries:
             case MethodKind.NETWORK:
                 return NetworkMirror(method, self._access())
             case MethodKind.OCI:
-                made = OciMirror(method, self.oci())
+                made = OciMirror(method, self.oci(), None if self._asks_all else self.asked.judge)
                 with self._lock:
                     return self._oci_mirrors.setdefault(method.place, made)
             case MethodKind.DIRECT:
