@@ -173,8 +173,10 @@ def read_installation(
 def _blocks(body: _Objects) -> Iterator[tuple[ObjectMember, _Objects | None]]:
     """Yield each block with its content; in JSON, one member may stand for several blocks. None for what is none."""
     for entry in body:
-        for content in objects(entry.value) or [None]:
-            yield entry, content
+        found = objects(entry.value)
+        yield from ((entry, content) for content in found)
+        if not found:
+            yield entry, None
 
 
 def _overrides(content: _Objects, expand: Callable[[str], str]) -> dict[str, str]:
