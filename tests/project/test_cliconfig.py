@@ -103,6 +103,7 @@ def test_the_forms_of_a_block(tmp_path: Path, text: str) -> None:
         ('plugin_cache_may_break_dependency_lock_file = "x"', [":1: plugin_cache_may_break_dependency_lock_file must"]),
         ("provider_installation = {}", [":1: provider_installation must be a block without a label"]),
         ("provider_installation {\n direct = {}\n}", [":2: the items of provider_installation must all be blocks"]),
+        ("provider_installation {\n direct = [{}]\n}", [":2: the items of provider_installation must all be blocks"]),
         ('provider_installation {\n direct "x" {}\n}', [":2: a direct block of provider_installation takes no label"]),
         ("provider_installation {\n oci_mirror {}\n}", [':2: unknown installation method "oci_mirror"']),
         ("provider_installation {\n direct {}\n dev_overrides {}\n}", [":3: dev_overrides must stand before"]),
@@ -262,6 +263,11 @@ def test_methods_in_json(dialect: Dialect, tmp_path: Path) -> None:
         ("filesystem_mirror", "/a"), ("filesystem_mirror", "/b"), ("direct", ""), ("filesystem_mirror", "/c"),
     ]  # fmt: skip
     assert found.installation.dev_overrides == (("a/b", "/x"),)
+    (tmp_path / "cli.tfrc").write_text('{"provider_installation": {"direct": {}, "filesystem_mirror": {"path": "/c"}}}')
+    alone = read_cli_config(dialect, {"TF_CLI_CONFIG_FILE": str(tmp_path / "cli.tfrc")})
+    assert len(alone.problems) == 2
+    assert alone.installation is not None
+    assert alone.installation.methods == ()
 
 
 def test_opentofus_methods(tmp_path: Path) -> None:

@@ -152,11 +152,14 @@ def read_installation(
     """
     methods: list[InstallationMethod] = []
     overrides: dict[str, str] = {}
+    # HCL's reader of JSON takes an object in which all members are objects for labels of its own block.
+    takes_objects = is_json and not all(isinstance(entry.value, tuple) for entry in body)
     for entry, found in _blocks(body):
         try:
             if len(entry.keys) > 1:
                 on_problem(f"a {entry.keys[0]} block of provider_installation takes no label", entry.line)
-            if found is None or (entry.is_assigned and not is_json):
+            is_block = not entry.is_assigned or takes_objects or (is_json and isinstance(entry.value, list))
+            if found is None or not is_block:
                 words = f"the items of provider_installation must all be blocks: {entry.keys[0]}"
                 raise MethodError(words, entry.line)
             if entry.keys[0] == "dev_overrides":
