@@ -231,15 +231,17 @@ def test_modules_that_are_missing_are_named_with_the_command_that_fetches_them(p
     assert "acme/other" in place.lock_file.read_text()
 
 
-def test_an_oci_mirror_is_refused_and_never_ignored(place: Place, run: Run) -> None:
+def test_an_oci_mirror_that_cannot_be_reached_is_never_ignored(place: Place, run: Run) -> None:
     config = Path(place.environ["TF_CLI_CONFIG_FILE"])
     before = config.read_text()
-    template = f'oci_mirror {{\n    repository_template = "x.test/${{type}}"\n    include = ["{HOST}/acme/*"]\n  }}'
+    template = (
+        f'oci_mirror {{\n    repository_template = "127.0.0.1:9/${{type}}"\n    include = ["{HOST}/acme/*"]\n  }}'
+    )
     config.write_text(before + f"provider_installation {{\n  {template}\n  direct {{}}\n}}\n")
     place.require((f"{HOST}/acme/demo", ""))
     status, _, err = run("init", "--tool", "opentofu")
     assert status == 1
-    assert "would be installed from an oci_mirror, which is not supported yet" in err
+    assert "127.0.0.1:9 refuses the connection (OCI repository 127.0.0.1:9/demo)" in " ".join(err.split())
 
 
 def test_development_overrides_are_named(place: Place, run: Run) -> None:
