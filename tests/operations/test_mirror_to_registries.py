@@ -19,13 +19,14 @@ from typing import Any
 
 import pytest
 import trustme
-from conformance.case import OPENTOFU
+from conformance.case import OPENTOFU, STOCK, Case, requires
 from conformance.running import is_here
 from kit.loopback import server_context
 from kit.oci_registry import INDEX, MANIFEST, OciRegistry, digest_of
 from kit.oci_registry import registry as oci_registry
 from kit.waiting import LIMIT
-from operations.benches import Bench, bench, files, run
+from msgspec.structs import replace
+from operations.benches import CASE, Bench, bench, files, run
 
 from locklens.demo.faults import Fault, FaultRule, Faults, Step
 
@@ -34,10 +35,10 @@ DEMO, OTHER = "p/registry.opentofu.org/acme/demo", "p/reg.acme.test/a/other"
 
 
 @contextmanager
-def beside(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Bench, OciRegistry]]:
+def beside(monkeypatch: pytest.MonkeyPatch, case: Case = CASE) -> Iterator[tuple[Bench, OciRegistry]]:
     """A root with its registry, and an OCI registry to push to, whose authority all programs trust."""
     authority = trustme.CA()
-    with bench(OPENTOFU, monkeypatch) as place, oci_registry(server_context(authority, "127.0.0.1")) as server:
+    with bench(OPENTOFU, monkeypatch, case) as place, oci_registry(server_context(authority, "127.0.0.1")) as server:
         bundle = place.home / "authorities.pem"
         known = place.environ.get("SSL_CERT_FILE")
         bundle.write_bytes((Path(known).read_bytes() if known else b"") + authority.cert_pem.bytes())
@@ -506,3 +507,23 @@ def test_a_login_file_that_cannot_be_used_is_told(
         said = capfd.readouterr().err
         path = place.home / ".docker/config.json"
         assert f"note: {path} cannot be used: it is not JSON; no file of Docker or Podman is used\n" in said
+
+
+def test_a_tag_has_no_plus(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = replace(
+        CASE,
+        files={"main.tf": requires(("reg.acme.test/a/other", "1.0.0+build.5"))},
+        catalog=STOCK | {"reg.acme.test/a/other": ("1.0.0+build.5",)},
+    )
+    with beside(monkeypatch, case) as (place, server):
+        assert push(server) == 0
+        assert set(server.repository(OTHER).tags) == {"1.0.0_build.5"}
+        install_from(place, server)
+        assert run("init", "--tool", "opentofu") == 0
+        lock = place.work / ".terraform.lock.hcl"
+        ours = lock.read_bytes()
+        assert b'"1.0.0+build.5"' in ours
+        if is_here(OPENTOFU):
+            lock.unlink()
+            place.real("init", "-no-color")
+            assert lock.read_bytes() == ours
