@@ -54,10 +54,12 @@ def test_everything_is_there_at_once_and_in_the_next_run(path: Path) -> None:
         cache.keep_answer(answer())
         cache.keep_verification("key", b"data")
         cache.keep_package(package(1))
+        cache.keep_inspection(package(1).zh, b"inside")
         for _ in range(2):
             assert cache.answer(URL, with_token=False) == answer(as_of=cache.info().newest or "")
             assert cache.verification("key") == b"data"
             assert cache.package(package(1).zh) == package(1)
+            assert cache.inspection(package(1).zh) == b"inside"
             assert cache.hashes([package(1).zh, package(2).zh]) == {package(1).zh: {"h1:1"}}
             cache.flush()
     with Cache(path) as again:
@@ -65,6 +67,7 @@ def test_everything_is_there_at_once_and_in_the_next_run(path: Path) -> None:
         assert (again.verification("key"), again.verification("other")) == (b"data", None)
         assert (again.package(package(1).zh), again.package(package(2).zh)) == (package(1), None)
         assert again.hashes(package(number).zh for number in range(3000)) == {package(1).zh: {"h1:1"}}
+        assert (again.inspection(package(1).zh), again.inspection(package(2).zh)) == (b"inside", None)
         assert again.take_notices() == ()
         assert again.is_kept
 
@@ -149,6 +152,16 @@ def test_what_is_old_goes_and_hashes_stay(path: Path) -> None:
         info = cache.info()
         assert (info.answers, info.verifications, info.packages) == (1, 1, 1)
         assert info.oldest == info.newest
+
+
+def test_the_oldest_inspections_go_where_there_are_too_many(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cachefile, "MAX_INSPECTION_BYTES", 10_000)
+    with Cache(path) as cache:
+        for number in range(20):
+            cache.keep_inspection(f"zh:{number}", os.urandom(1000))
+        cache.flush()
+        kept = [number for number in range(20) if cache.inspection(f"zh:{number}") is not None]
+    assert kept == list(range(11, 20))
 
 
 def test_the_oldest_answers_go_where_there_are_too_many(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,7 @@ def _run_cache(options: Namespace) -> int:
         f"answers        {contents.answers}{ages}",
         f"verifications  {contents.verifications}",
         f"packages       {contents.packages}",
+        f"inspections    {contents.inspections}",
     )
     return put(page(lines))
 

@@ -1,7 +1,7 @@
-"""The cache: answers, verifications and hashes kept between runs, in one SQLite file.
+"""The cache: answers, verifications, hashes and inspections kept between runs, in one SQLite file.
 
-Answers of registries grow old; callers decide whether one is recent enough. Verifications and the hashes of a package
-are facts about digests and do not expire. All of it can be fetched or computed again, so the file lies in the cache
+Answers of registries grow old; callers decide whether one is recent enough. Verifications, and the hashes and contents
+of a package, are facts about digests and do not expire. All of it can be fetched or computed again, so the file lies in the cache
 folder, apart from the user's own work in `locklens.storage.marks`.
 
 The contents are trusted, so only the owner may read or write the file. It never holds a token, nor the query of a
@@ -39,7 +39,7 @@ _BUFFERED_SECONDS = 5.0
 """Writes are batched: a transaction costs as much as fifty answers."""
 
 
-CACHE_SCHEMA = 1
+CACHE_SCHEMA = 2
 _TABLES = (
     """
     CREATE TABLE IF NOT EXISTS answers (
@@ -72,6 +72,14 @@ _TABLES = (
         proven_at TEXT NOT NULL
     )
     """,
+    """
+    CREATE TABLE IF NOT EXISTS inspections (
+        zh TEXT NOT NULL PRIMARY KEY,
+        made_at TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        data BLOB NOT NULL
+    )
+    """,
 )
 
 MOST_AGE = timedelta(days=90)
@@ -80,6 +88,12 @@ may judge a signature differently."""
 
 MAX_CACHE_BYTES = 256 * 1024 * 1024
 """The most bytes of all answers, compressed: hundreds of providers with the documents of many versions."""
+
+MAX_INSPECTION_BYTES = 256 * 1024 * 1024
+"""The most bytes of all inspections, compressed: those of several hundred packages; the oldest go first."""
+
+_MOST_INSPECTION = 64 * 1024 * 1024
+"""The most bytes of one inspection: twice those of the largest function table that is read."""
 
 _AT_ONCE = 500
 """Hashes in one query; SQLite may allow no more than 999."""
@@ -122,6 +136,7 @@ class CacheInfo(Struct, frozen=True):
         answers: Number of answers.
         verifications: Number of verifications.
         packages: Number of packages.
+        inspections: Number of packages of which it is known what is inside.
         oldest: Time of the oldest answer, ISO 8601 in UTC, if there is one.
         newest: Time of the newest answer, in the same form.
     """
@@ -131,6 +146,7 @@ class CacheInfo(Struct, frozen=True):
     answers: int = 0
     verifications: int = 0
     packages: int = 0
+    inspections: int = 0
     oldest: str | None = None
     newest: str | None = None
 
@@ -160,6 +176,7 @@ class Cache:
         self._answers: dict[_Key, _Row] = {}
         self._verifications: dict[str, bytes] = {}
         self._packages: dict[str, HashedPackage] = {}
+        self._inspections: dict[str, bytes] = {}
         self._bytes = 0
         self._since = 0.0
 
@@ -259,17 +276,44 @@ class Cache:
             self._packages[package.zh] = package
             self._has_grown(sum(map(len, package.hashes)))
 
+    def inspection(self, zh: str) -> bytes | None:
+        """Return the cached record of what is inside a package by the `zh` of its zip file, if there is one."""
+        with self._lock:
+            packed = self._inspections.get(zh)
+            if packed is None and zh.isascii():
+                packed = self._database.run(lambda file: _inspection(file, zh))
+        return None if packed is None else _unpacked(packed, _MOST_INSPECTION)
+
+    def keep_inspection(self, zh: str, data: bytes) -> None:
+        """Cache the record of what is inside a package, which `locklens.packages.inspecting` makes and reads."""
+        if len(data) > _MOST_INSPECTION:
+            return
+        import zlib
+
+        packed = zlib.compress(data)
+        with self._lock:
+            self._inspections[zh] = packed
+            self._has_grown(len(packed))
+
     def flush(self) -> None:
         """Write everything that is buffered."""
         with self._lock:
-            if not (self._answers or self._verifications or self._packages):
+            if not (self._answers or self._verifications or self._packages or self._inspections):
                 return
             now = datetime.now(UTC)
             answers = [(*key, *row) for key, row in self._answers.items()]
             verifications = tuple(self._verifications.items())
             packages = [structs.astuple(each) for each in self._packages.values()]
+            inspections = tuple(self._inspections.items())
             self._database.run(
-                lambda file: _write(file, now, answers=answers, verifications=verifications, packages=packages)
+                lambda file: _write(
+                    file,
+                    now,
+                    answers=answers,
+                    verifications=verifications,
+                    packages=packages,
+                    inspections=inspections,
+                )
             )
             self._drop()
 
@@ -315,7 +359,7 @@ class Cache:
         if not self._bytes:
             self._since = time.monotonic()
         self._bytes += size + 1
-        items = len(self._answers) + len(self._verifications) + len(self._packages)
+        items = len(self._answers) + len(self._verifications) + len(self._packages) + len(self._inspections)
         is_old = time.monotonic() - self._since > _BUFFERED_SECONDS
         if items >= _BUFFERED_ITEMS or self._bytes >= _BUFFERED_BYTES or is_old:
             self.flush()
@@ -324,6 +368,7 @@ class Cache:
         self._answers.clear()
         self._verifications.clear()
         self._packages.clear()
+        self._inspections.clear()
         self._bytes = 0
 
 
@@ -333,13 +378,13 @@ def _digest(url: str) -> bytes:
     return sha256(url.encode("utf-8", "surrogatepass")).digest()
 
 
-def _unpacked(packed: bytes) -> bytes | None:
-    """Decompress a body; None if the file does not hold the bytes that were written."""
+def _unpacked(packed: bytes, most: int = MOST_BODY) -> bytes | None:
+    """Decompress at most that many bytes; None if the file does not hold the bytes that were written."""
     import zlib
 
     inflate = zlib.decompressobj()
     try:
-        body = inflate.decompress(packed, MOST_BODY)
+        body = inflate.decompress(packed, most)
     except (zlib.error, TypeError):
         return None
     return body if inflate.eof else None
@@ -371,6 +416,11 @@ def _package(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
     return found
 
 
+def _inspection(file: sqlite3.Connection, zh: str) -> bytes | None:
+    row = file.execute("SELECT data FROM inspections WHERE zh = ?", (zh,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
 def _hashes(file: sqlite3.Connection, zhs: Sequence[str]) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for start in range(0, len(zhs), _AT_ONCE):
@@ -388,6 +438,7 @@ def _write(
     answers: Sequence[tuple[Any, ...]],
     verifications: Sequence[tuple[str, bytes]],
     packages: Sequence[tuple[Any, ...]],
+    inspections: Sequence[tuple[str, bytes]],
 ) -> None:
     """Put rows in place of those with the same key, and delete rows beyond the limits.
 
@@ -397,34 +448,38 @@ def _write(
         answers: The columns of `_Key` and `_Row`.
         verifications: Key and data.
         packages: The columns that `_package` returns.
+        inspections: The `zh` of a package and the compressed record.
     """
     made_at = timestamp(now)
     replace = "INSERT OR REPLACE INTO"
     file.executemany(f"{replace} answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", answers)
     file.executemany(f"{replace} verifications VALUES (?, ?, ?)", [(key, made_at, data) for key, data in verifications])
     file.executemany(f"{replace} packages VALUES (?, ?, ?, ?, ?, ?)", [(*row, made_at) for row in packages])
+    rows = [(zh, made_at, len(data), data) for zh, data in inspections]
+    file.executemany(f"{replace} inspections VALUES (?, ?, ?, ?)", rows)
     _purge(file, now)
 
 
 def _purge(file: sqlite3.Connection, now: datetime) -> None:
-    """Delete old answers and verifications, and the oldest answers if all together are too large; packages stay."""
+    """Delete old answers and verifications, and the oldest answers and inspections beyond their bytes."""
     cutoff = timestamp(now - MOST_AGE)
     file.execute("DELETE FROM answers WHERE as_of < ?", (cutoff,))
     file.execute("DELETE FROM verifications WHERE made_at < ?", (cutoff,))
-    total = file.execute("SELECT TOTAL(size) FROM answers").fetchone()[0]
-    if total > MAX_CACHE_BYTES:
-        file.execute(
-            "DELETE FROM answers WHERE rowid IN (SELECT id FROM (SELECT rowid AS id,"
-            " SUM(size) OVER (ORDER BY as_of DESC, rowid DESC) AS running FROM answers) WHERE running > ?)",
-            (MAX_CACHE_BYTES,),
-        )
+    for table, age, most in (("answers", "as_of", MAX_CACHE_BYTES), ("inspections", "made_at", MAX_INSPECTION_BYTES)):
+        total = file.execute(f"SELECT TOTAL(size) FROM {table}").fetchone()[0]  # noqa: S608
+        if total > most:
+            file.execute(
+                f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM (SELECT rowid AS id,"  # noqa: S608
+                f" SUM(size) OVER (ORDER BY {age} DESC, rowid DESC) AS running FROM {table}) WHERE running > ?)",
+                (most,),
+            )
 
 
-def _counts(file: sqlite3.Connection) -> tuple[int, int, int, str | None, str | None]:
-    """Return the numbers of answers, verifications and packages, and the times of the oldest and newest answer."""
+def _counts(file: sqlite3.Connection) -> tuple[int, int, int, int, str | None, str | None]:
+    """Return the numbers of items in the order of `CacheInfo`, and the times of the oldest and newest answer."""
     answers, oldest, newest = file.execute("SELECT COUNT(*), MIN(as_of), MAX(as_of) FROM answers").fetchone()
-    verifications, packages = (
+    verifications, packages, inspections = (
         file.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]  # noqa: S608
-        for table in ("verifications", "packages")
+        for table in ("verifications", "packages", "inspections")
     )
-    return answers, verifications, packages, oldest, newest
+    return answers, verifications, packages, inspections, oldest, newest
