@@ -62,6 +62,8 @@ class Executable(Struct, frozen=True):
         functions: The names in Go's function table, sorted, each once; None where they cannot be said. A function that
             was inlined everywhere is not among them.
         unread: Why `build` or `functions` is None: a sentence without a full stop; None where both are known.
+        inlined: The names of functions that were inlined everywhere, sorted: their code is there, without a place of
+            its own. Empty where `functions` is None.
     """
 
     format: ExecutableFormat
@@ -69,3 +71,4 @@ class Executable(Struct, frozen=True):
     build: BuildInfo | None = None
     functions: tuple[str, ...] | None = None
     unread: str | None = None
+    inlined: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from locklens.executables import Executable
+from locklens.executables import Executable  # noqa: TC001 - kept facts are read by their types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import enum
+import re
 
 from msgspec import Struct
 
+from locklens.executables.notable import notable_in
+from locklens.executables.ordering import module_key
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from locklens.executables import BuildInfo, Executable, Module
     from locklens.packages.inspecting import PackageFacts
 
 
 class ModuleChange(enum.Enum):
-    """How a module differs; REPLACED where another module stands in its place, or stood."""
+    """How a module differs, the rarest first.
+
+    REPLACED is another module in its place than before, or another content whose versions have no order.
+    """
 
     REPLACED = "replaced"
     NEW = "new"
@@ -83,7 +92,7 @@ class PackageDifferences(Struct, frozen=True):
         notable_new: Names of `locklens.executables.notable` that only the newer executable links.
         notable_gone: Names that only the older executable links.
         size: Bytes of the files of both packages.
-        files: By name; the program is compared under one name, since its file is named after its version.
+        files: By name, without the program where both have one: it always differs.
         texts: By name.
         unknown: What could not be compared and why, as sentences without a full stop.
     """
@@ -101,4 +110,137 @@ class PackageDifferences(Struct, frozen=True):
 
 def compare_packages(old: PackageFacts, new: PackageFacts) -> PackageDifferences:
     """Compare two packages; what one of them does not say is in `unknown`, and is no difference."""
-    raise NotImplementedError
+    unknown = [words for side, facts in (("old", old), ("new", new)) for words in _unknown(side, facts)]
+    old_build, new_build = _build(old), _build(new)
+    toolchain: ValueDifference | None = None
+    settings: tuple[ValueDifference, ...] = ()
+    modules: tuple[ModuleDifference, ...] = ()
+    if old_build is not None and new_build is not None:
+        if old_build.go != new_build.go:
+            toolchain = ValueDifference("go", old_build.go, new_build.go)
+        settings = _values(settings_of(old_build), settings_of(new_build))
+        modules = _modules(old_build, new_build)
+    appeared, gone = _notable(old.executable, new.executable)
+    return PackageDifferences(
+        toolchain,
+        settings,
+        modules,
+        appeared,
+        gone,
+        (old.size, new.size),
+        _files(old, new),
+        _texts(old, new),
+        tuple(unknown),
+    )
+
+
+def _unknown(side: str, facts: PackageFacts) -> Iterator[str]:
+    if facts.executable is None:
+        yield f"the {side} package has no file with the name of a provider's program"
+    elif facts.executable.unread is not None:
+        yield f"of the {side} program it cannot be said in full how it was built: {facts.executable.unread}"
+    if facts.bounded is not None:
+        yield f"of the {side} package not all was read: {facts.bounded}"
+
+
+def _build(facts: PackageFacts) -> BuildInfo | None:
+    return None if facts.executable is None else facts.executable.build
+
+
+def settings_of(build: BuildInfo) -> dict[str, str]:
+    """Return the build settings by name, and each value that `-ldflags` sets with `-X` under a name of its own."""
+    settings = dict(build.settings)
+    if "-ldflags" in settings:
+        words, values = _linker_flags(settings.pop("-ldflags"))
+        settings |= {"-ldflags": " ".join(words)} if words else {}
+        settings |= {f"-X {name}": value for name, value in values}
+    return {name: settings[name] for name in sorted(settings, key=lambda name: (_rank(name), name))}
+
+
+_FIRST = ("CGO_ENABLED", "-ldflags", "-X ", "-", "vcs")
+
+
+def _rank(name: str) -> int:
+    return next((rank for rank, start in enumerate(_FIRST) if name.startswith(start)), len(_FIRST))
+
+
+def _linker_flags(text: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """Divide the linker's flags into those that set a variable and all others.
+
+    Flags in quotes are one word, as `cmd/internal/quoted` reads them.
+    """
+    found = (next(filter(None, words), "") for words in _WORD.findall(text))
+    others: list[str] = []
+    values: list[tuple[str, str]] = []
+    for word in found:
+        assignment = next(found, "") if word in {"-X", "--X"} else word.removeprefix("-X=")
+        if assignment is word:
+            others.append(word)
+        else:
+            name, _, value = assignment.partition("=")
+            values.append((name, value))
+    return others, values
+
+
+_WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|([^\s'\"]\S*)")
+
+
+def _values(old: dict[str, str], new: dict[str, str]) -> tuple[ValueDifference, ...]:
+    return tuple(
+        ValueDifference(name, old.get(name), new.get(name))
+        for name in sorted(old.keys() | new.keys(), key=lambda name: (_rank(name), name))
+        if old.get(name) != new.get(name)
+    )
+
+
+def _modules(old: BuildInfo, new: BuildInfo) -> tuple[ModuleDifference, ...]:
+    before, after = ({module.path: module for module in build.modules} for build in (old, new))
+    found = [
+        ModuleDifference(path, _module_change(before.get(path), after.get(path)), before.get(path), after.get(path))
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    ]
+    order = list(ModuleChange)
+    return tuple(sorted(found, key=lambda one: (order.index(one.kind), one.path)))
+
+
+def _module_change(old: Module | None, new: Module | None) -> ModuleChange:
+    if old is None or new is None:
+        return ModuleChange.NEW if old is None else ModuleChange.GONE
+    before, after = old.replaced_by or old, new.replaced_by or new
+    if before.path != after.path or (old.replaced_by is None) != (new.replaced_by is None):
+        return ModuleChange.REPLACED
+    keys = module_key(before.version), module_key(after.version)
+    if None in keys or keys[0] == keys[1]:
+        return ModuleChange.REPLACED
+    return ModuleChange.UP if keys[0] < keys[1] else ModuleChange.DOWN  # type: ignore[operator]
+
+
+def _notable(old: Executable | None, new: Executable | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the notable packages that only the newer program links, and those that only the older one does."""
+    if old is None or new is None or old.functions is None or new.functions is None:
+        return (), ()
+    before, after = notable_in(old.functions), notable_in(new.functions)
+    return tuple(name for name in after if name not in before), tuple(name for name in before if name not in after)
+
+
+def _files(old: PackageFacts, new: PackageFacts) -> tuple[FileDifference, ...]:
+    before, after = ({one.name: one for one in facts.files} for facts in (old, new))
+    if old.executable_name is not None and new.executable_name is not None:
+        # Each release has another program, under a name of its own.
+        before.pop(old.executable_name, None)
+        after.pop(new.executable_name, None)
+    return tuple(
+        FileDifference(name, before[name].size if name in before else None, after[name].size if name in after else None)
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    )
+
+
+def _texts(old: PackageFacts, new: PackageFacts) -> tuple[TextDifference, ...]:
+    before, after = ({one.name: one.text for one in facts.texts} for facts in (old, new))
+    return tuple(
+        TextDifference(name, before.get(name), after.get(name))
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    )

@@ -1,8 +1,8 @@
 """The cache: answers, verifications, hashes and inspections kept between runs, in one SQLite file.
 
 Answers of registries grow old; callers decide whether one is recent enough. Verifications, and the hashes and contents
-of a package, are facts about digests and do not expire. All of it can be fetched or computed again, so the file lies in the cache
-folder, apart from the user's own work in `locklens.storage.marks`.
+of a package, are facts about digests and do not expire. All of it can be fetched or computed again, so the file lies in
+the cache folder, apart from the user's own work in `locklens.storage.marks`.
 
 The contents are trusted, so only the owner may read or write the file. It never holds a token, nor the query of a
 requested or a final URL, which may be a signature. Several processes may use it at once, and failures stop no run;
@@ -307,12 +307,7 @@ class Cache:
             inspections = tuple(self._inspections.items())
             self._database.run(
                 lambda file: _write(
-                    file,
-                    now,
-                    answers=answers,
-                    verifications=verifications,
-                    packages=packages,
-                    inspections=inspections,
+                    file, now, answers=answers, verifications=verifications, packages=packages, inspections=inspections
                 )
             )
             self._drop()

@@ -1,0 +1,212 @@
+"""Reads an executable in one pass over its bytes, within bounds on all that it keeps.
+
+The build information and the function table are sought where `debug/buildinfo` and the runtime have them, by their
+first bytes: the names of sections are lost in stripped files, and symbols are not needed.
+"""
+
+from __future__ import annotations
+
+from locklens.executables import BuildInfo, Executable
+from locklens.executables import build_info as blob
+from locklens.executables.functions import (
+    BEGINNING,
+    LONGEST_HEADER,
+    FunctionNames,
+    TableHeader,
+    UnreadTableError,
+    beginning_in,
+    read_functions,
+)
+from locklens.executables.headers import MOST_HEADERS, Headers, Range, read_headers
+from locklens.executables.passing import Passing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from locklens.executables.passing import Search
+
+_MOST_CANDIDATES = 1000
+"""Places that begin like what is sought and are something else; an honest program has one or two."""
+
+_BOUNDARY = 16
+_MOST_VARINT = 5
+
+
+class ExecutableReader:
+    """Reads an executable; `feed` it all bytes in their order, then `close` it."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._first = bytearray()
+        self._headers: Headers | None = None
+        self._ranges: list[Range] = []
+        self._build = _Search(_seek_build_info, is_of=lambda one: one.is_writable)
+        self._functions = _Search(_seek_functions, is_of=lambda _: True)
+
+    def feed(self, block: bytes | memoryview) -> None:
+        """Take the next bytes."""
+        data = memoryview(block)
+        if self._headers is None:
+            self._first += data
+            if len(self._first) < MOST_HEADERS:
+                return
+            self._begin()
+            return
+        self._pass(data)
+
+    def close(self) -> Executable:
+        """Return what was read."""
+        if self._headers is None:
+            self._begin()
+        assert self._headers is not None
+        self._build.end()
+        self._functions.end()
+        build, names = self._build.found, self._functions.found
+        assert build is None or isinstance(build, BuildInfo)
+        assert names is None or isinstance(names, FunctionNames)
+        return Executable(
+            self._headers.format,
+            self._size + len(self._first),
+            build,
+            None if names is None else names.linked,
+            self._unread(),
+            () if names is None else names.inlined,
+        )
+
+    def _begin(self) -> None:
+        self._headers = read_headers(bytes(self._first[:MOST_HEADERS]))
+        self._ranges = list(reversed(self._headers.ranges))
+        first, self._first = self._first, bytearray()
+        self._pass(memoryview(first))
+
+    def _unread(self) -> str | None:
+        assert self._headers is not None
+        if self._headers.seen is not None:
+            return self._headers.seen
+        missing = [
+            search.problem or f"no {what} was found"
+            for search, what in ((self._build, "build information of Go"), (self._functions, "function table of Go"))
+            if search.found is None
+        ]
+        return ", and ".join(missing) or None
+
+    def _pass(self, data: memoryview) -> None:
+        """Hand the bytes of each range to the searches."""
+        position = self._size
+        self._size += len(data)
+        while self._ranges and self._ranges[-1].start < self._size:
+            one = self._ranges[-1]
+            piece = data[max(0, one.start - position) : max(0, one.stop - position)]
+            for search in (self._build, self._functions):
+                search.feed(one, piece)
+            if one.stop > self._size:
+                break
+            self._ranges.pop()
+
+
+class _Search:
+    """The search for one thing in one range after the other.
+
+    Attributes:
+        found: What was found.
+        problem: Why something that was found could not be read.
+    """
+
+    def __init__(self, seek: Callable[[_Search, Range, Passing], Search], *, is_of: Callable[[Range], bool]) -> None:
+        self.found: object = None
+        self.problem: str | None = None
+        self.candidates = 0
+        self._seek = seek
+        self._is_of = is_of
+        self._range: Range | None = None
+        self._passing = Passing(0)
+        self._running: Search | None = None
+
+    def feed(self, one: Range, piece: memoryview) -> None:
+        """Take the next bytes of a range."""
+        if one is not self._range:
+            self.end()
+            self._range = one
+            if self.found is None and self._is_of(one) and self.candidates < _MOST_CANDIDATES:
+                self._passing = Passing(one.stop - one.start)
+                self._running = self._seek(self, one, self._passing)
+        if self._running is None:
+            return
+        self._passing.feed(piece)
+        try:
+            next(self._running)
+        except StopIteration:
+            self._running = None
+        except (UnreadTableError, ValueError) as error:
+            self.problem, self._running = str(error), None
+
+    def end(self) -> None:
+        """Give up what the range does not complete."""
+        if self._running is not None:
+            self._running.close()
+            self._running = None
+            self._passing = Passing(0)
+
+    def passes_over(self) -> bool:
+        """Count a place that is not what is sought; False where there are too many."""
+        self.candidates += 1
+        if self.candidates >= _MOST_CANDIDATES:
+            self.problem = f"more than {_MOST_CANDIDATES} places look like what is sought"
+            return False
+        return True
+
+
+def _seek_build_info(search: _Search, one: Range, passing: Passing) -> Search:
+    """Seek the build information; ValueError where it is damaged."""
+    while True:
+        yield from passing.find(lambda held: held.find(blob.MAGIC), len(blob.MAGIC))
+        if (one.address + passing.at) % _BOUNDARY == 0:
+            header = yield from passing.peek(blob.HEADER)
+            if header[15] & blob.IS_INLINE:
+                break
+            search.problem = "its build information is in the form of a Go before 1.18"
+        if not search.passes_over():
+            return
+        passing.skip(1)
+    search.problem = "its build information breaks off"
+    passing.skip(blob.HEADER)
+    strings = []
+    for most in (blob.MOST_VERSION, blob.MOST_TEXT):
+        length = yield from _varint(passing)
+        if length > most:
+            raise ValueError(f"its build information has a text of {length} bytes; at most {most} are read")
+        strings.append((yield from passing.take(length)))
+    try:
+        search.found = blob.build_info_of(*strings)
+    except ValueError as error:
+        raise ValueError(f"its build information is damaged: {error}") from error
+
+
+def _varint(passing: Passing) -> Generator[None, None, int]:
+    """Read a number as `encoding/binary` writes it: seven bits in each byte, the lowest first."""
+    value = 0
+    for number in range(_MOST_VARINT):
+        (byte,) = yield from passing.take(1)
+        value |= (byte & 0x7F) << 7 * number
+        if byte < 0x80:
+            return value
+    raise ValueError("its build information is damaged: a length has too many digits")
+
+
+def _seek_functions(search: _Search, _: Range, passing: Passing) -> Search:
+    """Seek the function table; UnreadTableError where it is damaged."""
+    while True:
+        yield from passing.find(beginning_in, BEGINNING)
+        data = yield from passing.peek(LONGEST_HEADER)
+        try:
+            header = TableHeader.of(data, passing.left)
+        except UnreadTableError as error:
+            header, search.problem = None, str(error)
+        if header is not None:
+            break
+        if not search.passes_over():
+            return
+        passing.skip(1)
+    search.problem = "its function table breaks off"
+    search.found = yield from read_functions(header, passing)
