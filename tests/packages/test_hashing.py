@@ -282,5 +282,5 @@ def test_cancelled_while_little_becomes_much(where: str, monkeypatch: pytest.Mon
             cancel.set()
 
     with pytest.raises(RunCancelledError):
-        hash_arriving_package([data], io.BytesIO(), new=Cancelling, cancel=cancel, judge=judge)
+        hash_arriving_package([data], io.BytesIO(), new=lambda _: Cancelling(), cancel=cancel, judge=judge)
     assert blocks <= 12  # one, and those that were on their way to the other thread

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallContext, LockRequest, ProviderRequirement
     from locklens.install.folders import Staging
     from locklens.packages.hashing import PackageOptions, Passed
+    from locklens.packages.inspecting import PackageFacts
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.http import Transfer
     from locklens.sources.metadata import PackageMetadata
@@ -120,6 +121,27 @@ def remembered_package(
 def reported_package(zh: str, platform: Platform, release: AuthenticatedRelease) -> HashedPackage | None:
     """Return a package as a believed registry reports it, without sizes; None if that is not enough."""
     return HashedPackage.of_hashes(zh, release.believed.get(platform, ()))
+
+
+def inspected(context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease) -> PackageFacts:
+    """Look into a package while it is downloaded, and cache what is inside, and its hashes; errors as in `hashed`."""
+    from locklens.packages.hashing import hash_package
+    from locklens.packages.inspecting import Inspection, inspect_folder, keep_facts
+
+    if metadata.is_folder:
+        unpacked_in(context, metadata)
+        assert metadata.path is not None
+        return inspect_folder(metadata.path, cancel=context.session.cancel)
+    inspection = Inspection()
+    found: list[PackageFacts] = []
+    checked = _Check(metadata, lambda passed: found.append(inspection.facts(passed)))
+    with _opened(context, metadata) as download:
+        package = hash_package(
+            download.chunks, new=inspection.content, **checked.options(context, release, download.length)
+        )
+    context.session.cache.keep_package(package)
+    keep_facts(context.session.cache, found[0])
+    return found[0]
 
 
 def hashed(context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease) -> FetchedPackage:

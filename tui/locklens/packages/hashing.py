@@ -31,6 +31,7 @@ from locklens.packages.contents import (
     SeekableContents,
     check_content,
     inflated,
+    new_digest,
 )
 from locklens.text import size_words
 
@@ -112,7 +113,9 @@ class PackageOptions(TypedDict, total=False):
     check: Callable[[Passed], None]
 
 
-def hash_package(chunks: Iterable[bytes], **options: Unpack[PackageOptions]) -> HashedPackage:
+def hash_package(
+    chunks: Iterable[bytes], *, new: Callable[[bytes], Digest] = new_digest, **options: Unpack[PackageOptions]
+) -> HashedPackage:
     """Hash a zip file while it arrives; arguments and errors as in `hash_arriving_package`.
 
     Raises:
@@ -120,7 +123,7 @@ def hash_package(chunks: Iterable[bytes], **options: Unpack[PackageOptions]) -> 
     """
     try:
         with spool_in(None) as spool:
-            return hash_arriving_package(chunks, spool, **options).hashed
+            return hash_arriving_package(chunks, spool, new=new, **options).hashed
     except OSError as error:
         reason = error.strerror or str(error)
         words = f"the package cannot be stored in the temporary folder: {reason}"
@@ -132,7 +135,7 @@ def hash_arriving_package(
     spool: BinaryIO,
     *,
     limit: Limits = LIMITS,
-    new: Callable[[], Digest] = Digest,
+    new: Callable[[bytes], Digest] = new_digest,
     on_bytes: Callable[[int], None] | None = None,
     cancel: threading.Event | None = None,
     judge: Callable[[str], None] = lambda _: None,
@@ -144,7 +147,7 @@ def hash_arriving_package(
         chunks: The bytes, in chunks of any sizes, read once in this thread. Their errors pass through.
         spool: An empty file, which has the package's bytes afterwards.
         limit: The bounds of the package.
-        new: Makes the digest of each content; some of them may turn out to be of no file.
+        new: Makes the digest of each content, by its entry's name; some of them may turn out to be of no file.
         on_bytes: Called with the number of bytes of each chunk.
         cancel: Looked at between chunks and blocks.
         judge: Called with the `zh` when all bytes are there, before anything is made of the zip file's directory;
@@ -176,7 +179,7 @@ def _resolve(
     streamed: dict[int, Streamed],
     contents: SeekableContents,
     second: SecondThread,
-    new: Callable[[], Digest],
+    new: Callable[[bytes], Digest],
 ) -> tuple[Digest, ...]:
     """Compare what passed with the central directory, and read again what it does not confirm."""
     digests: list[Digest] = []
@@ -186,7 +189,7 @@ def _resolve(
         if passed is not None and passed.is_of(entry):
             digests.append(passed.digest)
             continue
-        digest = new()
+        digest = new(entry.name)
         digests.append(digest)
         for block in contents.blocks(entry):
             second.do(partial(digest.update, block))
@@ -336,6 +339,7 @@ class Streamed(Struct, frozen=True):
     """A content that passed.
 
     Attributes:
+        name: What its header calls it.
         method: The compression method by which it was unpacked.
         packed: Bytes that it took.
         size: Bytes that it has.
@@ -343,6 +347,7 @@ class Streamed(Struct, frozen=True):
         descriptor: The CRC-32 of the data descriptor that follows it, None if there is none.
     """
 
+    name: bytes
     method: Method
     packed: int
     size: int
@@ -353,14 +358,14 @@ class Streamed(Struct, frozen=True):
         """True if unpacking this entry gives this content, and no error."""
         return (
             not entry.is_encrypted
-            and (entry.method, entry.packed, entry.size) == (self.method, self.packed, self.size)
+            and (entry.name, entry.method, entry.packed, entry.size) == (self.name, self.method, self.packed, self.size)
             and entry.has_content_of(self.digest.crc)
             and (not entry.has_descriptor or self.descriptor == entry.crc)
         )
 
 
 def hash_arriving_entries(
-    arriving: Arriving, second: SecondThread, limit: Limits, new: Callable[[], Digest]
+    arriving: Arriving, second: SecondThread, limit: Limits, new: Callable[[bytes], Digest]
 ) -> dict[int, Streamed]:
     """Hash contents as they arrive, up to the first that cannot be read from the front, or the central directory.
 
@@ -368,7 +373,7 @@ def hash_arriving_entries(
         arriving: The package's bytes, none of them read yet.
         second: The thread that hashes; the digests are complete when it has finished.
         limit: Bounds, so that a bomb is not inflated before its size is known.
-        new: Makes the digest of one content.
+        new: Makes the digest of one content, by its name.
 
     Returns:
         The contents by the offset of their header.
@@ -382,14 +387,14 @@ def hash_arriving_entries(
             break
         _, flags, method, packed, _, name_length, extra_length = LOCAL_HEADER.unpack(header)
         has_descriptor = bool(flags & _DESCRIPTOR_FLAG)
-        arriving.take(name_length + extra_length)
+        name = arriving.take(name_length + extra_length)[:name_length]
         if method == Method.DEFLATED:
             blocks: Iterator[bytes | memoryview] = inflated(arriving)
         elif method == Method.STORED and not has_descriptor and packed != _FULL32:
             blocks = _stored(arriving, packed)
         else:
             break
-        start, before, digest = arriving.position, size, new()
+        start, before, digest = arriving.position, size, new(name)
         try:
             for block in blocks:
                 arriving.stop_if_cancelled()
@@ -404,7 +409,7 @@ def hash_arriving_entries(
         descriptor = _read_descriptor(arriving, taken, produced) if has_descriptor else None
         if has_descriptor and descriptor is None:
             break
-        found[offset] = Streamed(Method(method), taken, produced, digest, descriptor)
+        found[offset] = Streamed(name, Method(method), taken, produced, digest, descriptor)
     return found
 
 

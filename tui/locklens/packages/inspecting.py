@@ -5,13 +5,33 @@ A package is read in the pass that hashes it, and its facts are kept by its `zh`
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from locklens.executables import Executable  # noqa: TC001 - kept facts are read by their types
+from locklens.executables.reader import ExecutableReader
+from locklens.hashes import h1_of_digests
+from locklens.packages.contents import Digest
+from locklens.packages.installed import file_digests
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import threading
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from locklens.packages.hashing import Passed
     from locklens.storage.cache import Cache
+
+_PROGRAM = b"terraform-provider-"
+_TEXT = re.compile(rb"(?:CHANGELOG|COPYING|LICEN[CS]E|NOTICE|README)(?:[._-].*)?\Z", re.IGNORECASE | re.DOTALL)
+_MOST_TEXT = 256 * 1024
+"""Bytes of a text that are kept; a changelog has its newest entries at its beginning."""
+
+_MOST_TEXTS = 8
+_MOST_FILES = 2000
+"""Files that are listed; a package has some five."""
 
 _FORM = b"1"
 """The form of kept facts; what was kept in another one is read again from the package."""
@@ -66,6 +86,128 @@ class PackageFacts(Struct, frozen=True):
     executable: Executable | None = None
     texts: tuple[TextFacts, ...] = ()
     bounded: str | None = None
+
+
+class _Content(Digest):
+    """A file that is looked into while it is hashed.
+
+    Attributes:
+        size: Bytes.
+        text: Its beginning, for a text; None for others.
+        executable: Known at the end, for a program; None for others.
+    """
+
+    def __init__(self, *, reader: ExecutableReader | None = None, is_text: bool = False) -> None:
+        super().__init__()
+        self.size = 0
+        self.text = bytearray() if is_text else None
+        self.executable: Executable | None = None
+        self._reader = reader
+
+    def update(self, block: bytes | memoryview) -> None:
+        """Take the next block."""
+        super().update(block)
+        self.size += len(block)
+        if self._reader is not None:
+            self._reader.feed(block)
+        elif self.text is not None and len(self.text) < _MOST_TEXT:
+            self.text += block[: _MOST_TEXT - len(self.text)]
+
+    def end(self) -> None:
+        """Complete what was read."""
+        if self._reader is not None:
+            self.executable = self._reader.close()
+            self._reader = None
+
+    def forget(self) -> None:
+        """Stop being looked into: another file is the program."""
+        self.executable = self._reader = None
+
+
+class Inspection:
+    """Looks into one package while it is hashed.
+
+    The program is the file that the tools start: the first, by its name, of those at the top whose name begins with
+    "terraform-provider-".
+    """
+
+    def __init__(self) -> None:
+        self._program: tuple[bytes, _Content] | None = None
+        self._texts = 0
+        self._files: dict[bytes, _Content] = {}
+
+    def content(self, name: bytes) -> Digest:
+        """Make the digest of the next file; see `locklens.packages.hashing.hash_arriving_package`."""
+        path = b"/".join(one for one in name.split(b"/") if one not in {b"", b"."})
+        if b"/" in path:
+            return _Content()
+        if path.startswith(_PROGRAM) and (self._program is None or path <= self._program[0]):
+            if self._program is not None:
+                self._program[1].forget()
+            self._program = path, _Content(reader=ExecutableReader())
+            return self._program[1]
+        if _TEXT.match(path) and self._texts < _MOST_TEXTS:
+            self._texts += 1
+            return _Content(is_text=True)
+        return _Content()
+
+    def content_of_folder(self, name: bytes) -> Digest:
+        """Make the digest of the next file of a folder."""
+        content = self.content(name)
+        assert isinstance(content, _Content)
+        self._files[name] = content
+        return content
+
+    def facts(self, passed: Passed) -> PackageFacts:
+        """Return what is inside a package that was hashed by `content`."""
+        digests = passed.digests
+        contents = {path: one for path, one in digests.items() if isinstance(one, _Content)}
+        assert len(contents) == len(digests)
+        return _facts(contents, passed.zh, passed.hashed.h1)
+
+    def facts_of_folder(self) -> PackageFacts:
+        """Return what is inside a folder whose files were hashed by `content_of_folder`."""
+        digests = ((name, content.hex()) for name, content in self._files.items())
+        return _facts(self._files, None, h1_of_digests(digests))
+
+
+def inspect_folder(folder: Path, *, cancel: threading.Event | None = None) -> PackageFacts:
+    """Look into an unpacked package; arguments and errors as in `locklens.packages.installed.file_digests`."""
+    inspection = Inspection()
+    file_digests(folder, cancel=cancel, new=inspection.content_of_folder)
+    return inspection.facts_of_folder()
+
+
+def _facts(contents: Mapping[bytes, _Content], zh: str | None, h1: str) -> PackageFacts:
+    names = sorted(contents)
+    programs = [name for name in names if b"/" not in name and name.startswith(_PROGRAM)]
+    executable = contents[programs[0]].executable if programs else None
+    texts = [
+        TextFacts(_shown(name), text.decode("utf-8", "replace"), is_whole=contents[name].size == len(text))
+        for name in names
+        if (text := contents[name].text) is not None
+    ]
+    bounded = []
+    if len(names) > _MOST_FILES:
+        bounded.append(f"{_MOST_FILES} of its {len(names)} files are listed")
+    if len(programs) > 1:
+        bounded.append(f"{len(programs)} files have the name of a program, and {_shown(programs[0])} was read")
+    if programs and executable is None:
+        bounded.append("its program was not read, since headers and directory of the zip file disagree")
+    return PackageFacts(
+        zh,
+        h1,
+        sum(content.size for content in contents.values()),
+        tuple(FileFacts(_shown(name), contents[name].size, contents[name].hex()) for name in names[:_MOST_FILES]),
+        _shown(programs[0]) if programs else None,
+        executable,
+        tuple(texts),
+        ", and ".join(bounded) or None,
+    )
+
+
+def _shown(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")
 
 
 def kept_facts(cache: Cache, zh: str) -> PackageFacts | None:

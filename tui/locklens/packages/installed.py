@@ -7,17 +7,18 @@ regular files is opened, and links count as far as they lead to a file below the
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 
 from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages import LIMITS, Limits, stop_if
+from locklens.packages.contents import Digest
 from locklens.text import size_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
     from pathlib import Path
 
 _BLOCK = 1 << 20
@@ -42,7 +43,11 @@ def hashed_folder(folder: Path, *, cancel: threading.Event | None = None) -> Has
 
 
 def file_digests(
-    folder: Path, *, limit: Limits = LIMITS, cancel: threading.Event | None = None
+    folder: Path,
+    *,
+    limit: Limits = LIMITS,
+    cancel: threading.Event | None = None,
+    new: Callable[[bytes], Digest] = lambda _: _Sha256(),
 ) -> tuple[tuple[bytes, str], ...]:
     """Digest the files of an unpacked package: every file below it, under the names of links the files they lead to.
 
@@ -53,6 +58,7 @@ def file_digests(
         folder: The package; a link to it is followed.
         limit: The bounds; `unpacked` and `entries` count.
         cancel: Looked at between blocks and between names.
+        new: Makes the digest of each file, by its slash-separated name.
 
     Raises:
         OSError: Something in it cannot be read, is neither a file nor a folder, is a link to a folder, or one that
@@ -61,7 +67,7 @@ def file_digests(
         RunCancelledError: The run was cancelled.
     """
     top = os.path.realpath(os.fsencode(folder))
-    reading = _Reading(top, limit, cancel)
+    reading = _Reading(top, limit, cancel, new)
     waiting, folders = [b""], 0
     while waiting:
         inside = waiting.pop()
@@ -79,14 +85,25 @@ def file_digests(
     return tuple(reading.digests)
 
 
+class _Sha256(Digest):
+    """A digest without the checksum that only zip files have."""
+
+    def update(self, block: bytes | memoryview) -> None:
+        """Take the next block."""
+        self._sha256.update(block)
+
+
 class _Reading:
     """Reads files below a folder, which together have a bound."""
 
-    def __init__(self, top: bytes, limit: Limits, cancel: threading.Event | None) -> None:
+    def __init__(
+        self, top: bytes, limit: Limits, cancel: threading.Event | None, new: Callable[[bytes], Digest]
+    ) -> None:
         self.digests: list[tuple[bytes, str]] = []
         self._top = top
         self._limit = limit
         self._cancel = cancel
+        self._new = new
         self._left = limit.unpacked
 
     def add(self, name: bytes) -> None:
@@ -104,19 +121,20 @@ class _Reading:
         descriptor = os.open(place, _READ)
         try:
             _require_regular(os.fstat(descriptor))
-            self.digests.append((name.replace(os.fsencode(os.sep), b"/"), self._digest(descriptor)))
+            slashed = name.replace(os.fsencode(os.sep), b"/")
+            self.digests.append((slashed, self._digest(descriptor, self._new(slashed))))
         finally:
             os.close(descriptor)
 
-    def _digest(self, descriptor: int) -> str:
-        digest = hashlib.sha256()
+    def _digest(self, descriptor: int, digest: Digest) -> str:
         while block := os.read(descriptor, _BLOCK):
             stop_if(self._cancel)
             self._left -= len(block)
             if self._left < 0:
                 raise ValueError(f"its files have more than {size_words(self._limit.unpacked)}")
             digest.update(block)
-        return digest.hexdigest()
+        digest.end()
+        return digest.hex()
 
 
 def _require_regular(status: os.stat_result) -> None:

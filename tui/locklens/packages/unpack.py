@@ -121,7 +121,7 @@ class _Folder:
             else:
                 inside.unlink(missing_ok=True)
 
-    def content(self) -> _Content:
+    def content(self, _: bytes) -> _Content:
         """Make the file of the next content."""
         content = _Content(b"%s.%d" % (self._top, len(self._contents)))
         self._contents.append(content)
