@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 import struct
+import sys
 from array import array
-from itertools import groupby
+from bisect import bisect_left, bisect_right
+from itertools import accumulate, chain, compress, islice
+from operator import add, ne, not_
 
 from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from locklens.executables.passing import Passing
 
@@ -42,6 +45,7 @@ MOST_NAMES = 20 << 20
 MOST_FUNCTIONS = 300_000
 _MOST_NAME = 64 * 1024
 _PIECE = 1 << 16
+_NATIVE = "<" if sys.byteorder == "little" else ">"
 _FUNCTION = 8
 """Bytes of a `_func` up to its `nameOff`, and of a row of `functab`."""
 
@@ -134,34 +138,45 @@ def read_functions(header: TableHeader, passing: Passing) -> Generator[None, Non
     places = array("I")
     for size in _pieces(8 * header.functions):
         rows = yield from passing.take(size)
-        places.extend(row[1] for row in struct.iter_unpack(f"{header.order}2L", rows))
+        places += _words(header, rows)[1::2]
     offsets = yield from _name_offsets(header, places, passing)
     return _named(names, offsets)
 
 
+def _words(header: TableHeader, data: bytes) -> array[int]:
+    """Return bytes as numbers of four bytes; a rest is left out."""
+    words = array("I", data[: len(data) & ~3])
+    if header.order != _NATIVE:
+        words.byteswap()
+    return words
+
+
 def _name_offsets(header: TableHeader, places: array[int], passing: Passing) -> Generator[None, None, array[int]]:
-    """Read where the name of each function begins.
+    """Read where the name of each function begins; sorted.
 
     Args:
         header: The table's.
         places: Offset of each `_func` from the beginning of `functab`, which just passed.
         passing: Where the functions pass.
     """
+    at = 8 * header.functions
+    places = array("I", sorted(places))
+    if places[0] < at or places[-1] + _FUNCTION > at + passing.left:
+        raise UnreadTableError("its function table is damaged: a function lies outside of it")
     offsets = array("I")
-    read = struct.Struct(f"{header.order}4xL").unpack_from
-    at, piece = 8 * header.functions, b""
-    for place in places:
-        if place < at:
-            raise UnreadTableError("its function table is damaged: its functions are not in order")
-        if place + _FUNCTION > at + len(piece):
-            if place + _FUNCTION - at > len(piece) + passing.left:
-                raise UnreadTableError("its function table is damaged: a function lies outside of it")
-            passing.skip(place - at - len(piece)) if place > at + len(piece) else None
-            kept = piece[place - at :]
-            piece = kept + (yield from passing.take(min(_PIECE, len(kept) + passing.left) - len(kept)))
-            at = place
-        offsets.append(read(piece, place - at)[0])
-    return offsets
+    first = 0
+    while first < len(places):
+        place = places[first]
+        if place % 4:
+            raise UnreadTableError("its function table is damaged: a function is not on a boundary")
+        passing.skip(place - at)
+        size = min(_PIECE, passing.left)
+        words = _words(header, (yield from passing.peek(size)))
+        end = bisect_right(places, place + size - _FUNCTION)
+        offsets.extend([words[(one - place >> 2) + 1] for one in places[first:end]])
+        passing.skip(_FUNCTION)
+        at, first = place + _FUNCTION, end
+    return array("I", sorted(offsets))
 
 
 def _pieces(size: int) -> Iterator[int]:
@@ -176,30 +191,43 @@ def _named(names: list[bytes], offsets: array[int]) -> FunctionNames:
 
     Args:
         names: The table of names in pieces, which are consumed.
-        offsets: Where the name of each function begins.
+        offsets: Where the name of each function begins, sorted.
     """
-    wanted = (offset for offset, _ in groupby(array("I", sorted(offsets))))
-    linked, inlined = [], []
+    linked: list[str] = []
+    inlined: list[str] = []
     names.reverse()
-    next_wanted, position, rest = next(wanted, None), 0, b""
+    position, first, rest = 0, 0, b""
     while names:
-        *whole, rest = (rest + names.pop()).split(b"\0")
+        whole, _, rest = (rest + names.pop()).rpartition(b"\0")
         if len(rest) > _MOST_NAME:
             raise UnreadTableError(f"its function table has a name of more than {_MOST_NAME} bytes")
-        for name in whole:
-            if position == next_wanted:
-                linked.append(name.decode("utf-8", "backslashreplace"))
-                next_wanted = next(wanted, None)
-            elif name:
-                inlined.append(name.decode("utf-8", "backslashreplace"))
-            position += len(name) + 1
+        texts, sizes = _texts(whole)
+        starts = list(map(add, accumulate(sizes, initial=position), range(len(texts) + 1)))
+        position = starts.pop()
+        end = bisect_left(offsets, position, first)
+        wanted = set(offsets[first:end])
+        first = end
+        are_linked = list(map(wanted.__contains__, starts))
+        if sum(are_linked) < len(wanted):
+            break
+        linked += compress(texts, are_linked)
+        inlined += filter(None, compress(texts, map(not_, are_linked)))
         if len(linked) + len(inlined) > MOST_FUNCTIONS:
             raise UnreadTableError(f"its function table has more than {MOST_FUNCTIONS} names")
-    if next_wanted is not None:
+    if names or first < len(offsets):
         raise UnreadTableError("its function table is damaged: names are not where it says")
     return FunctionNames(_each_once(linked), _each_once(inlined))
 
 
+def _texts(names: bytes) -> tuple[list[str], Iterable[int]]:
+    """Return names that zeros separate, and the bytes of each."""
+    if names.isascii():
+        texts = names.decode("ascii").split("\0")
+        return texts, map(len, texts)
+    apart = names.split(b"\0")
+    return [name.decode("utf-8", "backslashreplace") for name in apart], map(len, apart)
+
+
 def _each_once(names: list[str]) -> tuple[str, ...]:
     names.sort()
-    return tuple(name for name, _ in groupby(names))
+    return tuple(compress(names, chain((True,), map(ne, islice(names, 1, None), names))))

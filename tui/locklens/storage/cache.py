@@ -290,7 +290,7 @@ class Cache:
             return
         import zlib
 
-        packed = zlib.compress(data)
+        packed = zlib.compress(data, zlib.Z_BEST_SPEED)
         with self._lock:
             self._inspections[zh] = packed
             self._has_grown(len(packed))
