@@ -143,6 +143,14 @@ _ROWS = (
         recovers=True,
     ),
     Subcommand(
+        "inspect",
+        "inspect",
+        "show what is inside the packages of an upgrade: modules, toolchain, files",
+        ("locklens inspect aws --from main", "what this branch's version brings"),
+        ("locklens inspect aws --to 6.2.0 --platform all", "a version that is not locked, on every platform"),
+        ("locklens inspect --package old.zip --package new.zip", "two packages on this machine"),
+    ),
+    Subcommand(
         "doctor",
         "doctor",
         "find out why init failed: causes with evidence, and fixes",

@@ -78,7 +78,7 @@ def _mark(command: str, action: argparse.Action) -> None:
         action.complete = shtab.FILE  # type: ignore[attr-defined]
     elif action.metavar == "DIR":
         action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-    elif action.metavar == "REV" or (action.metavar == "BASE" and command != "merge"):
+    elif action.metavar in {"REV", "REV|VERSION"} or (action.metavar == "BASE" and command != "merge"):
         action.complete = _REVISIONS  # type: ignore[attr-defined]
     elif action.metavar in {"PROVIDER", "PROVIDER[=VERSION]"}:
         action.complete = _PROVIDERS  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ from locklens.hashes import hashes_of_files, zh_of
 from locklens.install.context import FetchStarted, PackageMirrored
 from locklens.install.fetching import admitted, downloaded, warn
 from locklens.install.folders import unwritable
+from locklens.packages.contents import Digest, new_digest
 from locklens.packages.hashing import hash_arriving_package
 from locklens.releases.authentication import check_reported
 from locklens.sources.mirrors import opened_file, search
@@ -339,8 +340,15 @@ def _written(folder: RealFolder, name: str) -> Iterator[BinaryIO]:
     folder.replace(hidden, name)
 
 
-def read_stored_package(path: Path, cancel: threading.Event | None = None) -> Passed:
+def read_stored_package(
+    path: Path, cancel: threading.Event | None = None, *, new: Callable[[bytes], Digest] = new_digest
+) -> Passed:
     """Read the zip file of a package, and hash it.
+
+    Args:
+        path: The file.
+        cancel: Looked at while it is read.
+        new: Makes the digest of each content, by its entry's name.
 
     Raises:
         PackageError: It cannot be read, or the tools could not unpack it.
@@ -349,7 +357,7 @@ def read_stored_package(path: Path, cancel: threading.Event | None = None) -> Pa
     try:
         with opened_file(path) as arriving, opened_file(path) as stored:
             chunks = iter(lambda: arriving.read(_BLOCK), b"")
-            return hash_arriving_package(chunks, cast("BinaryIO", _Stored(stored)), cancel=cancel)
+            return hash_arriving_package(chunks, cast("BinaryIO", _Stored(stored)), cancel=cancel, new=new)
     except OSError as error:
         raise PackageError(f"{path} cannot be read: {error.strerror or error}") from error
 

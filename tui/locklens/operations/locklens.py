@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallEvent
     from locklens.operations.comparison import Base
     from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.plan.model import FileChanges, Plan, Scope
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.explain_provider import WhyRequest, WhySubject
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from locklens.project.git.listings import Revision
     from locklens.releases.facts import ReleaseId
     from locklens.review.health import Health
+    from locklens.review.inspection import Inspection
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
     from locklens.review.why import Why
@@ -289,6 +291,36 @@ class LockLens:
         if not is_asking or network is None:
             return explain_provider(subject, self.request)
         return ask_and_explain(subject, self.request, network.fresher(is_fresh), cancel=cancel, on_log=on_log)
+
+    def inspect(
+        self,
+        request: InspectionRequest,
+        *,
+        confirm: Callable[[ProvingPlanned], bool] = lambda _: True,
+        on_event: Callable[[InstallEvent], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+    ) -> Inspection:
+        """Look into packages of a provider, with these network settings.
+
+        Args:
+            request: The provider and its versions.
+            confirm: Called in this thread before anything is downloaded, if anything is; False downloads nothing.
+            on_event: Called with the progress of downloads, from any thread, but never concurrently.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: The provider cannot be found, or there are no network settings.
+            RunCancelledError: `cancel` was set.
+        """
+        from locklens.errors import LockLensError
+        from locklens.operations.inspection.inspect import inspect_provider
+        from locklens.operations.review.explain_provider import vouched_hosts
+
+        network = self.request.network
+        if network is None:
+            raise LockLensError("no registry can be asked: there are no network settings")
+        hosts = vouched_hosts(self.request)
+        return inspect_provider(request, network, hosts, confirm=confirm, on_event=on_event, cancel=cancel)
 
     def diagnose(
         self,

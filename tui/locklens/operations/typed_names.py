@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.addresses import normalise_host, normalise_namespace, normalise_part
+from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.roots import LOCK_FILE
 from locklens.text import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from locklens.addresses import ProviderAddress
     from locklens.operations.root_modules import Root
 
 _GLOB = re.compile(r"[*?\[]")
@@ -137,6 +136,20 @@ def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[Provi
     return matching
 
 
+def named_among(text: str, addresses: Iterable[ProviderAddress]) -> tuple[ProviderAddress, ...]:
+    """Return the addresses that a typed name stands for; errors as in `check_address`."""
+    wanted = _Wanted.parse(text)
+    return tuple(sorted(address for address in set(addresses) if wanted.is_of(address)))
+
+
+def full_address(text: str, default_host: str) -> ProviderAddress | None:
+    """Return the address that a typed name is by itself; None for a type alone. Errors as in `check_address`."""
+    wanted = _Wanted.parse(text)
+    if wanted.namespace is None:
+        return None
+    return ProviderAddress(wanted.host or default_host, wanted.namespace, wanted.type)
+
+
 class _Wanted(Struct, frozen=True):
     """A typed provider in normal form; omitted parts are None."""
 
@@ -158,15 +171,17 @@ class _Wanted(Struct, frozen=True):
             raise ConfigurationError(f"invalid provider address {text!r}: {error}", hint=hint) from error
         return cls(host, names[0] if len(names) == 2 else None, names[-1])
 
-    def among(self, root: Root) -> tuple[ProviderAddress, ...]:
-        """Return the root's matching providers; for a namespace without a host, the tool's own registry first."""
-        matching = sorted(
-            address
-            for address in root.providers
-            if address.type == self.type
+    def is_of(self, address: ProviderAddress) -> bool:
+        """True if it can stand for an address."""
+        return (
+            address.type == self.type
             and self.namespace in {None, address.namespace}
             and self.host in {None, address.host}
         )
+
+    def among(self, root: Root) -> tuple[ProviderAddress, ...]:
+        """Return the root's matching providers; for a namespace without a host, the tool's own registry first."""
+        matching = sorted(address for address in root.providers if self.is_of(address))
         if self.host is None:
             successors = dict(root.migration.moved)
             matching = [address for address in matching if successors.get(address) not in matching]

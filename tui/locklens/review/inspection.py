@@ -1,4 +1,4 @@
-"""What differs between two packages of a provider."""
+"""Packages that were looked into, and what differs between two of one provider."""
 
 from __future__ import annotations
 
@@ -14,8 +14,74 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.executables import BuildInfo, Executable, Module
     from locklens.packages.inspecting import PackageFacts
+    from locklens.versions import Version
+
+
+class InspectedPackage(Struct, frozen=True):
+    """A package that was looked into, or that could not be.
+
+    Attributes:
+        address: None for a file or folder that was named.
+        version: None for the same.
+        platform: None for the same.
+        source: Where it comes from, for a person: a registry, a path, an earlier run; "" where it was not found.
+        facts: None where there are none.
+        problem: Why there are none, a clause; "" where there are some.
+    """
+
+    address: ProviderAddress | None
+    version: Version | None
+    platform: Platform | None
+    source: str
+    facts: PackageFacts | None = None
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its version, or the place that it was read from."""
+        return self.source if self.version is None else str(self.version)
+
+
+class Inspection(Struct, frozen=True):
+    """Packages of one provider: of one version, or of an older and a newer one.
+
+    Attributes:
+        packages: Those of each side, the older side first; of each side the platform of this machine first.
+        at: The time of the run, ISO 8601 in UTC.
+        notes: What could not be looked into, as sentences without a full stop.
+        log: The requests with their durations.
+    """
+
+    packages: tuple[tuple[InspectedPackage, ...], ...]
+    at: str
+    is_offline: bool = False
+    notes: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[InspectedPackage, InspectedPackage], ...]:
+        """The older and the newer package of each platform that both sides have; () where there is one side."""
+        if len(self.packages) < 2:
+            return ()
+        old, new = self.packages
+        by_platform = {package.platform: package for package in old}
+        return tuple((by_platform[one.platform], one) for one in new if one.platform in by_platform)
+
+    @property
+    def differences(self) -> PackageDifferences | None:
+        """What differs in the first pair of which both packages were looked into."""
+        for old, new in self.pairs:
+            if old.facts is not None and new.facts is not None:
+                return compare_packages(old.facts, new.facts)
+        return None
+
+    @property
+    def has_failed(self) -> bool:
+        """True if a package could not be looked into."""
+        return any(package.problem for side in self.packages for package in side)
 
 
 class ModuleChange(enum.Enum):

@@ -178,10 +178,13 @@ def ask_and_explain(
 
 def _base_hosts(subject: WhyRequest | WhySubject, request: ReviewRequest) -> frozenset[str]:
     """Return the hosts that the base vouches for, as for a review."""
+    return subject.review.base_hosts if isinstance(subject, WhySubject) else vouched_hosts(request)
+
+
+def vouched_hosts(request: ReviewRequest) -> frozenset[str]:
+    """Return the hosts that the base of a review vouches for, comparison form; none outside of a repository."""
     from locklens.operations.review.run import base_hosts
 
-    if isinstance(subject, WhySubject):
-        return subject.review.base_hosts
     try:
         comparison = request.open()
     except NoRepositoryError:

@@ -1,0 +1,129 @@
+"""`inspect`: what is inside packages, and what differs between two of them."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.cli.options import given_tool, network_of, platform_option
+from locklens.cli.output import DONE, FINDINGS, deliver, takes_colour, tell
+from locklens.errors import UsageError
+from locklens.operations.reports import formats_of, render_report
+from locklens.text import counted, size_words
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from locklens.addresses import Platform
+    from locklens.cli.options import Parser
+    from locklens.operations.review.request import ProvingPlanned
+    from locklens.review.inspection import Inspection
+
+_ALL = "all"
+
+
+def add_inspect_options(parser: Parser) -> None:
+    """Add the options of `inspect`."""
+    parser.begin(
+        "Show what is inside the packages of a provider: the Go toolchain and its settings, the modules and notable "
+        "packages that are linked, the files. Of two versions, what differs.",
+        "[OPTION...] [PROVIDER] [-- ROOT...]",
+        _run_inspect,
+        _check_inspect,
+    )
+    parser.add_argument("provider", nargs="?", metavar="PROVIDER", help="such as aws, hashicorp/aws, or a full address")
+    group = parser.group("packages")
+    words = "older side, a version or a revision (default: HEAD; with a version as --to what is locked now)"
+    group.add("--from", dest="old", metavar="REV|VERSION", help=words)
+    words = "newer side, a version or a revision (default: what is locked now)"
+    group.add("--to", dest="new", metavar="REV|VERSION", help=words)
+    words = "platform, or all; may be repeated (default: that of this machine)"
+    group.add("--platform", metavar="OS_ARCH", action="append", default=[], type=_platform, help=words)
+    words = "package on this machine, a zip file or a folder; twice for an older and a newer one"
+    group.add("--package", metavar="FILE", action="append", default=[], help=words)
+    group = parser.group("scope and output")
+    group.add_roots("every root of the repository")
+    group.add_output(formats_of("inspect"))
+    group.add_tool()
+    group.add_offline("those of the base and of the settings")
+
+
+def _platform(text: str) -> str:
+    return text if text == _ALL else platform_option(text)
+
+
+def _check_inspect(options: Namespace) -> None:
+    if bool(options.package) == bool(options.provider):
+        raise UsageError("inspect takes either a PROVIDER or --package", hint="see locklens inspect --help")
+    if len(options.package) > 2:
+        raise UsageError("--package can be given twice: for an older and a newer package")
+    if options.package and (options.old or options.new or options.platform or options.root or options.all_roots):
+        raise UsageError("--package takes no --from, --to, --platform or root")
+
+
+def _run_inspect(options: Namespace) -> int:
+    """Look into packages; the exit status is 1 where one could not be looked into."""
+    found = _of_files(options) if options.package else _of_provider(options)
+    tell(f"note: {words}" for words in found.notes)
+    if options.verbose:
+        tell(found.log)
+    facts = {"colour": takes_colour(options.output)}
+    deliver(render_report("inspect", options.format, found, **facts), options.output)
+    return FINDINGS if found.has_failed else DONE
+
+
+def _of_files(options: Namespace) -> Inspection:
+    from locklens.operations.inspection.inspect import inspect_files
+
+    return inspect_files([Path(name) for name in options.package])
+
+
+def _of_provider(options: Namespace) -> Inspection:
+    from locklens.cli.progress import InstallProgress, ProgressWording
+    from locklens.operations.compare import open_locked
+    from locklens.operations.inspection.inspect import InspectionRequest
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.review.request import ReviewRequest
+
+    network = network_of(options)
+    roots = tuple(options.root)
+    review = ReviewRequest(
+        partial(open_locked, Path.cwd(), roots=roots),
+        test_directory=options.test_directory,
+        tool=given_tool(options),
+        network=network,
+    )
+    request = InspectionRequest(
+        options.provider,
+        Path.cwd(),
+        options.old,
+        options.new,
+        roots,
+        _platforms(options),
+        given_tool(options),
+        options.test_directory,
+    )
+    progress = InstallProgress(ProgressWording.PLAN, is_alone=True)
+    with network.cache as cache:
+        try:
+            found = LockLens(review).inspect(request, confirm=_announce, on_event=progress.take)
+        finally:
+            progress.end()
+        tell(f"note: {words}" for words in cache.take_notices())
+    return found
+
+
+def _platforms(options: Namespace) -> tuple[Platform, ...] | None:
+    from locklens.addresses import Platform
+
+    if _ALL in options.platform:
+        return None
+    return tuple(dict.fromkeys(map(Platform.parse, options.platform)))
+
+
+def _announce(plan: ProvingPlanned) -> bool:
+    """Name the packages that are downloaded next, with their size."""
+    size = f", {size_words(plan.likely_bytes)}" if plan.likely_bytes is not None else ""
+    tell([f"to download: {counted(plan.likely, 'package')}{size}: {', '.join(plan.labels)}"])
+    return True

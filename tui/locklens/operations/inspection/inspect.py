@@ -1,0 +1,345 @@
+"""Looks into packages: kept facts first, then packages of this machine that are as locked, then downloads."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.addresses import Platform
+from locklens.errors import ConfigurationError, LockLensError, RunCancelledError, SourceError, TrustError
+from locklens.hashes import hashes_of_zips
+from locklens.install.context import InstallContext
+from locklens.install.fetching import admitted, inspected
+from locklens.install.mirroring import read_stored_package
+from locklens.operations.inspection.sides import versions_to_inspect
+from locklens.operations.review.prove import PROVING_WORKERS
+from locklens.operations.review.request import ProvingPlanned
+from locklens.operations.root_modules import RootOptions, RootReader
+from locklens.operations.verification.places import PlaceFinder
+from locklens.packages.inspecting import Inspection as PackageInspection
+from locklens.packages.inspecting import inspect_folder, keep_facts, kept_facts
+from locklens.project.clifiles import this_platform
+from locklens.project.tree import FileSystem
+from locklens.releases.session import ReleaseSession
+from locklens.review.inspection import InspectedPackage, Inspection
+from locklens.sources.http import moment
+from locklens.text import reason_of
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from locklens.dialect import Dialect
+    from locklens.install.context import InstallEvent
+    from locklens.operations.inspection.sides import InspectedVersion
+    from locklens.operations.verification.judging import PackagePlace
+    from locklens.packages.inspecting import PackageFacts
+    from locklens.releases.authentication import AuthenticatedRelease
+    from locklens.releases.facts import NetworkSettings
+    from locklens.sources.metadata import PackageMetadata
+
+EARLIER_RUN = "an earlier run"
+"""The source of kept facts."""
+
+
+class InspectionRequest(Struct, frozen=True):
+    """What to look into.
+
+    Attributes:
+        provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
+        folder: The current folder.
+        old: A version or a revision; see `versions_to_inspect`.
+        new: A version or a revision.
+        roots: Folders of root modules, relative to `folder`; () for all of the repository.
+        platforms: () for that of this machine, None for all that the registry lists.
+        tool: The tool of every root; None for each root's own.
+        test_directory: Folder of a root's test files, relative to the root.
+    """
+
+    provider: str
+    folder: Path
+    old: str | None = None
+    new: str | None = None
+    roots: tuple[str, ...] = ()
+    platforms: tuple[Platform, ...] | None = ()
+    tool: Dialect | None = None
+    test_directory: str = "tests"
+
+
+def inspect_files(paths: Sequence[Path], *, cancel: threading.Event | None = None) -> Inspection:
+    """Look into packages on the disk: zip files or unpacked folders, one, or an older and a newer one.
+
+    Raises:
+        ConfigurationError: There is no such file or folder.
+        RunCancelledError: The run was cancelled.
+    """
+    return Inspection(tuple((_of_path(path, cancel),) for path in paths), moment(), is_offline=True)
+
+
+def _of_path(path: Path, cancel: threading.Event | None) -> InspectedPackage:
+    if not path.exists():
+        raise ConfigurationError("no such file or folder", path=str(path))
+    found = InspectedPackage(None, None, None, str(path))
+    try:
+        return replace(found, facts=_read(path, cancel))
+    except LockLensError as error:
+        return replace(found, problem=str(error))
+    except (OSError, ValueError) as error:
+        return replace(found, problem=f"it cannot be read: {_reason(error)}")
+
+
+def _read(path: Path, cancel: threading.Event | None) -> PackageFacts:
+    """Look into a package on the disk.
+
+    Raises:
+        PackageError: It is a file that the tools could not unpack.
+        OSError: A file cannot be read.
+        ValueError: It is beyond a bound.
+        RunCancelledError: The run was cancelled.
+    """
+    if path.is_dir():
+        return inspect_folder(path, cancel=cancel)
+    inspection = PackageInspection()
+    return inspection.facts(read_stored_package(path, cancel, new=inspection.content))
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return reason_of(error) if isinstance(error, OSError) else str(error)
+
+
+def inspect_provider(
+    request: InspectionRequest,
+    settings: NetworkSettings,
+    hosts: Iterable[str],
+    *,
+    confirm: Callable[[ProvingPlanned], bool] = lambda _: True,
+    on_event: Callable[[InstallEvent], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> Inspection:
+    """Look into packages of a provider, of one version or of two.
+
+    Args:
+        request: The provider and its versions.
+        settings: Network settings.
+        hosts: Those that the base vouches for; see `ReleaseSession`.
+        confirm: Called in this thread before anything is downloaded, if anything is; False downloads nothing.
+        on_event: Called with the progress of downloads, from any thread, but never concurrently.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        ConfigurationError: The provider is invalid, ambiguous or not found.
+        RepositoryError: There is no such revision, or git failed.
+        RunCancelledError: The run was cancelled.
+    """
+    sides = versions_to_inspect(
+        request.provider, request.old, request.new, folder=request.folder, roots=request.roots, tool=request.tool
+    )
+    with ReleaseSession(settings, hosts, cancel) as session:
+        inspecting = _Inspecting(session, request, settings, on_event)
+        platforms = inspecting.platforms(sides)
+        wanted = [_Wanted(side, platform) for side in sides for platform in platforms]
+        found = inspecting.run(wanted, confirm)
+        packages = tuple(
+            tuple(found[number * len(platforms) : (number + 1) * len(platforms)]) for number in range(len(sides))
+        )
+        notes = (*session.notes, *inspecting.notes)
+        return Inspection(packages, moment(), settings.is_offline, notes, session.log)
+
+
+class _Wanted(Struct, frozen=True):
+    """A package to look into."""
+
+    of: InspectedVersion
+    platform: Platform
+
+    @property
+    def label(self) -> str:
+        return f"{self.of.address.type} {self.of.version} {self.platform}"
+
+    def found(self, source: str, facts: PackageFacts | None = None, problem: str = "") -> InspectedPackage:
+        return InspectedPackage(self.of.address, self.of.version, self.platform, source, facts, problem)
+
+
+class _Download(Struct, frozen=True):
+    """A package to download, and its size if that is known."""
+
+    wanted: _Wanted
+    metadata: PackageMetadata
+    release: AuthenticatedRelease
+    size: int | None
+
+
+class _Inspecting:
+    def __init__(
+        self,
+        session: ReleaseSession,
+        request: InspectionRequest,
+        settings: NetworkSettings,
+        on_event: Callable[[InstallEvent], None],
+    ) -> None:
+        self.notes: list[str] = []
+        self._session = session
+        self._request = request
+        self._settings = settings
+        self._on_event = on_event
+        self._contexts: dict[str, InstallContext] = {}
+        self._places: Mapping[tuple[object, ...], list[PackagePlace]] = {}
+
+    def platforms(self, sides: Sequence[InspectedVersion]) -> tuple[Platform, ...]:
+        """Return the platforms to look into, that of this machine first."""
+        here = Platform.parse(this_platform())
+        asked = self._request.platforms
+        if asked is None:
+            listed: set[Platform] = set()
+            address = sides[-1].address
+            try:
+                offered = self._context(sides[-1].tool).source(address).versions(address).versions
+                versions = {side.version for side in sides}
+                listed = {platform for one in offered if one.version in versions for platform in one.platforms}
+            except SourceError as error:
+                self.notes.append(f"the platforms of {address} are not known: {error}")
+            asked = tuple(sorted(listed)) or (here,)
+        return tuple(sorted(asked or (here,), key=lambda platform: platform != here))
+
+    def run(self, wanted: Sequence[_Wanted], confirm: Callable[[ProvingPlanned], bool]) -> list[InspectedPackage]:
+        """Look into packages concurrently; the results are in their order."""
+        for side in {one.of.tool.name: one.of for one in wanted}.values():
+            self._context(side.tool)  # Made before threads ask for it.
+        self._places = self._on_this_machine(wanted)
+        looked = list(self._session.map(self._look, wanted))
+        downloads = [one for one in looked if isinstance(one, _Download)]
+        results = {
+            download.wanted: download.wanted.found("", problem="it was not downloaded") for download in downloads
+        }
+        if downloads and confirm(_planned(downloads)):
+            results |= self._downloaded(downloads)
+        return [results[one.wanted] if isinstance(one, _Download) else one for one in looked]
+
+    def _context(self, tool: Dialect) -> InstallContext:
+        if tool.name not in self._contexts:
+            self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event)
+        return self._contexts[tool.name]
+
+    def _look(self, wanted: _Wanted) -> InspectedPackage | _Download:
+        """Return what is known of a package, or of this machine; otherwise what to download."""
+        of = wanted.of
+        try:
+            metadata, release = admitted(self._context(of.tool), of.address, of.version, wanted.platform)
+            _check_locked(of, metadata)
+        except LockLensError as error:
+            if isinstance(error, RunCancelledError):
+                raise
+            return self._local(wanted, "") or wanted.found("", problem=str(error))
+        if metadata.zh and (facts := kept_facts(self._session.cache, metadata.zh)) is not None:
+            return wanted.found(EARLIER_RUN, facts)
+        if (local := self._local(wanted, metadata.zh)) is not None:
+            return local
+        if self._settings.is_offline:
+            return wanted.found("", problem="it is not on this machine, and is not downloaded offline")
+        return _Download(wanted, metadata, release, self._size(of, metadata))
+
+    def _size(self, of: InspectedVersion, metadata: PackageMetadata) -> int | None:
+        try:
+            return self._context(of.tool).source(of.address).package_size(metadata)
+        except SourceError:
+            return None  # An error is reported by the download.
+
+    def _local(self, wanted: _Wanted, zh: str) -> InspectedPackage | None:
+        """Look into a package of this machine that is as locked, or as signed.
+
+        Args:
+            wanted: The package.
+            zh: The hash of the signed zip file; "" where that is not known.
+        """
+        of = wanted.of
+        expected = set(of.hashes)
+        known = self._session.cache.package(zh) if zh else None
+        expected |= known.hashes if known is not None else {zh} if zh else set()
+        for place in self._places.get((of.address, of.version, wanted.platform), ()):
+            if place.path is None or (place.is_folder and not any(text.startswith("h1:") for text in expected)):
+                continue
+            try:
+                facts = _read(place.path, self._session.cancel)
+            except (LockLensError, OSError, ValueError) as error:
+                if isinstance(error, RunCancelledError):
+                    raise
+                continue
+            if expected.isdisjoint({facts.h1, facts.zh}):
+                continue
+            if known is not None and facts.h1 == known.h1:
+                facts = replace(facts, zh=zh)
+            keep_facts(self._session.cache, facts)
+            return wanted.found(place.shown, facts)
+        return None
+
+    def _on_this_machine(self, wanted: Sequence[_Wanted]) -> dict[tuple[object, ...], list[PackagePlace]]:
+        """Find the packages on this machine, by provider, version and platform."""
+        request = self._request
+        options = RootOptions(request.folder, self._settings.environ, request.tool, request.test_directory)
+        finder = PlaceFinder(options, Platform.parse(this_platform()))
+        tree = FileSystem(request.folder)
+        reader = RootReader(request.tool, request.test_directory, environ=self._settings.environ)
+        builds = {(one.of.address, one.of.version, one.platform) for one in wanted}
+        found: dict[tuple[object, ...], list[PackagePlace]] = {}
+        roots = [root for name in request.roots or (".",) if (root := reader.read(tree, tree.join("", name) or ""))]
+        tools = {one.of.tool.name: one.of.tool for one in wanted}.values()
+        places = [place for root in roots for place in finder.installed(root)]
+        places += [place for tool in tools for place in finder.shared(self._session.registries(tool).config, roots)]
+        for place in places:
+            key = (place.address, place.version, place.platform)
+            if key in builds and place.path is not None and os.path.exists(place.path):  # noqa: PTH110
+                found.setdefault(key, []).append(place)
+        return found
+
+    def _downloaded(self, downloads: Sequence[_Download]) -> dict[_Wanted, InspectedPackage]:
+        """Download packages, a few at a time, in their order."""
+        results: dict[_Wanted, InspectedPackage] = {}
+        with ThreadPoolExecutor(PROVING_WORKERS, "locklens-inspect") as pool:
+            try:
+                working = {pool.submit(self._download, download): download.wanted for download in downloads}
+                waiting = set(working)
+                while waiting:
+                    done, waiting = wait(waiting, 0.05, FIRST_COMPLETED)
+                    if self._session.cancel.is_set():
+                        raise RunCancelledError("inspecting was cancelled")
+                    results |= {working[future]: future.result() for future in done}
+            except BaseException:
+                # After any error, Ctrl+C included, unfinished downloads are not awaited.
+                self._session.cancel.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return results
+
+    def _download(self, download: _Download) -> InspectedPackage:
+        wanted, release = download.wanted, download.release
+        try:
+            facts = inspected(self._context(wanted.of.tool), download.metadata, release)
+        except LockLensError as error:
+            if isinstance(error, RunCancelledError):
+                raise
+            return wanted.found("", problem=str(error))
+        if not wanted.of.hashes.isdisjoint({facts.h1, facts.zh or ""}):
+            words = "as locked"
+        else:
+            words = f"signed by {release.signer}" if release.signed else "not signed"
+        return wanted.found(f"{wanted.of.address.host}, {words}", facts)
+
+
+def _check_locked(of: InspectedVersion, metadata: PackageMetadata) -> None:
+    """Refuse another package than the locked one: what is inside says nothing of what is installed."""
+    locked = hashes_of_zips(of.hashes)
+    if locked and metadata.zh and metadata.zh not in locked:
+        words = f"the package that {of.address.host} has today is not among the locked ones"
+        raise TrustError(words, hint="`locklens review` says more")
+
+
+def _planned(downloads: Sequence[_Download]) -> ProvingPlanned:
+    sizes = [download.size for download in downloads if download.size is not None]
+    size = sum(sizes) if len(sizes) == len(downloads) else None
+    labels = tuple(download.wanted.label for download in downloads)
+    return ProvingPlanned(hashes=0, likely=len(downloads), likely_bytes=size, at_most=len(downloads), labels=labels)

@@ -1,0 +1,250 @@
+"""What is inside packages as a JSON document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from locklens.executables import ExecutableFormat
+from locklens.executables.notable import notable_in
+from locklens.review.inspection import ModuleChange
+from locklens.review.reports.documents import Count, JsonStruct, RunJson, one_of
+
+if TYPE_CHECKING:
+    from locklens.executables import BuildInfo, Executable, Module
+    from locklens.packages.inspecting import PackageFacts
+    from locklens.review.inspection import InspectedPackage, Inspection, PackageDifferences
+
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+
+class VersionedModuleJson(JsonStruct, frozen=True):
+    """A module at a version, which may be empty."""
+
+    path: str
+    version: str
+
+
+class LinkedModuleJson(JsonStruct, frozen=True):
+    """A module of a program; replaced_by is what `go version -m` has after `=>`."""
+
+    path: str
+    version: str
+    replaced_by: VersionedModuleJson | None
+
+
+class ExecutableJson(JsonStruct, frozen=True):
+    """A provider's program; unread is why some of it is null."""
+
+    name: str
+    format: Annotated[str, one_of(*(one.value for one in ExecutableFormat))]
+    size: Count
+    go: str | None
+    path: str | None
+    main: VersionedModuleJson | None
+    modules: list[LinkedModuleJson] | None
+    settings: dict[str, str] | None
+    notable: list[str] | None
+    unread: str | None
+
+
+class InspectedFileJson(JsonStruct, frozen=True):
+    """A file of a package."""
+
+    name: str
+    size: Count
+    sha256: Sha256
+
+
+class InspectedPackageJson(JsonStruct, frozen=True):
+    """A package; problem is why it could not be looked into."""
+
+    provider: str | None
+    version: str | None
+    platform: str | None
+    source: str
+    zh: Annotated[str, Meta(pattern="^zh:")] | None
+    h1: Annotated[str, Meta(pattern="^h1:")] | None
+    files: list[InspectedFileJson]
+    executable: ExecutableJson | None
+    problem: str | None
+
+
+class ValueDifferenceJson(JsonStruct, frozen=True):
+    """Both sides of a value that differs."""
+
+    old: str | None
+    new: str | None
+
+
+class SettingDifferenceJson(JsonStruct, frozen=True):
+    """A build setting that differs; `-X NAME` is a variable that -ldflags sets."""
+
+    name: str
+    old: str | None
+    new: str | None
+
+
+class ModuleDifferenceJson(JsonStruct, frozen=True):
+    """A module that differs; a replaced one's version is followed by => and what replaces it."""
+
+    path: str
+    old: str | None
+    new: str | None
+    kind: Annotated[str, one_of(*(one.value for one in ModuleChange))]
+
+
+class FileDifferenceJson(JsonStruct, frozen=True):
+    """A file that differs."""
+
+    name: str
+    state: Annotated[str, one_of("added", "removed", "changed")]
+
+
+class NotableDifferenceJson(JsonStruct, frozen=True):
+    """Notable packages that only one side links."""
+
+    new: list[str]
+    gone: list[str]
+
+
+class SizeDifferenceJson(JsonStruct, frozen=True):
+    """Bytes of the files of both packages."""
+
+    old: Count
+    new: Count
+
+
+class DifferencesJson(JsonStruct, frozen=True):
+    """What differs between two packages; unknown is what could not be compared, and why."""
+
+    toolchain: ValueDifferenceJson | None
+    modules: list[ModuleDifferenceJson]
+    settings: list[SettingDifferenceJson]
+    files: list[FileDifferenceJson]
+    notable: NotableDifferenceJson
+    size: SizeDifferenceJson
+    unknown: list[str]
+
+    @classmethod
+    def of(cls, found: PackageDifferences) -> DifferencesJson:
+        """Describe what differs."""
+        toolchain = found.toolchain
+        return cls(
+            toolchain=None if toolchain is None else ValueDifferenceJson(toolchain.old, toolchain.new),
+            modules=[
+                ModuleDifferenceJson(one.path, _versions(one.old), _versions(one.new), one.kind.value)
+                for one in found.modules
+            ],
+            settings=[SettingDifferenceJson(one.name, one.old, one.new) for one in found.settings],
+            files=[FileDifferenceJson(one.name, one.state) for one in found.files],
+            notable=NotableDifferenceJson(list(found.notable_new), list(found.notable_gone)),
+            size=SizeDifferenceJson(*found.size),
+            unknown=list(found.unknown),
+        )
+
+
+class PlatformDifferenceJson(JsonStruct, frozen=True):
+    """A platform whose package differs from those of the others, and in what."""
+
+    platform: str
+    differs_in: list[str]
+
+
+class AdvisoryJson(JsonStruct, frozen=True):
+    """An advisory; linked is null where it cannot be said."""
+
+    id: str
+    aliases: list[str]
+    module: str
+    linked: bool | None
+    fixed_in: str | None
+
+
+class AdvisoriesJson(JsonStruct, frozen=True):
+    """The advisories of both packages; as_of is the date of the database, null where there is none."""
+
+    as_of: str | None = None
+    introduced: list[AdvisoryJson] = []
+    fixed: list[AdvisoryJson] = []
+    both: list[AdvisoryJson] = []
+
+
+class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """What is inside packages: of one version, or of an older and a newer one."""
+
+    run: RunJson
+    packages: list[InspectedPackageJson]
+    differences: DifferencesJson | None
+    platforms: list[PlatformDifferenceJson]
+    advisories: AdvisoriesJson
+
+    @classmethod
+    def of(cls, found: Inspection) -> InspectDocument:
+        """Describe an inspection."""
+        differences = found.differences
+        return cls(
+            run=RunJson.without_policy(at=found.at, offline=found.is_offline, notes=found.notes),
+            packages=[_package(package) for side in found.packages for package in side],
+            differences=None if differences is None else DifferencesJson.of(differences),
+            platforms=[],
+            advisories=AdvisoriesJson(),
+        )
+
+
+def _package(package: InspectedPackage) -> InspectedPackageJson:
+    facts = package.facts
+    return InspectedPackageJson(
+        provider=None if package.address is None else str(package.address),
+        version=None if package.version is None else str(package.version),
+        platform=None if package.platform is None else str(package.platform),
+        source=package.source,
+        zh=None if facts is None else facts.zh,
+        h1=None if facts is None else facts.h1,
+        files=[] if facts is None else [InspectedFileJson(one.name, one.size, one.sha256) for one in facts.files],
+        executable=None if facts is None else _executable(facts),
+        problem=package.problem or None,
+    )
+
+
+def _executable(facts: PackageFacts) -> ExecutableJson | None:
+    program = facts.executable
+    if program is None:
+        return None
+    build = program.build
+    return ExecutableJson(
+        name=facts.executable_name or "",
+        format=program.format.value,
+        size=program.size,
+        go=None if build is None else build.go,
+        path=None if build is None else build.path,
+        main=None if build is None or build.main is None else _versioned(build.main),
+        modules=_modules(build),
+        settings=None if build is None else dict(build.settings),
+        notable=_notable(program),
+        unread=program.unread,
+    )
+
+
+def _modules(build: BuildInfo | None) -> list[LinkedModuleJson] | None:
+    if build is None:
+        return None
+    return [
+        LinkedModuleJson(one.path, one.version, None if one.replaced_by is None else _versioned(one.replaced_by))
+        for one in build.modules
+    ]
+
+
+def _notable(program: Executable) -> list[str] | None:
+    return None if program.functions is None else list(notable_in(program.functions))
+
+
+def _versioned(module: Module) -> VersionedModuleJson:
+    return VersionedModuleJson(module.path, module.version)
+
+
+def _versions(module: Module | None) -> str | None:
+    if module is None or module.replaced_by is None:
+        return None if module is None else module.version
+    return f"{module.version} => {module.replaced_by.path} {module.replaced_by.version}".rstrip()
