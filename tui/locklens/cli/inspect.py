@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.options import given_tool, network_of, platform_option
-from locklens.cli.output import DONE, FINDINGS, deliver, takes_colour, tell
+from locklens.cli.output import DONE, FINDINGS, deliver, tell
 from locklens.errors import UsageError
 from locklens.operations.reports import formats_of, render_report
 from locklens.text import counted, size_words
@@ -68,8 +68,7 @@ def _run_inspect(options: Namespace) -> int:
     tell(f"note: {words}" for words in found.notes)
     if options.verbose:
         tell(found.log)
-    facts = {"colour": takes_colour(options.output)}
-    deliver(render_report("inspect", options.format, found, **facts), options.output)
+    deliver(render_report("inspect", options.format, found), options.output)
     return FINDINGS if found.has_failed else DONE
 
 

@@ -27,6 +27,9 @@ MOST_TEXT = 1 << 20
 """Bytes of the longest list of modules: that of 200 modules has some 20,000."""
 
 _MOST_ROWS = 20_000
+_MOST_LINE = 64 * 1024
+"""Characters of a line; the longest have the flags of the linker."""
+
 _SENTINEL = 16
 """Bytes before the list of modules and behind it, by which older Go versions find it."""
 
@@ -58,6 +61,8 @@ def _parsed(go: str, lines: Iterator[str]) -> BuildInfo:
     modules: list[Module] = []
     settings: list[tuple[str, str]] = []
     for line in lines:
+        if len(line) > _MOST_LINE:
+            raise ValueError(f"a line has {len(line)} characters; at most {_MOST_LINE} are read")
         word, *fields = line.split("\t")
         if word == "path" and fields:
             path = fields[0]

@@ -58,6 +58,9 @@ def beginning_in(data: bytearray) -> int:
     return found.start() - (data[found.start() + 3] == 0)
 
 
+_MISPLACED = "its function table is damaged: names are not where it says"
+
+
 class FunctionNames(Struct, frozen=True):
     """The names of a table.
 
@@ -170,7 +173,7 @@ def _name_offsets(header: TableHeader, places: array[int], passing: Passing) -> 
         if place % 4:
             raise UnreadTableError("its function table is damaged: a function is not on a boundary")
         passing.skip(place - at)
-        size = min(_PIECE, passing.left)
+        size = min(_PIECE, places[-1] + _FUNCTION - place)
         words = _words(header, (yield from passing.peek(size)))
         end = bisect_right(places, place + size - _FUNCTION)
         offsets.extend([words[(one - place >> 2) + 1] for one in places[first:end]])
@@ -196,7 +199,7 @@ def _named(names: list[bytes], offsets: array[int]) -> FunctionNames:
     linked: list[str] = []
     inlined: list[str] = []
     names.reverse()
-    position, first, rest = 0, 0, b""
+    position, first, strings, rest = 0, 0, 0, b""
     while names:
         whole, _, rest = (rest + names.pop()).rpartition(b"\0")
         if len(rest) > _MOST_NAME:
@@ -209,13 +212,14 @@ def _named(names: list[bytes], offsets: array[int]) -> FunctionNames:
         first = end
         are_linked = list(map(wanted.__contains__, starts))
         if sum(are_linked) < len(wanted):
-            break
+            raise UnreadTableError(_MISPLACED)
         linked += compress(texts, are_linked)
         inlined += filter(None, compress(texts, map(not_, are_linked)))
-        if len(linked) + len(inlined) > MOST_FUNCTIONS:
+        strings += len(texts)
+        if strings > MOST_FUNCTIONS:
             raise UnreadTableError(f"its function table has more than {MOST_FUNCTIONS} names")
-    if names or first < len(offsets):
-        raise UnreadTableError("its function table is damaged: names are not where it says")
+    if first < len(offsets):
+        raise UnreadTableError(_MISPLACED)
     return FunctionNames(_each_once(linked), _each_once(inlined))
 
 

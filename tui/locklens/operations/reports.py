@@ -58,7 +58,7 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("health", "sarif"): Report("SARIF", "sarif", f"{_REPORTS}.sarif:health_sarif"),
     ("why", "text"): Report("text", "txt", f"{_REPORTS}.why:render", ("lists_roots",)),
     ("why", "json"): Report("JSON", "json", f"{_REPORTS}.why_document:WhyDocument"),
-    ("inspect", "text"): Report("text", "txt", f"{_REPORTS}.inspection:render", ("colour",)),
+    ("inspect", "text"): Report("text", "txt", f"{_REPORTS}.inspection:render"),
     ("inspect", "json"): Report("JSON", "json", f"{_REPORTS}.inspection_document:InspectDocument"),
     ("inspect", "markdown"): Report("Markdown", "md", f"{_REPORTS}.inspection:markdown"),
     ("doctor", "text"): Report("text", "txt", "locklens.doctor.report_text:render", ("colour", "home")),

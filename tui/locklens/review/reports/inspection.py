@@ -210,10 +210,8 @@ def package_lines(package: InspectedPackage) -> Iterator[Line]:
     yield labelled("HASH", facts.h1, copied=facts.h1)
 
 
-def render(found: Inspection, *, colour: bool = False) -> Printable:
-    """Return the report as text, with the colours of a terminal if they are asked for."""
-    if colour:
-        return page((one.spans for one in inspection_lines(found)), colour=True)
+def render(found: Inspection) -> Printable:
+    """Return the report as text."""
     return page(plain_lines(inspection_lines(found)))
 
 

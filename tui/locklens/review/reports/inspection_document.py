@@ -165,10 +165,10 @@ class AdvisoryJson(JsonStruct, frozen=True):
 class AdvisoriesJson(JsonStruct, frozen=True):
     """The advisories of both packages; as_of is the date of the database, null where there is none."""
 
-    as_of: str | None = None
-    introduced: list[AdvisoryJson] = []
-    fixed: list[AdvisoryJson] = []
-    both: list[AdvisoryJson] = []
+    as_of: str | None
+    introduced: list[AdvisoryJson]
+    fixed: list[AdvisoryJson]
+    both: list[AdvisoryJson]
 
 
 class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
@@ -189,7 +189,7 @@ class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             packages=[_package(package) for side in found.packages for package in side],
             differences=None if differences is None else DifferencesJson.of(differences),
             platforms=[],
-            advisories=AdvisoriesJson(),
+            advisories=AdvisoriesJson(None, [], [], []),
         )
 
 

@@ -1,0 +1,184 @@
+"""Files that are no Go program, and Go programs that lie: what is said of them, and what it costs."""
+
+from __future__ import annotations
+
+import struct
+import tracemalloc
+from itertools import accumulate
+
+import pytest
+from kit.go_programs import STRIPPED, built, needs_go
+
+from locklens.executables import ExecutableFormat
+from locklens.executables.functions import MOST_FUNCTIONS, MOST_NAMES
+from locklens.executables.reader import ExecutableReader
+
+BLOB = b"\xff Go buildinf:" + bytes([8, 2]) + bytes(16)
+START, END = b"s" * 16, b"e" * 16
+
+
+def elf(*segments: tuple[int, bytes]) -> bytes:
+    """An executable for 64-bit Linux; each segment has flags (4 to read, 2 to write, 1 to run) and bytes."""
+    offset = 64 + 56 * len(segments)
+    header = struct.pack(
+        "<4s5B7x2HL3QL6H", b"\x7fELF", 2, 1, 1, 0, 0, 2, 62, 1, 0, 64, 0, 0, 64, 56, len(segments), 0, 0, 0
+    )
+    table, body = b"", b""
+    for flags, data in segments:
+        start = offset + len(body)
+        start += -start % 16
+        body += bytes(start - offset - len(body)) + data
+        table += struct.pack("<2L6Q", 1, flags, start, start, start, len(data), len(data), 16)
+    return header + table + body
+
+
+def info(text: str, version: str = "go1.22.1") -> bytes:
+    """A blob of build information."""
+    strings = (version.encode(), START + text.encode() + END)
+    return BLOB + b"".join(varint(len(one)) + one for one in strings)
+
+
+def varint(number: int) -> bytes:
+    digits = bytearray()
+    while number > 0x7F:
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*digits, number])
+
+
+def table(
+    names: list[bytes], *, magic: int = 0xFFFFFFF1, inlined: bytes = b"", functions: int | None = None, shift: int = 0
+) -> bytes:
+    """A function table with the fields that are read."""
+    joined = b"".join(name + b"\0" for name in names) + inlined
+    joined += bytes(-len(joined) % 8)
+    offsets = [0, *accumulate(len(name) + 1 for name in names)][:-1]
+    count = len(names) if functions is None else functions
+    first = 72 + len(joined)
+    begin = 8 * len(names) + 8
+    rows = b"".join(struct.pack("<2L", number, begin + 8 * number) for number in range(len(names)))
+    funcs = b"".join(struct.pack("<2L", number, offset + shift) for number, offset in enumerate(offsets))
+    header = struct.pack("<L2x2B8Q", magic, 1, 8, count, 1, 0, 72, first, first, first, first)
+    return header + joined + rows + bytes(8) + funcs + bytes(64)
+
+
+def read(data: bytes) -> ExecutableReader:
+    reader = ExecutableReader()
+    for start in range(0, len(data), 1 << 18):
+        reader.feed(data[start : start + (1 << 18)])
+    return reader
+
+
+NAMES = [b"main.main", b"os/exec.(*Cmd).Start", b"example.com/\xc3\xa9.F", b"runtime.main"]
+TEXT = (
+    'path\tx\nmod\tx\tv1.0.0\th1:a\ndep\ty\tv2.0.0\th1:b\n=>\tz\tv3.0.0\th1:c\nbuild\t-ldflags="-X \\"a=b\\" \\u00e9"\n'
+)
+
+
+def test_a_program_that_says_it_all() -> None:
+    found = read(elf((5, b"code"), (4, table(NAMES, inlined=b"main.small\0")), (6, info(TEXT)))).close()
+    assert found.unread is None
+    assert found.functions == ("example.com/é.F", "main.main", "os/exec.(*Cmd).Start", "runtime.main")
+    assert found.inlined == ("main.small",)
+    assert found.build is not None
+    assert (found.build.go, found.build.path) == ("go1.22.1", "x")
+    assert found.build.settings == (("-ldflags", '-X "a=b" é'),)
+    ((_, _, _, by),) = [(one.path, one.version, one.checksum, one.replaced_by) for one in found.build.modules]
+    assert by is not None
+    assert (by.path, by.version) == ("z", "v3.0.0")
+
+
+@pytest.mark.parametrize(
+    ("data", "file_format", "words"),
+    [
+        (b"", ExecutableFormat.UNKNOWN, "it is empty"),
+        (b"#!/bin/sh\nexec true\n", ExecutableFormat.UNKNOWN, "it is a script for /bin/sh"),
+        (b"#!\x1b[31m\n", ExecutableFormat.UNKNOWN, "it is a script for"),
+        (b"hello", ExecutableFormat.UNKNOWN, "it begins with 68 65 6c 6c"),
+        (b"\xca\xfe\xba\xbe" + bytes(40), ExecutableFormat.UNKNOWN, "universal Mach-O file"),
+        (b"\x7fELF\x02\x01", ExecutableFormat.ELF, "its headers break off"),
+        (b"MZ" + bytes(100), ExecutableFormat.PE, "its headers name no data"),
+        (b"\xcf\xfa\xed\xfe" + bytes(28), ExecutableFormat.MACH_O, "its headers name no data"),
+        (elf((5, b"code")), ExecutableFormat.ELF, "no build information of Go was found, and no function table of Go"),
+        (elf((6, BLOB[:15] + bytes(17))), ExecutableFormat.ELF, "in the form of a Go before 1.18"),
+        (
+            elf((4, table(NAMES, magic=0xFFFFFFFA)), (6, b"")),
+            ExecutableFormat.ELF,
+            "function table is of Go 1.16 or 1.17",
+        ),
+        (elf((4, b""), (6, BLOB + varint(1 << 30))), ExecutableFormat.ELF, "a text of 1073741824 bytes; at most 1024"),
+        (elf((6, BLOB + b"\xff" * 9)), ExecutableFormat.ELF, "a length has too many digits"),
+        (elf((6, BLOB + b"\x08go1.")), ExecutableFormat.ELF, "its build information breaks off"),
+        (elf((6, info("dep\tx\n"))), ExecutableFormat.ELF, "a line of a module has not two or three fields"),
+        (elf((6, info("=>\tx\tv1\th\n"))), ExecutableFormat.ELF, "a replacement of no module"),
+        (elf((4, table(NAMES, shift=1)), (6, b"")), ExecutableFormat.ELF, "names are not where it says"),
+        (elf((4, table(NAMES)[:-70]), (6, b"")), ExecutableFormat.ELF, "a function lies outside of it"),
+        (
+            elf((4, table(NAMES, functions=MOST_FUNCTIONS + 1) + bytes(8 * MOST_FUNCTIONS))),
+            ExecutableFormat.ELF,
+            "functions; at most",
+        ),
+        (elf((4, table([b"x" * 200_000]))), ExecutableFormat.ELF, "a name of more than"),
+    ],
+)
+def test_what_cannot_be_said_is_said(data: bytes, file_format: ExecutableFormat, words: str) -> None:
+    found = read(data).close()
+    assert (found.format, found.size) == (file_format, len(data))
+    assert found.unread is not None
+    assert words in found.unread
+    assert found.build is None or found.functions is None
+
+
+def test_what_only_looks_like_it_is_passed_over() -> None:
+    fake_info = BLOB[1:] + bytes(17) + BLOB[:15] + bytes(17)
+    fake_table = struct.pack("<L2x2B8Q", 0xFFFFFFF1, 1, 8, 4, 1, 0, 72, 10, 10, 10, 10)
+    data = elf((4, fake_table * 50 + bytes(-len(fake_table * 50) % 32) + table(NAMES)), (6, fake_info + info(TEXT)))
+    found = read(data).close()
+    assert found.unread is None
+    crowded = elf((4, fake_table * 2000 + table(NAMES)), (6, (BLOB[:15] + bytes(17)) * 2000 + info(TEXT)))
+    assert "more than 1000 places look like what is sought" in (read(crowded).close().unread or "")
+
+
+def test_ranges_may_overlap_and_lie_outside() -> None:
+    whole = elf((4, table(NAMES)), (6, info(TEXT)))
+    broken = bytearray(whole)
+    struct.pack_into("<Q", broken, 64 + 56 + 32, 1 << 62)
+    assert read(bytes(broken)).close().build is not None
+    struct.pack_into("<Q", broken, 64 + 32, 1 << 62)
+    found = read(bytes(broken)).close()
+    assert found.functions is not None  # The second range begins where the first one ends.
+    assert found.build is None
+
+
+HOSTILE = {
+    "marks": lambda: elf((4, b"\xf1\xff\xff\xff\0\0\1\x08" * (1 << 20)), (6, (BLOB[:15] + b"\0") * (1 << 19))),
+    "almost marks": lambda: elf((4, b"\xf1\xff\xff\xff\0\0\1\x07" * (1 << 21)), (6, BLOB[:13] * (1 << 20))),
+    "names": lambda: elf((4, table([b"n%d" % number for number in range(MOST_FUNCTIONS // 2)], inlined=b"a\0" * 100))),
+    "one name": lambda: elf((4, table([b"a", b"b" * (MOST_NAMES - 100)]))),
+    "empty names": lambda: elf((4, table([b"a"], inlined=bytes(MOST_NAMES - 100)))),
+    "short names": lambda: elf((4, table([b"a"], inlined=b"a\0" * (MOST_NAMES // 2 - 100)))),
+    "modules": lambda: elf((6, info("dep\ta\tv1.0.0\th1:\n" * 60_000))),
+    "quotes": lambda: elf((6, info("build\t" + '"\\' * 500_000 + "\n"))),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_programs_take_little_memory(kind: str) -> None:
+    data = HOSTILE[kind]()
+    tracemalloc.start()
+    try:
+        read(data).close()
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+
+
+@needs_go
+def test_a_program_of_go_takes_less_memory_than_its_size() -> None:
+    data = built(STRIPPED).read_bytes()
+    tracemalloc.start()
+    try:
+        read(data).close()
+        assert tracemalloc.get_traced_memory()[1] < len(data)
+    finally:
+        tracemalloc.stop()
