@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kit.go_programs import BUILDS, PLAIN, STRIPPED, Build, built, go_functions, go_version, needs_go
 
-from locklens.executables import Executable, ExecutableFormat, Module
+from locklens.executables import Executable, ExecutableFormat, GoModule
 from locklens.executables.reader import ExecutableReader
 
 FORMATS = {"linux": ExecutableFormat.ELF, "darwin": ExecutableFormat.MACH_O, "windows": ExecutableFormat.PE}
@@ -105,5 +105,5 @@ def test_replacements() -> None:
     assert build is not None
     plain, required = build.modules
     assert (plain.path, plain.version) == ("example.com/plain", "v0.2.0")
-    assert plain.replaced_by == Module("../plain", "(devel)")
-    assert required.replaced_by == Module("../fork", "(devel)")
+    assert plain.replaced_by == GoModule("../plain", "(devel)")
+    assert required.replaced_by == GoModule("../fork", "(devel)")

@@ -100,8 +100,8 @@ def _of_provider(options: Namespace) -> Inspection:
         options.new,
         roots,
         _platforms(options),
-        given_tool(options),
-        options.test_directory,
+        tool=given_tool(options),
+        test_directory=options.test_directory,
     )
     progress = InstallProgress(ProgressWording.PLAN, is_alone=True)
     with network.cache as cache:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from locklens.executables import BuildInfo, Module
+from locklens.executables import BuildInfo, GoModule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def build_info_of(version: bytes, text: bytes) -> BuildInfo:
 
 def _parsed(go: str, lines: Iterator[str]) -> BuildInfo:
     path, main = "", None
-    modules: list[Module] = []
+    modules: list[GoModule] = []
     settings: list[tuple[str, str]] = []
     for line in lines:
         if len(line) > _MOST_LINE:
@@ -84,14 +84,14 @@ def _parsed(go: str, lines: Iterator[str]) -> BuildInfo:
     return BuildInfo(go, path, main, tuple(modules), tuple(settings))
 
 
-def _module(fields: list[str]) -> Module:
+def _module(fields: list[str]) -> GoModule:
     if not 2 <= len(fields) <= 3:
         raise ValueError("a line of a module has not two or three fields")
-    return Module(fields[0], fields[1], "".join(fields[2:]))
+    return GoModule(fields[0], fields[1], "".join(fields[2:]))
 
 
-def _replaced(module: Module, by: Module) -> Module:
-    return Module(module.path, module.version, module.checksum, by)
+def _replaced(module: GoModule, by: GoModule) -> GoModule:
+    return GoModule(module.path, module.version, module.checksum, by)
 
 
 def _unquoted(text: str, stop: str) -> tuple[str, str]:

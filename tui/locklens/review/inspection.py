@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.executables import BuildInfo, Executable, Module
+    from locklens.executables import BuildInfo, Executable, GoModule
     from locklens.packages.inspecting import PackageFacts
     from locklens.versions import Version
 
@@ -108,8 +108,8 @@ class ModuleDifference(Struct, frozen=True):
 
     path: str
     kind: ModuleChange
-    old: Module | None
-    new: Module | None
+    old: GoModule | None
+    new: GoModule | None
 
 
 class ValueDifference(Struct, frozen=True):
@@ -270,7 +270,7 @@ def _modules(old: BuildInfo, new: BuildInfo) -> tuple[ModuleDifference, ...]:
     return tuple(sorted(found, key=lambda one: (order.index(one.kind), one.path)))
 
 
-def _module_change(old: Module | None, new: Module | None) -> ModuleChange:
+def _module_change(old: GoModule | None, new: GoModule | None) -> ModuleChange:
     if old is None or new is None:
         return ModuleChange.NEW if old is None else ModuleChange.GONE
     before, after = old.replaced_by or old, new.replaced_by or new

@@ -15,6 +15,7 @@ from locklens.hashes import hashes_of_zips
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, inspected
 from locklens.install.mirroring import read_stored_package
+from locklens.operations.comparison import RootSettings
 from locklens.operations.inspection.sides import versions_to_inspect
 from locklens.operations.review.prove import PROVING_WORKERS
 from locklens.operations.review.request import ProvingPlanned
@@ -47,7 +48,7 @@ EARLIER_RUN = "an earlier run"
 """The source of kept facts."""
 
 
-class InspectionRequest(Struct, frozen=True):
+class InspectionRequest(RootSettings, frozen=True):
     """What to look into.
 
     Attributes:
@@ -57,8 +58,6 @@ class InspectionRequest(Struct, frozen=True):
         new: A version or a revision.
         roots: Folders of root modules, relative to `folder`; () for all of the repository.
         platforms: () for that of this machine, None for all that the registry lists.
-        tool: The tool of every root; None for each root's own.
-        test_directory: Folder of a root's test files, relative to the root.
     """
 
     provider: str
@@ -67,8 +66,6 @@ class InspectionRequest(Struct, frozen=True):
     new: str | None = None
     roots: tuple[str, ...] = ()
     platforms: tuple[Platform, ...] | None = ()
-    tool: Dialect | None = None
-    test_directory: str = "tests"
 
 
 def inspect_files(paths: Sequence[Path], *, cancel: threading.Event | None = None) -> Inspection:
@@ -280,10 +277,12 @@ class _Inspecting:
     def _on_this_machine(self, wanted: Sequence[_Wanted]) -> dict[tuple[object, ...], list[PackagePlace]]:
         """Find the packages on this machine, by provider, version and platform."""
         request = self._request
-        options = RootOptions(request.folder, self._settings.environ, request.tool, request.test_directory)
+        options = RootOptions(
+            request.folder, self._settings.environ, tool=request.tool, test_directory=request.test_directory
+        )
         finder = PlaceFinder(options, Platform.parse(this_platform()))
         tree = FileSystem(request.folder)
-        reader = RootReader(request.tool, request.test_directory, environ=self._settings.environ)
+        reader = RootReader(request, environ=self._settings.environ)
         builds = {(one.of.address, one.of.version, one.platform) for one in wanted}
         found: dict[tuple[object, ...], list[PackagePlace]] = {}
         roots = [root for name in request.roots or (".",) if (root := reader.read(tree, tree.join("", name) or ""))]

@@ -15,7 +15,7 @@ from locklens.text import counted, listing, page, size_words, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.executables import Module
+    from locklens.executables import GoModule
     from locklens.review.inspection import (
         FileDifference,
         InspectedPackage,
@@ -134,7 +134,7 @@ def _module_lines(modules: Sequence[ModuleDifference]) -> Iterator[Line]:
         yield labelled("", Span(f"and {len(modules) - _MODULES} more, which --format json lists", Role.DIM))
 
 
-def _module(module: Module) -> str:
+def _module(module: GoModule) -> str:
     if module.replaced_by is None:
         return module.version
     by = module.replaced_by

@@ -12,7 +12,7 @@ from locklens.review.inspection import ModuleChange
 from locklens.review.reports.documents import Count, JsonStruct, RunJson, one_of
 
 if TYPE_CHECKING:
-    from locklens.executables import BuildInfo, Executable, Module
+    from locklens.executables import BuildInfo, Executable, GoModule
     from locklens.packages.inspecting import PackageFacts
     from locklens.review.inspection import InspectedPackage, Inspection, PackageDifferences
 
@@ -240,11 +240,11 @@ def _notable(program: Executable) -> list[str] | None:
     return None if program.functions is None else list(notable_in(program.functions))
 
 
-def _versioned(module: Module) -> VersionedModuleJson:
+def _versioned(module: GoModule) -> VersionedModuleJson:
     return VersionedModuleJson(module.path, module.version)
 
 
-def _versions(module: Module | None) -> str | None:
+def _versions(module: GoModule | None) -> str | None:
     if module is None or module.replaced_by is None:
         return None if module is None else module.version
     return f"{module.version} => {module.replaced_by.path} {module.replaced_by.version}".rstrip()

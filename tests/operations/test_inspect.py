@@ -1,0 +1,181 @@
+"""What is inside packages, by the command: from a registry, from this machine, from the cache."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance.case import HERE, TERRAFORM, Files, requires
+from kit.schemas import validate
+from msgspec.structs import replace
+from operations.benches import CASE, bench, run
+
+ROOT: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
+PINNED = replace(CASE, files=ROOT)
+
+Capture = pytest.CaptureFixture[str]
+
+
+def inspected(capfd: Capture, *words: str) -> tuple[int, dict[str, Any], str]:
+    capfd.readouterr()
+    status = run("inspect", "--format", "json", *words)
+    out, err = capfd.readouterr()
+    found = json.loads(out)
+    validate(found, "inspect")
+    return status, found, err
+
+
+def test_two_versions_are_compared_and_read_once_ever(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock", f"-platform={HERE}")
+        place.steps()
+        status, found, err = inspected(capfd, "acme/demo", "--to", "1.1.0")
+        assert (status, [one["version"] for one in found["packages"]]) == (0, ["1.0.0", "1.1.0"])
+        assert "to download: 2 packages, " in err
+        assert f"demo 1.0.0 {HERE}, demo 1.1.0 {HERE}" in err
+        old, new = found["packages"]
+        assert old["h1"] in (place.work / ".terraform.lock.hcl").read_text()
+        assert old["zh"] in (place.work / ".terraform.lock.hcl").read_text()
+        assert "as locked" in old["source"]
+        assert "signed by key" in new["source"]
+        assert old["executable"]["format"] == "unknown"
+        assert found["differences"]["toolchain"] is None
+        assert any("cannot be said" in words for words in found["differences"]["unknown"])
+        assert found["platforms"] == []
+        assert found["advisories"] == {"as_of": None, "introduced": [], "fixed": [], "both": []}
+        place.steps()
+        status, again, err = inspected(capfd, "acme/demo", "--to", "1.1.0")
+        assert "download" not in err
+        assert not [step for step in place.steps() if step.endswith(".zip")]
+        assert {one["source"] for one in again["packages"]} == {"an earlier run"}
+        assert [one["files"] for one in again["packages"]] == [one["files"] for one in found["packages"]]
+
+
+def test_a_package_of_this_machine_that_is_as_locked_is_not_downloaded(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        place.steps()
+        status, found, _ = inspected(capfd, "demo", "--offline", "--no-cache")
+        assert (status, place.steps()) == (0, [])
+        ((package,), source) = found["packages"], found["packages"][0]["source"]
+        assert source.startswith(".terraform/providers/")
+        assert package["files"]
+        assert found["differences"] is None
+        program = next((place.work / ".terraform/providers").rglob("terraform-provider-*"))
+        program.chmod(0o755)
+        program.write_text("evil")
+        status, found, _err = inspected(capfd, "demo", "--offline", "--no-cache")
+        assert status == 1
+        assert found["packages"][0]["executable"] is None
+        assert found["packages"][0]["problem"]
+
+
+def test_every_platform_that_the_registry_lists(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED):
+        run("lock", f"-platform={HERE}")
+        status, found, _ = inspected(capfd, "acme/demo", "--platform", "all")
+        platforms = [one["platform"] for one in found["packages"]]
+        assert status == 0
+        assert platforms[0] == HERE
+        assert len(platforms) == len(set(platforms)) > 1
+
+
+def test_a_republished_package_is_not_what_is_locked(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock", f"-platform={HERE}")
+        lock = place.work / ".terraform.lock.hcl"
+        text = lock.read_text()
+        lock.write_text(
+            "".join(f"{line[:12]}{'0' * 60}{line[72:]}" if '"zh:' in line else line for line in text.splitlines(True))
+        )
+        status, found, _ = inspected(capfd, "demo")
+        assert status == 1
+        assert "is not among the locked ones" in found["packages"][0]["problem"]
+
+
+def test_a_name_that_no_lock_file_has(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED):
+        run("lock", f"-platform={HERE}")
+        capfd.readouterr()
+        assert run("inspect", "nothing") == 2
+        assert "no lock file has 'nothing'" in capfd.readouterr().err
+        assert run("inspect", "demo", "--to", "9.9.9") == 1
+        out = capfd.readouterr().out
+        assert "NOT READ" in out
+        assert "9.9.9" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "takes either a PROVIDER or --package"),
+        (("aws", "--package", "x.zip"), "takes either a PROVIDER or --package"),
+        (("--package", "a", "--package", "b", "--package", "c"), "can be given twice"),
+        (("--package", "a", "--from", "main"), "--package takes no --from"),
+        (("--package", "a"), "no such file or folder"),
+        (("aws", "--platform", "x"), "invalid"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(words: tuple[str, ...], complaint: str, capfd: Capture) -> None:
+    assert run("inspect", *words) == 2
+    assert complaint in capfd.readouterr().err
+
+
+def packed(path: Path, files: dict[str, str]) -> str:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in files.items():
+            file.writestr(name, text)
+    return str(path)
+
+
+def test_two_files_and_a_folder(tmp_path: Path, capfd: Capture) -> None:
+    program = "terraform-provider-demo_v1.{}.0"
+    old = packed(tmp_path / "old.zip", {program.format(0): "#!/bin/sh\n", "LICENSE": "MIT\n", "gone": "x"})
+    changes = "## 1.1.0\n\x1b[31mred\n::error::x\n"
+    files = {program.format(1): "#!/bin/sh\n# more\n", "LICENSE": "BSD\n", "CHANGELOG.md": changes, "new\x1b[0m": "y"}
+    new = packed(tmp_path / "new.zip", files)
+    status, found, _ = inspected(capfd, "--package", old, "--package", new)
+    assert status == 0
+    assert found["differences"]["files"] == [
+        {"name": "CHANGELOG.md", "state": "added"},
+        {"name": "LICENSE", "state": "changed"},
+        {"name": "gone", "state": "removed"},
+        {"name": "new\x1b[0m", "state": "added"},
+    ]
+    assert found["packages"][1]["executable"]["unread"] == "it is a script for /bin/sh"
+    unpacked = tmp_path / "folder"
+    with zipfile.ZipFile(new) as file:
+        file.extractall(unpacked)
+    _, again, _ = inspected(capfd, "--package", old, "--package", str(unpacked))
+    assert again["differences"] == found["differences"]
+    assert again["packages"][1]["h1"] == found["packages"][1]["h1"]
+    assert again["packages"][1]["zh"] is None
+    for form in ("text", "markdown"):
+        capfd.readouterr()
+        assert run("inspect", "--package", old, "--package", new, "--format", form) == 0
+        out = capfd.readouterr().out
+        assert "\x1b" not in out
+        assert "\n::error" not in out
+        assert "it is a script for /bin/sh" in out
+        assert "+## 1.1.0" in out
+        assert "added    new" in out
+
+
+def test_a_file_that_is_no_package(tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "x.zip").write_text("hello")
+    status, found, _ = inspected(capfd, "--package", str(tmp_path / "x.zip"))
+    assert status == 1
+    assert "not a complete zip file" in found["packages"][0]["problem"]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_the_report_can_go_to_a_file(form: str, tmp_path: Path, capfd: Capture) -> None:
+    package = packed(tmp_path / "a.zip", {"README.md": "x"})
+    assert run("inspect", "--package", package, "--format", form, "--output", str(tmp_path / "out")) == 0
+    assert capfd.readouterr().out == ""
+    assert "program" in (tmp_path / "out").read_text().lower() or form == "json"
