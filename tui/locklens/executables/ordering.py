@@ -12,11 +12,11 @@ _TOOLCHAIN = re.compile(
 )
 _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
 
-Key = tuple[object, ...]
+OrderKey = tuple[object, ...]
 """Keys of one kind can be compared with each other."""
 
 
-def module_key(version: str) -> Key | None:
+def module_key(version: str) -> OrderKey | None:
     """Return the sort key of a module's version, such as "v1.2.3-rc.1"; None for "(devel)" and what is no version."""
     match = _MODULE.match(version)
     if match is None:
@@ -30,7 +30,7 @@ def module_key(version: str) -> Key | None:
     return *map(int, numbers), prerelease is None, *identifiers
 
 
-def toolchain_key(go: str) -> Key | None:
+def toolchain_key(go: str) -> OrderKey | None:
     """Return the sort key of a toolchain, such as "go1.25.1" or "go1.26rc2 X:experiment"; None if it has none."""
     match = _TOOLCHAIN.match(go)
     if match is None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     Search = Generator[None, None, None]
     """Yields where more bytes are needed."""
 
-    Step = Generator[None, None, bytes]
+    Taken = Generator[None, None, bytes]
     """Yields where more bytes are needed; its value is what was asked for."""
 
 
@@ -35,13 +35,13 @@ class Passing:
             block = block[dropped:]
         self._held += block
 
-    def peek(self, count: int) -> Step:
+    def peek(self, count: int) -> Taken:
         """Give the next bytes, without passing them."""
         while len(self._held) < count:
             yield
         return bytes(self._held[:count])
 
-    def take(self, count: int) -> Step:
+    def take(self, count: int) -> Taken:
         """Give the next bytes."""
         data = yield from self.peek(count)
         self.skip(count)

@@ -126,18 +126,18 @@ def reported_package(zh: str, platform: Platform, release: AuthenticatedRelease)
 def inspected(context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease) -> PackageFacts:
     """Look into a package while it is downloaded, and cache what is inside, and its hashes; errors as in `hashed`."""
     from locklens.packages.hashing import hash_package
-    from locklens.packages.inspecting import Inspection, inspect_folder, keep_facts
+    from locklens.packages.inspecting import PackageInspector, inspect_folder, keep_facts
 
     if metadata.is_folder:
         unpacked_in(context, metadata)
         assert metadata.path is not None
         return inspect_folder(metadata.path, cancel=context.session.cancel)
-    inspection = Inspection()
+    inspector = PackageInspector()
     found: list[PackageFacts] = []
-    checked = _Check(metadata, lambda passed: found.append(inspection.facts(passed)))
+    checked = _Check(metadata, lambda passed: found.append(inspector.facts(passed)))
     with _opened(context, metadata) as download:
         package = hash_package(
-            download.chunks, new=inspection.content, **checked.options(context, release, download.length)
+            download.chunks, new=inspector.content, **checked.options(context, release, download.length)
         )
     context.session.cache.keep_package(package)
     keep_facts(context.session.cache, found[0])

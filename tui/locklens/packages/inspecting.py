@@ -124,7 +124,7 @@ class _Content(Digest):
         self.executable = self._reader = None
 
 
-class Inspection:
+class PackageInspector:
     """Looks into one package while it is hashed.
 
     The program is the file that the tools start: the first, by its name, of those at the top whose name begins with
@@ -173,7 +173,7 @@ class Inspection:
 
 def inspect_folder(folder: Path, *, cancel: threading.Event | None = None) -> PackageFacts:
     """Look into an unpacked package; arguments and errors as in `locklens.packages.installed.file_digests`."""
-    inspection = Inspection()
+    inspection = PackageInspector()
     file_digests(folder, cancel=cancel, new=inspection.content_of_folder)
     return inspection.facts_of_folder()
 

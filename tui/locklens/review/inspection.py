@@ -120,7 +120,7 @@ class ValueDifference(Struct, frozen=True):
     new: str | None
 
 
-class FileDifference(Struct, frozen=True):
+class PackedFileDifference(Struct, frozen=True):
     """A file that differs.
 
     Attributes:
@@ -169,7 +169,7 @@ class PackageDifferences(Struct, frozen=True):
     notable_new: tuple[str, ...]
     notable_gone: tuple[str, ...]
     size: tuple[int, int]
-    files: tuple[FileDifference, ...]
+    files: tuple[PackedFileDifference, ...]
     texts: tuple[TextDifference, ...]
     unknown: tuple[str, ...] = ()
 
@@ -290,14 +290,16 @@ def _notable(old: Executable | None, new: Executable | None) -> tuple[tuple[str,
     return tuple(name for name in after if name not in before), tuple(name for name in before if name not in after)
 
 
-def _files(old: PackageFacts, new: PackageFacts) -> tuple[FileDifference, ...]:
+def _files(old: PackageFacts, new: PackageFacts) -> tuple[PackedFileDifference, ...]:
     before, after = ({one.name: one for one in facts.files} for facts in (old, new))
     if old.executable_name is not None and new.executable_name is not None:
         # Each release has another program, under a name of its own.
         before.pop(old.executable_name, None)
         after.pop(new.executable_name, None)
     return tuple(
-        FileDifference(name, before[name].size if name in before else None, after[name].size if name in after else None)
+        PackedFileDifference(
+            name, before[name].size if name in before else None, after[name].size if name in after else None
+        )
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     )

@@ -21,8 +21,7 @@ from locklens.operations.review.prove import PROVING_WORKERS
 from locklens.operations.review.request import ProvingPlanned
 from locklens.operations.root_modules import RootOptions, RootReader
 from locklens.operations.verification.places import PlaceFinder
-from locklens.packages.inspecting import Inspection as PackageInspection
-from locklens.packages.inspecting import inspect_folder, keep_facts, kept_facts
+from locklens.packages.inspecting import PackageInspector, inspect_folder, keep_facts, kept_facts
 from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
@@ -101,8 +100,8 @@ def _read(path: Path, cancel: threading.Event | None) -> PackageFacts:
     """
     if path.is_dir():
         return inspect_folder(path, cancel=cancel)
-    inspection = PackageInspection()
-    return inspection.facts(read_stored_package(path, cancel, new=inspection.content))
+    inspector = PackageInspector()
+    return inspector.facts(read_stored_package(path, cancel, new=inspector.content))
 
 
 def _reason(error: OSError | ValueError) -> str:

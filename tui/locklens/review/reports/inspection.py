@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from locklens.executables import GoModule
     from locklens.review.inspection import (
-        FileDifference,
         InspectedPackage,
         Inspection,
         ModuleDifference,
         PackageDifferences,
+        PackedFileDifference,
         TextDifference,
         ValueDifference,
     )
@@ -54,7 +54,7 @@ def inspection_lines(found: Inspection) -> Iterator[Line]:
         yield from _sources((old, new))
         differences = found.differences
         if differences is not None:
-            yield from difference_lines(differences)
+            yield from _difference_lines(differences)
         else:
             yield labelled("DIFFERENCES", Span(f"{_CANNOT_SAY}: not both packages were looked into", Role.WARN))
     rest = found.pairs[1:] or ([(one,) for side in found.packages for one in side] if not found.pairs else ())
@@ -64,7 +64,7 @@ def inspection_lines(found: Inspection) -> Iterator[Line]:
         for package in packages:
             yield line(Span(_title(package), Role.STRONG), f"  {package.name}")
             yield from _sources((package,))
-            yield from package_lines(package)
+            yield from _package_lines(package)
 
 
 def _title(package: InspectedPackage) -> str:
@@ -81,7 +81,7 @@ def _sources(packages: Iterable[InspectedPackage]) -> Iterator[Line]:
             yield labelled("FROM", f"{package.version}: {package.source}")
 
 
-def difference_lines(found: PackageDifferences) -> Iterator[Line]:
+def _difference_lines(found: PackageDifferences) -> Iterator[Line]:
     """Yield what differs between two packages, the worst and rarest first."""
     for words in found.unknown:
         yield labelled("CANNOT SAY", Span(words, Role.WARN))
@@ -113,7 +113,7 @@ def _notable_lines(found: PackageDifferences) -> Iterator[Line]:
             yield labelled("" if number else label, Span(name, role), f"  {words}", copied=name)
 
 
-def _file_lines(files: Sequence[FileDifference]) -> Iterator[Line]:
+def _file_lines(files: Sequence[PackedFileDifference]) -> Iterator[Line]:
     for number, file in enumerate(files):
         sizes = " → ".join(size_words(size) for size in (file.old, file.new) if size is not None)
         yield labelled("" if number else "FILES", f"{file.state:8} {file.name}  ({sizes})", copied=file.name)
@@ -176,7 +176,7 @@ _COMPARED_LINES = 2000
 """Lines of a text that are compared: the time grows with the product of both sides'."""
 
 
-def package_lines(package: InspectedPackage) -> Iterator[Line]:
+def _package_lines(package: InspectedPackage) -> Iterator[Line]:
     """Yield what is inside one package."""
     facts = package.facts
     if facts is None:
