@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from executables.files import NAMES, TEXT, elf, info, table
 from fuzz import samples
 from fuzz.bounded import TooManyCallsError, few_calls, has_sentence, is_printable
 from fuzz.mutating import mutants
@@ -22,6 +23,7 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.demo.signing import publisher
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, PackageError
+from locklens.executables.reader import ExecutableReader
 from locklens.lockfile.merge import merge
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse as parse_lock
@@ -435,3 +437,33 @@ def test_a_registrys_challenge_is_read(data: bytes) -> None:
     with few_calls(len(data)):
         found = Challenge.parse(data.decode("latin-1"))
     assert found.scheme in {"", "basic", "bearer"}
+
+
+# Executables
+
+PROGRAM = elf((5, b"code"), (4, table(NAMES * 4, inlined=b"main.small\0")), (6, info(TEXT)))
+FOREIGN = [
+    b"MZ" + bytes(58) + b"\x40\0\0\0PE\0\0" + bytes(300),
+    b"\xcf\xfa\xed\xfe" + bytes(12) + b"\2\0\0\0" + bytes(400),
+]
+PROGRAM_WORDS = [
+    b"\xff Go buildinf:",
+    b"\xf1\xff\xff\xff\0\0\1\x08",
+    b"dep\t",
+    b"=>\t",
+    b"build\t",
+    b"\xff\xff\xff\x7f",
+]
+
+
+@few
+@given(mutants([PROGRAM, *FOREIGN], PROGRAM_WORDS), st.integers(1, 5000))
+def test_an_executable_is_read_or_said_to_be_unread(data: bytes, size: int) -> None:
+    reader = ExecutableReader()
+    with few_calls(len(data)):
+        for start in range(0, len(data), size):
+            reader.feed(data[start : start + size])
+        found = reader.close()
+    assert found.size == len(data)
+    assert (found.unread is None) == (found.build is not None and found.functions is not None)
+    assert is_printable(one_line(found.unread or ""))
