@@ -185,6 +185,7 @@ class _Inspecting:
         self._on_event = on_event
         self._contexts: dict[str, InstallContext] = {}
         self._places: Mapping[tuple[object, ...], list[PackagePlace]] = {}
+        self._names: dict[str, str] = {}
 
     def platforms(self, sides: Sequence[InspectedVersion]) -> tuple[Platform, ...]:
         """Return the platforms to look into, that of this machine first."""
@@ -232,7 +233,7 @@ class _Inspecting:
                 raise
             return self._local(wanted, "") or wanted.found("", problem=str(error))
         if metadata.zh and (facts := kept_facts(self._session.cache, metadata.zh)) is not None:
-            return wanted.found(EARLIER_RUN, facts)
+            return wanted.found(EARLIER_RUN, self._sharing(facts))
         if (local := self._local(wanted, metadata.zh)) is not None:
             return local
         if self._settings.is_offline:
@@ -270,8 +271,16 @@ class _Inspecting:
             if known is not None and facts.h1 == known.h1:
                 facts = replace(facts, zh=zh)
             keep_facts(self._session.cache, facts)
-            return wanted.found(place.shown, facts)
+            return wanted.found(place.shown, self._sharing(facts))
         return None
+
+    def _sharing(self, facts: PackageFacts) -> PackageFacts:
+        """Return facts with the names of functions that the facts of other platforms have: most are the same."""
+        program, names = facts.executable, self._names
+        if program is None or program.functions is None:
+            return facts
+        functions, inlined = (tuple(map(names.setdefault, some, some)) for some in (program.functions, program.inlined))
+        return replace(facts, executable=replace(program, functions=functions, inlined=inlined))
 
     def _on_this_machine(self, wanted: Sequence[_Wanted]) -> dict[tuple[object, ...], list[PackagePlace]]:
         """Find the packages on this machine, by provider, version and platform."""
@@ -325,7 +334,7 @@ class _Inspecting:
             words = "as locked"
         else:
             words = f"signed by {release.signer}" if release.signed else "not signed"
-        return wanted.found(f"{wanted.of.address.host}, {words}", facts)
+        return wanted.found(f"{wanted.of.address.host}, {words}", self._sharing(facts))
 
 
 def _check_locked(of: InspectedVersion, metadata: PackageMetadata) -> None:
