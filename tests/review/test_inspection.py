@@ -6,7 +6,15 @@ import pytest
 
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
 from locklens.packages.inspecting import FileFacts, PackageFacts, TextFacts
-from locklens.review.inspection import ModuleChange, ValueDifference, compare_packages, settings_of
+from locklens.review.inspection import (
+    InspectedPackage,
+    Inspection,
+    ModuleChange,
+    ValueDifference,
+    compare_packages,
+    settings_of,
+)
+from locklens.review.reports.inspection import render
 
 
 def package(
@@ -106,3 +114,18 @@ def test_what_cannot_be_said_is_no_difference() -> None:
     words = compare_packages(none, old).unknown
     assert any("no file with the name" in one for one in words)
     assert any("2000 of its 3000" in one for one in words)
+
+
+def test_alike_is_said_where_all_was_compared() -> None:
+    def report(old: PackageFacts, new: PackageFacts) -> str:
+        sides = ((InspectedPackage(None, None, None, name, facts),) for name, facts in (("old", old), ("new", new)))
+        return render(Inspection(tuple(sides), "2026-11-23T00:00:00Z"))
+
+    alike = "the same toolchain, settings, modules, notable packages and files"
+    linking = package(functions=("plugin.Open",))
+    assert alike in report(linking, linking)
+    assert alike not in report(linking, package())
+    assert "NOT LINKED   plugin  loads code from files, no longer" in report(linking, package())
+    assert "NEWLY LINKED plugin  loads code from files" in report(package(), linking)
+    unread = PackageFacts(None, "h1:x", 10, (), None, None)
+    assert alike not in report(unread, unread)

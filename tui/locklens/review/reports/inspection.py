@@ -100,7 +100,8 @@ def _difference_lines(found: PackageDifferences) -> Iterator[Line]:
 
 
 def _is_alike(found: PackageDifferences) -> bool:
-    return not (found.toolchain or found.settings or found.modules or found.files or found.notable_new)
+    differing = found.toolchain, found.settings, found.modules, found.files, found.notable_new, found.notable_gone
+    return not any(differing)
 
 
 def _notable_lines(found: PackageDifferences) -> Iterator[Line]:
