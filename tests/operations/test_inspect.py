@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conformance.case import HERE, TERRAFORM, Files, requires
+from kit.go_programs import PLAIN, STRIPPED, built, go_version, needs_go
 from kit.schemas import validate
 from msgspec.structs import replace
 from operations.benches import CASE, bench, run
@@ -179,3 +180,31 @@ def test_the_report_can_go_to_a_file(form: str, tmp_path: Path, capfd: Capture) 
     assert run("inspect", "--package", package, "--format", form, "--output", str(tmp_path / "out")) == 0
     assert capfd.readouterr().out == ""
     assert "program" in (tmp_path / "out").read_text().lower() or form == "json"
+
+
+@needs_go
+def test_real_programs_are_told_as_go_tells_them(tmp_path: Path, capfd: Capture) -> None:
+    packages = []
+    for number, build in enumerate((PLAIN, STRIPPED)):
+        path = tmp_path / f"{number}.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.write(built(build), f"terraform-provider-demo_v{number}")
+        packages += ["--package", str(path)]
+    status, found, _ = inspected(capfd, *packages)
+    assert status == 0
+    for package, build in zip(found["packages"], (PLAIN, STRIPPED), strict=True):
+        program = package["executable"]
+        (go,), *rest = go_version(built(build))
+        assert (program["go"], program["unread"]) == (go, None)
+        assert [[one["path"], one["version"]] for one in program["modules"]] == [
+            line[1:3] for line in rest if line[0] == "dep"
+        ]
+        assert [one["replaced_by"]["path"] for one in program["modules"]] == [
+            line[1] for line in rest if line[0] == "=>"
+        ]
+        assert len(program["settings"]) == len([line for line in rest if line[0] == "build"])
+        assert program["notable"] == ["os/exec"]
+    names = [one["name"] for one in found["differences"]["settings"]]
+    assert names == ["-ldflags", "-X main.b", "-X main.version"]
+    assert found["differences"]["modules"] == []
+    assert found["differences"]["unknown"] == []
