@@ -128,3 +128,9 @@ def test_a_program_of_go_takes_less_memory_than_its_size() -> None:
         assert tracemalloc.get_traced_memory()[1] < len(data)
     finally:
         tracemalloc.stop()
+
+
+def test_a_name_may_be_as_long_as_a_piece_of_the_table() -> None:
+    long = b"x" * 65_536
+    found = read(elf((4, table([long, b"main.main"])))).close()
+    assert found.functions == ("main.main", long.decode())

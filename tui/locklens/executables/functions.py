@@ -114,8 +114,20 @@ class TableHeader(Struct, frozen=True):
         return cls(order, functions, (names, units), table) if is_sound and functions else None
 
 
-def read_functions(header: TableHeader, passing: Passing) -> Generator[None, None, FunctionNames]:
-    """Read the names of a table.
+class FunctionTable(Struct, frozen=True):
+    """What is taken from a table while it passes.
+
+    Attributes:
+        names: All names, in pieces, which `names_in` consumes.
+        offsets: Where the name of each function begins, sorted.
+    """
+
+    names: list[bytes]
+    offsets: array[int]
+
+
+def read_table(header: TableHeader, passing: Passing) -> Generator[None, None, FunctionTable]:
+    """Take what is needed of a table.
 
     Args:
         header: The table's.
@@ -143,7 +155,7 @@ def read_functions(header: TableHeader, passing: Passing) -> Generator[None, Non
         rows = yield from passing.take(size)
         places += _words(header, rows)[1::2]
     offsets = yield from _name_offsets(header, places, passing)
-    return _named(names, offsets)
+    return FunctionTable(names, offsets)
 
 
 def _words(header: TableHeader, data: bytes) -> array[int]:
@@ -189,21 +201,23 @@ def _pieces(size: int) -> Iterator[int]:
         size -= _PIECE
 
 
-def _named(names: list[bytes], offsets: array[int]) -> FunctionNames:
-    """Find the names at some offsets.
+def names_in(table: FunctionTable) -> FunctionNames:
+    """Return the names of a table, which is of no use afterwards.
 
-    Args:
-        names: The table of names in pieces, which are consumed.
-        offsets: Where the name of each function begins, sorted.
+    Raises:
+        UnreadTableError: The table is damaged, or beyond a bound.
     """
+    names, offsets = table.names, table.offsets
     linked: list[str] = []
     inlined: list[str] = []
     names.reverse()
     position, first, strings, rest = 0, 0, 0, b""
     while names:
-        whole, _, rest = (rest + names.pop()).rpartition(b"\0")
+        whole, end_of_name, rest = (rest + names.pop()).rpartition(b"\0")
         if len(rest) > _MOST_NAME:
             raise UnreadTableError(f"its function table has a name of more than {_MOST_NAME} bytes")
+        if not end_of_name:
+            continue
         texts, sizes = _texts(whole)
         starts = list(map(add, accumulate(sizes, initial=position), range(len(texts) + 1)))
         position = starts.pop()

@@ -12,10 +12,12 @@ from locklens.executables.functions import (
     BEGINNING,
     LONGEST_HEADER,
     FunctionNames,
+    FunctionTable,
     TableHeader,
     UnreadTableError,
     beginning_in,
-    read_functions,
+    names_in,
+    read_table,
 )
 from locklens.executables.headers import MOST_HEADERS, Headers, Range, read_headers
 from locklens.executables.passing import Passing
@@ -34,7 +36,10 @@ _MOST_VARINT = 5
 
 
 class ExecutableReader:
-    """Reads an executable; `feed` it all bytes in their order, then `close` it."""
+    """Reads an executable; `feed` it all bytes in their order, then `close` it, once.
+
+    What takes long without letting other threads run is left to `close`.
+    """
 
     def __init__(self) -> None:
         self._size = 0
@@ -62,9 +67,8 @@ class ExecutableReader:
         assert self._headers is not None
         self._build.end()
         self._functions.end()
-        build, names = self._build.found, self._functions.found
+        build, names = self._build.found, self._names()
         assert build is None or isinstance(build, BuildInfo)
-        assert names is None or isinstance(names, FunctionNames)
         return Executable(
             self._headers.format,
             self._size + len(self._first),
@@ -73,6 +77,15 @@ class ExecutableReader:
             self._unread(),
             () if names is None else names.inlined,
         )
+
+    def _names(self) -> FunctionNames | None:
+        table = self._functions.found
+        assert table is None or isinstance(table, FunctionTable)
+        try:
+            return None if table is None else names_in(table)
+        except UnreadTableError as error:
+            self._functions.found, self._functions.problem = None, str(error)
+            return None
 
     def _begin(self) -> None:
         self._headers = read_headers(bytes(self._first[:MOST_HEADERS]))
@@ -209,4 +222,4 @@ def _seek_functions(search: _Search, _: Range, passing: Passing) -> Search:
             return
         passing.skip(1)
     search.problem = "its function table breaks off"
-    search.found = yield from read_functions(header, passing)
+    search.found = yield from read_table(header, passing)

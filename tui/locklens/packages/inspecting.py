@@ -94,34 +94,23 @@ class _Content(Digest):
     Attributes:
         size: Bytes.
         text: Its beginning, for a text; None for others.
-        executable: Known at the end, for a program; None for others.
+        reader: For a program; None for others.
     """
 
     def __init__(self, *, reader: ExecutableReader | None = None, is_text: bool = False) -> None:
         super().__init__()
         self.size = 0
         self.text = bytearray() if is_text else None
-        self.executable: Executable | None = None
-        self._reader = reader
+        self.reader = reader
 
     def update(self, block: bytes | memoryview) -> None:
         """Take the next block."""
         super().update(block)
         self.size += len(block)
-        if self._reader is not None:
-            self._reader.feed(block)
+        if self.reader is not None:
+            self.reader.feed(block)
         elif self.text is not None and len(self.text) < _MOST_TEXT:
             self.text += block[: _MOST_TEXT - len(self.text)]
-
-    def end(self) -> None:
-        """Complete what was read."""
-        if self._reader is not None:
-            self.executable = self._reader.close()
-            self._reader = None
-
-    def forget(self) -> None:
-        """Stop being looked into: another file is the program."""
-        self.executable = self._reader = None
 
 
 class PackageInspector:
@@ -143,7 +132,7 @@ class PackageInspector:
             return _Content()
         if path.startswith(_PROGRAM) and (self._program is None or path <= self._program[0]):
             if self._program is not None:
-                self._program[1].forget()
+                self._program[1].reader = None  # Another file is the program.
             self._program = path, _Content(reader=ExecutableReader())
             return self._program[1]
         if _TEXT.match(path) and self._texts < _MOST_TEXTS:
@@ -181,7 +170,8 @@ def inspect_folder(folder: Path, *, cancel: threading.Event | None = None) -> Pa
 def _facts(contents: Mapping[bytes, _Content], zh: str | None, h1: str) -> PackageFacts:
     names = sorted(contents)
     programs = [name for name in names if b"/" not in name and name.startswith(_PROGRAM)]
-    executable = contents[programs[0]].executable if programs else None
+    reader = contents[programs[0]].reader if programs else None
+    executable = None if reader is None else reader.close()
     texts = [
         TextFacts(_shown(name), text.decode("utf-8", "replace"), is_whole=contents[name].size == len(text))
         for name in names
