@@ -1,0 +1,221 @@
+"""Advisories of the Go vulnerability database, and which of them concern what is inside a provider's package.
+
+Nothing here asks a server: the database is read from what the user named, and kept in a file of this machine.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from msgspec import Struct
+
+from locklens.text import listing
+
+STDLIB, TOOLCHAIN = "stdlib", "toolchain"
+"""The names by which the database calls Go's standard library, and the commands of Go's toolchain."""
+
+LICENCE = "CC-BY-4.0"
+ATTRIBUTION = "Go vulnerability database, https://vuln.go.dev, licence CC-BY-4.0"
+"""What the licence asks to be said wherever its entries are shown."""
+
+
+class VersionRange(Struct, frozen=True, array_like=True):
+    """Versions from `introduced` on and below `fixed`, without a leading "v".
+
+    Attributes:
+        introduced: "0" for the very first version.
+        fixed: "" where no version is known to fix it.
+    """
+
+    introduced: str
+    fixed: str = ""
+
+
+class AffectedPackage(Struct, frozen=True, array_like=True):
+    """A Go package that an advisory is about.
+
+    Attributes:
+        path: Its import path.
+        symbols: Functions as `Function` and methods as `Type.Method`; () where the database names none.
+        goos: The operating systems that it concerns; () for all.
+        goarch: The architectures that it concerns; () for all.
+    """
+
+    path: str
+    symbols: tuple[str, ...] = ()
+    goos: tuple[str, ...] = ()
+    goarch: tuple[str, ...] = ()
+
+
+class AffectedModule(Struct, frozen=True, array_like=True):
+    """A Go module that an advisory is about.
+
+    Attributes:
+        path: The module's path, `STDLIB` or `TOOLCHAIN`.
+        ranges: Versions in Go's order; () for all of them.
+        custom_ranges: Versions that are no Go versions, such as the releases of a provider whose module path has no
+            `/vN`; None where the database has none.
+        packages: () where the database names none.
+    """
+
+    path: str
+    ranges: tuple[VersionRange, ...] = ()
+    custom_ranges: tuple[VersionRange, ...] | None = None
+    packages: tuple[AffectedPackage, ...] = ()
+
+
+class Advisory(Struct, frozen=True, array_like=True):
+    """An entry of the database.
+
+    Attributes:
+        id: Such as "GO-2026-4737".
+        aliases: Its names elsewhere: CVE and GHSA ids.
+        summary: One line.
+    """
+
+    id: str
+    aliases: tuple[str, ...]
+    summary: str
+    affected: tuple[AffectedModule, ...]
+
+    def has_name(self, name: str) -> bool:
+        """True if it is known by an id, here or elsewhere, in whatever case."""
+        return name.casefold() in {each.casefold() for each in (self.id, *self.aliases)}
+
+
+class AdvisoryDatabase(Struct, frozen=True, array_like=True):
+    """The database as it was read.
+
+    Attributes:
+        source: Where it was read from, as the user named it.
+        as_of: The newest change of an entry, ISO 8601; None where the database says none, as its git repository.
+        read_at: The time it was read, ISO 8601 in UTC.
+        advisories: By id.
+        withdrawn: Number of entries that were withdrawn, which count no more.
+        skipped: What could not be read and why, as sentences without a full stop; the first of them, if many.
+        skipped_count: The number of entries that could not be read.
+    """
+
+    source: str
+    as_of: str | None
+    read_at: str
+    advisories: tuple[Advisory, ...]
+    withdrawn: int = 0
+    skipped: tuple[str, ...] = ()
+    skipped_count: int = 0
+
+    @property
+    def date_words(self) -> str:
+        """How old its knowledge is, in words."""
+        if self.as_of is not None:
+            return f"as of {self.as_of[:10]}"
+        return f"without a date of its own, read on {self.read_at[:10]}"
+
+
+class Linkage(enum.Enum):
+    """Whether the functions that an advisory names are in an executable."""
+
+    LINKED = "linked"
+    """At least one is in the function table, by its name."""
+    NOT_LINKED = "not-linked"
+    """The table was read, the database names functions, and none of them is there."""
+    NO_SYMBOLS = "no-symbol-data"
+    """The database names no function of it."""
+    UNKNOWN = "unknown"
+    """The function table cannot be read, or names nothing of this module."""
+    OTHER_PLATFORM = "other-platform"
+    """The advisory concerns other operating systems or architectures only."""
+
+
+class AdvisoryMatch(Struct, frozen=True):
+    """An advisory whose versions include a module that is inside.
+
+    Attributes:
+        module: The path of the module, of the replacement where it was replaced; of the provider itself its own.
+        version: The module's, or the provider's own.
+        functions: Those that the advisory names and the function table has, sorted.
+        fixed_in: The nearest version that fixes it, of the module or of the provider itself; None for none.
+        is_own: True if it is about the provider itself.
+    """
+
+    id: str
+    aliases: tuple[str, ...]
+    summary: str
+    module: str
+    version: str
+    linkage: Linkage
+    functions: tuple[str, ...] = ()
+    fixed_in: str | None = None
+    is_own: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """True unless it concerns another platform, or none of its functions is linked by name."""
+        return self.linkage not in (Linkage.NOT_LINKED, Linkage.OTHER_PLATFORM)
+
+    @property
+    def is_linked(self) -> bool | None:
+        """True if a function is linked by name, False if none is, None where that cannot be said."""
+        if self.linkage is Linkage.LINKED:
+            return True
+        return None if self.counts else False
+
+
+class Unjudged(Struct, frozen=True):
+    """Advisories of which it cannot be said whether a version is among theirs.
+
+    Attributes:
+        ids: The advisories, in order.
+        why: A sentence without a full stop.
+        is_own: True if they are about the provider itself.
+    """
+
+    module: str
+    ids: tuple[str, ...]
+    why: str
+    is_own: bool = False
+
+    @property
+    def words(self) -> str:
+        """The advisories, the module and the reason, as a sentence without a full stop."""
+        if not self.ids:
+            return self.why
+        some = listing(self.ids, 3)
+        return f"{some} in {self.module} cannot be judged: {self.why}"
+
+
+class PackageAdvisories(Struct, frozen=True):
+    """The advisories of one package.
+
+    Attributes:
+        matches: Those about the provider itself first, then by linkage and id.
+        unjudged: What cannot be said.
+    """
+
+    matches: tuple[AdvisoryMatch, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+
+    @property
+    def counting(self) -> tuple[AdvisoryMatch, ...]:
+        """The matches that count."""
+        return tuple(match for match in self.matches if match.counts)
+
+    def of(self, linkage: Linkage) -> tuple[AdvisoryMatch, ...]:
+        """The matches of one linkage."""
+        return tuple(match for match in self.matches if match.linkage is linkage)
+
+
+class AdvisoryDifferences(Struct, frozen=True):
+    """The advisories of an older and a newer package of one provider, by what the newer one does to them.
+
+    Attributes:
+        introduced: Only the newer package has them, or only it links their functions.
+        fixed: The newer package's versions are not among theirs.
+        both: Both packages have them, with the linkage in the newer one.
+        unknown: What could not be compared and why, as sentences without a full stop.
+    """
+
+    introduced: tuple[AdvisoryMatch, ...] = ()
+    fixed: tuple[AdvisoryMatch, ...] = ()
+    both: tuple[AdvisoryMatch, ...] = ()
+    unknown: tuple[str, ...] = ()
