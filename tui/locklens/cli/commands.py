@@ -118,7 +118,7 @@ _ROWS = (
     Subcommand(
         "policy",
         "policy",
-        "check a policy, show the rules in force, or print the JSON Schema of locklens.toml",
+        "check a policy, show the rules in force, or print the schema of locklens.toml",
         ("locklens policy check", "read locklens.toml, and report the first mistake"),
         ("locklens policy show main", "the rules in force for a change of main"),
         ("locklens policy schema", "a JSON Schema for editors with TOML support"),
@@ -274,6 +274,21 @@ _ROWS = (
         ("locklens backfill --max-rate 50MB --shard 3/20 registry", "the third of twenty jobs of a pipeline"),
         ("locklens backfill --scheduler tcp://10.0.0.5:8786 registry", "on the workers of a Dask cluster"),
         operands="places",
+    ),
+    Subcommand(
+        "advisories",
+        "advisories",
+        "show the kept database of advisories: its source, date and size",
+        ("locklens advisories", "what is kept"),
+        operands="",
+    ),
+    Subcommand(
+        "advisories update",
+        "advisories",
+        "keep the Go vulnerability database of an address, a folder or a file",
+        ("locklens advisories update", "Go's own, from vuln.go.dev"),
+        ("locklens advisories update vulndb.zip", "a file that was brought here"),
+        operands="",
     ),
     Subcommand(
         "explain",

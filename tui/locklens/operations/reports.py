@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _REPORTS = "locklens.review.reports"
 _VERIFY = "locklens.operations.verification.report"
+_ADVISORIES = "locklens.operations.advisories"
 _BACKFILL = "locklens_backfill.report"
 _UPGRADES = "locklens.operations.upgrades.report"
 
@@ -68,6 +69,8 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("verify", "json"): Report("JSON", "json", f"{_VERIFY}:VerifyDocument"),
     ("backfill", "text"): Report("text", "txt", f"{_BACKFILL}:backfill_text"),
     ("backfill", "json"): Report("JSON", "json", f"{_BACKFILL}:BackfillDocument"),
+    ("advisories", "text"): Report("text", "txt", f"{_ADVISORIES}:advisories_text"),
+    ("advisories", "json"): Report("JSON", "json", f"{_ADVISORIES}:AdvisoriesDocument"),
     ("upgrade", "text"): Report("text", "txt", f"{_UPGRADES}:as_text"),
     ("upgrade", "json"): Report("JSON", "json", f"{_UPGRADES}:CandidatesDocument", ("review", "is_offline")),
 }
