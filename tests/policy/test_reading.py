@@ -17,7 +17,7 @@ from locklens.errors import ConfigurationError
 from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse
 from locklens.policy.document import policy_schema
 from locklens.policy.marked import KeyPath, lines_of_keys
-from locklens.policy.model import Acceptance, AcceptFrom, Pin
+from locklens.policy.model import Acceptance, AcceptFrom, IgnoredAdvisory, Pin
 from locklens.review.rules.catalogue import RULES
 from locklens.versions import Version
 
@@ -83,6 +83,10 @@ def test_the_example_of_the_page_is_read_and_fits_the_schema() -> None:
             policy.trust[0].line,
         ),
     )
+    (ignored,) = policy.advisories
+    why = "the endpoint is not used here"
+    assert ignored == IgnoredAdvisory("GO-2026-4737", why, "Ann", date(2027, 1, 1), ignored.line)
+    assert (ignored.has_expired(date(2027, 1, 2)), ignored.has_expired(date(2027, 1, 1))) == (True, False)
     (accepted,) = policy.accept
     assert accepted == Acceptance(
         "LK001",
@@ -110,6 +114,8 @@ def test_the_example_of_the_page_is_read_and_fits_the_schema() -> None:
         "[platforms]\nlinux = 'CI'",
         "[severity]\nLK4 = 'off'",
         "[severity]\nLK004 = 'of'",
+        "[advisories]\nignored = []",
+        "[[advisories.ignore]]\nid = 'GO-2026-1'",
         "[trust.acme]",
         "[trust.acme]\nkeys = ['6EF31C7EB267ED69']",
         ACCEPT.replace("0123456789abcdef" * 2, "0123" * 6),
@@ -224,6 +230,13 @@ def test_nothing_wanted(data: bytes) -> None:
         (ACCEPT.replace("registry.terraform.io/", ""), 3, 'invalid provider "acme/demo"'),
         (ACCEPT.replace("asked them", "a\\nb"), 5, "reason must be one line"),
         (ACCEPT + ACCEPT.replace("reason", "raeson"), 12, 'unknown key "raeson"; did you mean "reason"?'),
+        ("advisories = 1\n", 1, "[[advisories.ignore]]"),
+        ("[advisories]\nignore = 'GO-1'\n", 2, "[[advisories.ignore]]"),
+        ("[advisories]\nignored = []\n", 2, 'unknown key "ignored"; did you mean "ignore"?'),
+        ("[[advisories.ignore]]\nid = 'GO-1'\n", 1, 'lacks "why"'),
+        ("[[advisories.ignore]]\nid = '*'\nwhy = 'x'\n", 2, "advisories.ignore[0].id: expected"),
+        ("[[advisories.ignore]]\nid = 'GO-1'\nwhy = 'x'\nuntill = 2027-01-01\n", 4, 'did you mean "until"?'),
+        ("[[advisories.ignore]]\nid = 'GO-1'\nwhy = 'a\u202eb'\n", 3, "why must be one line"),
         ("fail_on = 'warn'\ncooldown = -7\n[[accept]]\n", 2, "between 0 and"),
         ("a = " + "[" * 30 + "]" * 30, 1, "nested more than 20 levels"),
         ("b = 1\n" + "a." * 30 + "b = 1", 2, "nested more than 20 levels"),

@@ -19,6 +19,7 @@ MAX_POLICY_ENTRIES = 1000
 _PLATFORM = r"^[a-z0-9]{1,32}_[a-z0-9]{1,32}$"
 _FINGERPRINT = r"^([0-9A-F]{40}|[0-9A-F]{64})$"
 _RULE = r"^LK[0-9]{3}$"
+_ADVISORY = r"^[A-Za-z][A-Za-z0-9-]{2,63}$"
 _CHANGE = r"^([0-9a-f]{16}|[0-9a-f]{32})$"
 
 _Text = Annotated[str, Meta(max_length=MAX_REASON)]
@@ -51,6 +52,23 @@ class AcceptTable(Struct, frozen=True, forbid_unknown_fields=True):
     by: Annotated[_Text, Meta(description="who accepts it")]
     on: Annotated[date, Meta(description="when")]
     until: Annotated[date | UnsetType, Meta(description="the last day on which it holds")] = UNSET
+
+
+class IgnoreTable(Struct, frozen=True, forbid_unknown_fields=True):
+    """An advisory that does not count (LK042, LK043); it is counted as ignored."""
+
+    id: Annotated[str, Meta(pattern=_ADVISORY, description="GO, CVE or GHSA id, in whatever case")]
+    why: Annotated[str, Meta(min_length=1, max_length=MAX_REASON, description="the reason")]
+    by: Annotated[_Text, Meta(description="who decided it")] = ""
+    until: Annotated[date | UnsetType, Meta(description="the last day on which it holds")] = UNSET
+
+
+class AdvisoriesTable(Struct, frozen=True, forbid_unknown_fields=True):
+    """Advisories of the Go vulnerability database about what is inside providers, and about providers."""
+
+    ignore: Annotated[
+        list[IgnoreTable], Meta(max_length=MAX_POLICY_ENTRIES, description="advisories that do not count")
+    ] = []
 
 
 class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,6 +104,9 @@ class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
     ] = {}
     severity: Annotated[dict[_Rule, SeverityName], Meta(description="severity of rules")] = {}
     trust: Annotated[dict[_Text, TrustTable], Meta(description='keys by namespace, or by "host/namespace"')] = {}
+    advisories: Annotated[AdvisoriesTable, Meta(description="advisories of the Go vulnerability database")] = (
+        AdvisoriesTable()
+    )
     accept: Annotated[list[AcceptTable], Meta(max_length=MAX_POLICY_ENTRIES, description="accepted findings")] = []
 
 

@@ -199,6 +199,28 @@ class Acceptance(Struct, frozen=True):
         return self.until is not None and self.until < today
 
 
+class IgnoredAdvisory(Struct, frozen=True):
+    """An advisory that does not count.
+
+    Attributes:
+        id: The advisory's id, or one of its aliases.
+        why: The reason, one printable line.
+        by: Name of the person who decided it, or "".
+        until: The last day on which it holds; None for no end.
+        line: Its line in the policy, from 1.
+    """
+
+    id: str
+    why: str
+    by: str = ""
+    until: date | None = None
+    line: int = 1
+
+    def has_expired(self, today: date) -> bool:
+        """True if it no longer holds."""
+        return self.until is not None and self.until < today
+
+
 class Policy(Struct, frozen=True):
     """The rules of a repository for its lock files.
 
@@ -216,6 +238,7 @@ class Policy(Struct, frozen=True):
         severity: The severity of rules, by id.
         trust: The pins.
         accept: The acceptances.
+        advisories: The advisories that do not count.
         names_paths: True if the file names install paths.
         local_paths: More install paths, which the CLI configuration of this machine uses.
         local_platform: The platform of this machine; None without `local_paths`.
@@ -233,6 +256,7 @@ class Policy(Struct, frozen=True):
     severity: Mapping[str, SeverityName] = {}
     trust: tuple[Pin, ...] = ()
     accept: tuple[Acceptance, ...] = ()
+    advisories: tuple[IgnoredAdvisory, ...] = ()
     names_paths: bool = False
     local_paths: frozenset[InstallPath] = frozenset()
     local_platform: Platform | None = None
@@ -360,6 +384,7 @@ def with_proposed(base: Policy, head: Policy) -> Policy:
 
 
 def in_force(policy: Policy, today: date) -> Policy:
-    """Return a policy without the acceptances that no longer hold."""
+    """Return a policy without the acceptances and the ignored advisories that no longer hold."""
     holding = (one for one in policy.accept if not one.is_outdated and not one.has_expired(today))
-    return replace(policy, accept=tuple(holding))
+    ignored = (one for one in policy.advisories if not one.has_expired(today))
+    return replace(policy, accept=tuple(holding), advisories=tuple(ignored))

@@ -16,12 +16,22 @@ from msgspec.structs import fields
 from locklens.addresses import Platform, ProviderAddress, display_host, read_host
 from locklens.dialect import TERRAFORM, AddressError
 from locklens.errors import ConfigurationError
-from locklens.policy.document import MAX_DAYS, MAX_PLATFORMS, MAX_REASON, AcceptTable, PolicyDocument, TrustTable
+from locklens.policy.document import (
+    MAX_DAYS,
+    MAX_PLATFORMS,
+    MAX_REASON,
+    AcceptTable,
+    AdvisoriesTable,
+    IgnoreTable,
+    PolicyDocument,
+    TrustTable,
+)
 from locklens.policy.marked import MAX_SHOWN, MarkedDocument, in_quotes, lines_of_keys, nearest_key, too_deep
 from locklens.policy.model import (
     Acceptance,
     AcceptFrom,
     AllowedProvider,
+    IgnoredAdvisory,
     InstallPath,
     Pin,
     Policy,
@@ -129,6 +139,8 @@ class _Reading(MarkedDocument):
                 return self._trust(value)
             case "accept":
                 return self._accept(value)
+            case "advisories":
+                return self._ignored(value)
         texts = self.convert(value, _TYPES[key], key, key)
         if key == "allow":
             return tuple(self._allowed(text, key, place) for place, text in enumerate(texts))
@@ -304,6 +316,29 @@ class _Reading(MarkedDocument):
             found.on,
             found.until if found.until is not UNSET else None,
             self.line(*where),
+        )
+
+    def _ignored(self, table: object) -> tuple[IgnoredAdvisory, ...]:
+        key = "advisories"
+        if not isinstance(table, dict):
+            self.refuse(f'"{key}" must be a table with entries such as [[{key}.ignore]]', key)
+        self.refuse_unknown(table, AdvisoriesTable.__struct_fields__, key)
+        entries = table.get("ignore", [])
+        if not isinstance(entries, list):
+            self.refuse(f'"ignore" must be written as [[{key}.ignore]]', key, "ignore")
+        for place, value in enumerate(entries):
+            if isinstance(value, dict):
+                self.refuse_unknown(value, IgnoreTable.__struct_fields__, key, "ignore", place)
+        found: AdvisoriesTable = self.convert(table, AdvisoriesTable, key, key)
+        return tuple(
+            IgnoredAdvisory(
+                each.id,
+                self.one_line(each.why, "why", key, "ignore", place, "why"),
+                self.one_line(each.by, "by", key, "ignore", place, "by"),
+                each.until if each.until is not UNSET else None,
+                self.line(key, "ignore", place),
+            )
+            for place, each in enumerate(found.ignore)
         )
 
 

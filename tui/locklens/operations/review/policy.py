@@ -53,7 +53,7 @@ class EffectivePolicy(Struct, frozen=True):
             that.
         side: The side that it was read from.
         notes: Sentences about what does not apply: a different policy of the other side, what that proposes,
-            acceptances that no longer hold, and pins that are due for a review.
+            acceptances and ignored advisories that no longer hold, and pins that are due for a review.
         change: The difference to the other side's policy; None without one, or where no side brings it along.
         taken_acceptances: The acceptances in force that only the head has.
         taken_pins: The same of its pins.
@@ -130,7 +130,7 @@ def _in_force(
 
 
 def overdue(policy: Policy, today: date) -> tuple[str, ...]:
-    """Return sentences about the acceptances that no longer hold, and the pins that were to be reviewed by now."""
+    """Return sentences about what no longer holds, and the pins that were to be reviewed by now."""
     outdated = (_outdated(one, policy.file) for one in policy.accept if one.is_outdated)
     expired = (
         f"{policy.file}:{one.line}: the acceptance of {one.rule} for {one.provider} expired after {one.until}"
@@ -142,7 +142,12 @@ def overdue(policy: Policy, today: date) -> tuple[str, ...]:
         for pin in policy.trust
         if pin.review_by is not None and pin.review_by < today
     )
-    return (*outdated, *expired, *due)
+    ignored = (
+        f"{policy.file}:{one.line}: the advisory {one.id} counts again: it was to be ignored until {one.until}"
+        for one in policy.advisories
+        if one.has_expired(today)
+    )
+    return (*outdated, *expired, *due, *ignored)
 
 
 def _outdated(one: Acceptance, file: str) -> str:
@@ -313,6 +318,10 @@ def _values(effective: EffectivePolicy) -> Iterator[PolicyValue]:
         origin = ValueOrigin.HEAD if one in effective.taken_acceptances else side
         text = f"{one.reason} ({one.by}{f', until {one.until}' if one.until is not None else ''})"
         yield value(f"accept.{one.rule} {one.provider} {one.change}", one.reason, is_set=True, text=text, origin=origin)
+    for each in policy.advisories:
+        details = ", ".join(filter(None, (each.by, f"until {each.until}" if each.until is not None else "")))
+        text = f"{each.why} ({details})" if details else each.why
+        yield value(f"advisories.ignore.{each.id}", each.why, is_set=True, text=text)
 
 
 def with_local_paths(policy: Policy, environ: Mapping[str, str], tools: Iterable[Dialect]) -> Policy:
