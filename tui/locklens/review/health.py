@@ -51,6 +51,8 @@ CHECKS = (
     Check("signer", "unsigned, unexpected or expired key", ("LK010", "LK011", "LK012"), "keys"),
     Check("signer-not-pinned", "signer not pinned", ("LK039",), "keys"),
     Check("other-host", "registry of the other tool", ("LK015", "LK040"), "upgrade", names_providers=True),
+    Check("own-advisory", "advisory of the provider itself", ("LK043",), "upgrade", names_providers=True),
+    Check("advisories", "advisories of modules inside", ("LK042",)),
     Check("not-canonical", "formatting differs", ("LK018",), "format"),
     Check("lock-missing", "lock file missing or ignored", ("LK037",), "lock"),
     Check("behind", "180 days behind newest in range", ("LK038",), "upgrade", names_providers=True),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
+    from locklens.review.inside import ChangeAdvisories
     from locklens.trust import Signer
 
 
@@ -307,6 +308,7 @@ class Change(Struct, frozen=True):
         new_signer: The signer of the new version, None if unknown.
         required_by: The requirements of the provider on the new side; empty until the configuration was read.
         elsewhere: For kind NEW_PROVIDER, what other roots of the base lock of it; None for nothing.
+        advisories: Those of both versions, as far as they are known; None without a database.
     """
 
     id: str
@@ -326,6 +328,7 @@ class Change(Struct, frozen=True):
     required_by: tuple[Requirement, ...] = ()
     findings: tuple[Finding, ...] = ()
     elsewhere: LockedElsewhere | None = None
+    advisories: ChangeAdvisories | None = None
 
     @property
     def severity(self) -> Severity | None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from locklens.operations.health.roots import ReadRoot
     from locklens.policy import Policy
     from locklens.sources.metadata import ReleaseDates
+    from locklens.storage.cache import Cache
 
     Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]
 
@@ -50,6 +51,11 @@ class EntryGroup(Struct):
     change: Change
     members: list[tuple[int, LockEntry]] = field(default_factory=list)
     case: Case | None = None
+
+    @property
+    def is_inspected(self) -> bool:
+        """True if a package of it was looked into, so that the advisories of the modules inside are known."""
+        return self.change.advisories is not None and bool(self.change.advisories.platform)
 
     @property
     def entry(self) -> LockEntry:
@@ -76,6 +82,22 @@ def group_entries(roots: Sequence[ReadRoot]) -> list[EntryGroup]:
                 group = groups[key] = EntryGroup(tool, _unchanged(entry))
             group.members.append((number, entry))
     return list(groups.values())
+
+
+def look_inside(groups: Iterable[EntryGroup], cache: Cache, policy: Policy) -> tuple[bool, str]:
+    """Take the advisories of what was inspected before into each group.
+
+    Returns:
+        False where there is no database to look them up in, and why it cannot be read, or "".
+    """
+    from locklens.operations.review.inside import advisory_lookup
+
+    lookup, problem = advisory_lookup(cache)
+    if lookup is None:
+        return False, problem
+    for group in groups:
+        group.change = replace(group.change, advisories=lookup.of_change(group.change, policy.advisories))
+    return True, ""
 
 
 def _unchanged(entry: LockEntry) -> Change:

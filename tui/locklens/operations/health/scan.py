@@ -13,7 +13,14 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.comparison import RootSettings
-from locklens.operations.health.judging import Distances, ask_registries, group_entries, judge_entries, signers_of
+from locklens.operations.health.judging import (
+    Distances,
+    ask_registries,
+    group_entries,
+    judge_entries,
+    look_inside,
+    signers_of,
+)
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for
 from locklens.policy import POLICY_FILE, Policy
@@ -122,6 +129,9 @@ def scan_health(
     layout = find_layout(request.folder, request.roots)
     roots = read_roots(layout, request, effective.policy, on_progress=partial(on_progress, "roots"), cancel=cancel)
     scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots), layout.unsearched)
+    if request.network is not None:
+        scan.has_advisories, problem = look_inside(scan.groups, request.network.cache, effective.policy)
+        scan.problems = tuple(filter(None, [problem]))
     if on_draft is not None:
         on_draft(scan.health(None))
     answers = _answers(request, scan.groups, effective, on_progress, cancel)
@@ -141,6 +151,8 @@ class _Scan(Struct):
     roots: list[ReadRoot]
     groups: list[EntryGroup]
     unsearched: tuple[str, ...]
+    has_advisories: bool = False
+    problems: tuple[str, ...] = ()
 
     def notes(self) -> tuple[str, ...]:
         """Return what was not searched, and that nothing was checked: the folder may be another one than was meant."""
@@ -170,12 +182,13 @@ class _Scan(Struct):
             head=side,
             roots=judged,
             lock_files=sum(root.new.exists for root in judged),
-            notes=(*self.notes(), *effective.notes, *(answers.notes if answers is not None else ())),
+            notes=(*self.notes(), *self.problems, *effective.notes, *(answers.notes if answers is not None else ())),
             policy=effective.policy,
             policy_side=effective.side,
             base_hosts=_hosts(self.request, effective),
         )
         unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
+        unknown |= _unknown_advisories(self.groups, effective.policy, has_database=self.has_advisories)
         undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
         here = os.path.relpath(os.path.realpath("."), os.path.realpath(self.top)).replace(os.sep, "/")
         return Health(
@@ -253,6 +266,28 @@ def _unknown(
     ):
         unknown[check] = (numbers, _UNREAD if numbers else "")
     return unknown | {check: (set(), reason) for check, reason in _switched_off(policy)}
+
+
+def _unknown_advisories(
+    groups: Sequence[EntryGroup], policy: Policy, *, has_database: bool
+) -> dict[str, tuple[set[int], str]]:
+    """Return the same of the checks that look into a database of advisories."""
+    off = dict(_switched_off(policy))
+    if not has_database:
+        words = "no database of advisories is kept: see locklens advisories update"
+        return {check: (set(), off.get(check, words)) for check in ("own-advisory", "advisories")}
+    unseen = {number for group in groups if not group.is_inspected for number, _ in group.members}
+    unsure = {number for group in groups if _is_unsure_of_itself(group) for number, _ in group.members}
+    found = {
+        "advisories": (unseen, "not all packages were inspected: see locklens inspect" if unseen else ""),
+        "own-advisory": (unsure, "the database has only Go's versions of a provider" if unsure else ""),
+    }
+    return {check: (set[int](), off[check]) if check in off else unknown for check, unknown in found.items()}
+
+
+def _is_unsure_of_itself(group: EntryGroup) -> bool:
+    known = group.change.advisories
+    return known is not None and any(each.is_own for each in known.now.unjudged)
 
 
 def _switched_off(policy: Policy) -> Iterator[tuple[str, str]]:

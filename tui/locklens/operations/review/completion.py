@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from locklens.releases.session import ReleaseSession
     from locklens.review.case import Case, FactSubject
     from locklens.review.evidence import FactCollector
+    from locklens.storage.cache import Cache
 
     _Hashed = Callable[[Iterable[str]], HashedFiles]
 
@@ -73,6 +74,7 @@ def complete_review(
 
     request = replace(request, network=replace(request.network, reported_hashes=review.policy.reported_hashes))
     assert request.network is not None
+    problem = completion.look_inside(request.network.cache)
     subjects = [
         FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
     ]
@@ -90,7 +92,7 @@ def complete_review(
         on_event(LookupProgress(session.log))
         hosts = host_states(collector.known, is_offline=request.network.is_offline)
         finished = completion.finished()
-        return replace(finished, hosts=hosts, notes=(*finished.notes, *session.notes))
+        return replace(finished, hosts=hosts, notes=(*finished.notes, *filter(None, [problem]), *session.notes))
 
 
 class _Completion:
@@ -154,6 +156,21 @@ class _Completion:
             self._touch(name)
             self._on_event(Progress("configuration", done, len(self._review.roots)))
             meanwhile()
+
+    def look_inside(self, cache: Cache) -> str:
+        """Take the advisories of what was inspected before, and return why they cannot be looked up, or ""."""
+        from locklens.operations.review.inside import advisory_lookup
+
+        lookup, problem = advisory_lookup(cache)
+        if lookup is None:
+            return problem
+        ignored = self._review.policy.advisories
+        for draft in self._review.roots:
+            changes = self._changes[draft.lock_file]
+            for address, change in changes.items():
+                if change.kind is not ChangeKind.UNCHANGED or draft.context.is_survey:
+                    changes[address] = replace(change, advisories=lookup.of_change(change, ignored))
+        return problem
 
     def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
         """Trace changes to the facts that are settled, or wait for all of them."""

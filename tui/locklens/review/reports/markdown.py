@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from locklens.review.health import CheckResult, Health, command_words
 from locklens.review.model import Accepted, Change, Finding, Review, RootReview, Severity
 from locklens.review.reports import words
+from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.findings import bounded, distinct_changes, fails_at, names_of_roots, reported_findings
 from locklens.review.reports.health import alike_findings, finding_words, total_words
 from locklens.review.rules.catalogue import RULES, wording_of
@@ -232,6 +233,8 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
         yield f"  - {_signer(one.change.new_signer)}"
     if one.change.evidence is not None and one.change.evidence.source:
         yield f"  - source: {code(one.change.evidence.source, MAX_PAGE)}"
+    if summary := advisory_summary(one.change.advisories):
+        yield f"  - advisories: {code(summary, _MESSAGE)}"
     for requirement in one.change.required_by[:_REQUIREMENTS_NAMED]:
         place = code(f"{requirement.file}:{requirement.line}")
         yield f"  - required by {place}, {code(requirement.constraint or 'any version')}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from locklens.review.model import Bump, Change, ChangeKind, LockStatus, Review, RootReview, SideName, Unverified
+from locklens.review.reports.advisories import AdvisoriesJson
 from locklens.review.reports.documents import (
     ConfigurationJson,
     Count,
@@ -153,6 +154,9 @@ class ChangeJson(JsonStruct, frozen=True):
     hashes: ChangedHashesJson
     signer: SignersJson
     evidence: EvidenceJson | None
+    advisories: Annotated[
+        AdvisoriesJson | None, Meta(description="From packages that were inspected before; null where none is known.")
+    ]
     required_by: list[RequirementJson]
     findings: list[FindingJson]
 
@@ -171,6 +175,7 @@ class ChangeJson(JsonStruct, frozen=True):
             hashes=ChangedHashesJson.of(change),
             signer=SignersJson(old=SignerJson.of(change.old_signer), new=SignerJson.of(change.new_signer)),
             evidence=EvidenceJson.of(change.evidence),
+            advisories=AdvisoriesJson.of(change.advisories) if change.advisories is not None else None,
             required_by=[RequirementJson.of(requirement) for requirement in change.required_by],
             findings=[FindingJson.of(finding) for finding in change.findings],
         )

@@ -16,6 +16,7 @@ from locklens.hashes import count_by_scheme
 from locklens.lines import LABEL_WIDTH, Line, Role, Span, line, plain_lines
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity
 from locklens.review.reports import evidence_lines, words
+from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.evidence_lines import (
     each_hash_lines,
     mirror_lines,
@@ -165,6 +166,8 @@ class _Printer:
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
 
+        if summary := advisory_summary(change.advisories):
+            yield from wrap(f"advisories: {summary}", _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 20)
         yield from required_by_text(change, root)
         yield from evidence_text(change, self._review, self._unknown)
 

@@ -30,6 +30,7 @@ class RuleSubject(StrEnum):
     PLATFORMS = "platforms"
     AGREEMENT = "agreement"
     HEALTH = "health"
+    ADVISORIES = "advisories"
 
 
 ROOT, CHANGE, CONFIGURATION = RuleSubject.ROOT, RuleSubject.CHANGE, RuleSubject.CONFIGURATION
@@ -49,8 +50,8 @@ class Rule(Struct, frozen=True):
     Attributes:
         subject: The judged subject. The module of that name has the rule's check.
         severity: The default, which the rule may override for a case.
-        needs: The input needed beyond the files: "", "registry", "wanted", "cooldown", "allow", "modules" or
-            "packages".
+        needs: The input needed beyond the files: "", "registry", "wanted", "cooldown", "allow", "modules", "packages"
+            or "advisories".
         cases: Special cases, of which the usual title or remedy would not be true, by name.
     """
 
@@ -641,6 +642,36 @@ _ALL = (
         "Correct the file at the named line, or divide it into smaller ones; take a state out of the repository; write "
         "the module's source as a constant.",
     ),
+    Rule(
+        "LK042",
+        RuleSubject.ADVISORIES,
+        INFO,
+        "Advisories of modules inside: a function of some may be linked",
+        "The change introduces advisories of the Go vulnerability database: a Go module inside the new package, or the "
+        "toolchain that built it, has a version that is among theirs, and the function table of the program has one of "
+        "their functions by name, or that cannot be said. Of a provider without an older package to compare with, "
+        "and in `locklens health`, these are all advisories that it has. Those whose functions are not linked by name, "
+        "or that concern other operating systems, do not count.",
+        "What is linked can be called, and need not be: most advisories of modules do not concern how a provider uses "
+        "them. What is not linked by name may still be reached where a program was obfuscated.",
+        "Run `locklens inspect PROVIDER`, or `govulncheck -mode binary` on a program that is not stripped.",
+        "Select the nearest version that fixes it; or name the advisory below [[advisories.ignore]] in locklens.toml, "
+        "with a reason and a date.",
+        "advisories",
+    ),
+    Rule(
+        "LK043",
+        RuleSubject.ADVISORIES,
+        WARN,
+        "Advisory of the provider itself",
+        "The Go vulnerability database has an advisory of the provider, and the version is in the range of releases "
+        "that it names. Ranges in Go's order of versions do not count for a provider: most publish releases that are "
+        "no Go versions, so that such a range is wrong in both directions; these advisories are listed as unknown.",
+        "A provider runs with the credentials of the pipeline, and an advisory says how it can be abused.",
+        "Read the advisory: https://pkg.go.dev/vuln/ and its id.",
+        "Upgrade to the version that fixes it; the finding names the constraint that excludes it, with file and line.",
+        "advisories",
+    ),
 )
 
 RULES = {rule.id: rule for rule in _ALL}
@@ -655,6 +686,8 @@ _NEEDS = {
     "cooldown": "It is reported if locklens.toml sets a cooldown and the release date is known: registry.terraform.io "
     "reports dates, and api.opentofu.org does for registry.opentofu.org.",
     "allow": "It is reported if locklens.toml has an allow list.",
+    "advisories": "It is reported if a database is kept (`locklens advisories update`); modules inside are known of "
+    "packages that `locklens inspect` looked into. Nothing is downloaded for it.",
     "modules": "It is reported if locklens.toml gives it a severity.",
 }
 

@@ -12,6 +12,7 @@ from locklens.hashes import count_by_scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.diffs import entries_bytes, file_diff_lines, part_diff_lines
 from locklens.policy import POLICY_FILE
+from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.evidence_lines import (
     evidence_lines,
     hash_lines,
@@ -102,6 +103,7 @@ def _change_lines(subject: RootChange, review: Review, *, in_full: bool, is_aski
     yield from _entry_lines(change)
     yield from _signer_lines(change, review, is_asking=is_asking)
     yield from evidence_lines(change, review, is_asking=is_asking)
+    yield from advisory_section(change.advisories)
     yield from _requirement_lines(subject, in_full=in_full)
     yield from hash_lines(change, is_asking=is_asking, in_full=in_full)
 
@@ -135,6 +137,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
         yield Line()
         yield line(Span(f"As in {subject.root.path or '.'}:", Role.DIM))
     yield from evidence_lines(change, review, is_asking=is_asking)
+    yield from advisory_section(change.advisories)
     yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
     for child in node.children:
         member = child.subjects[0]

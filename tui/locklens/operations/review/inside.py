@@ -1,0 +1,112 @@
+"""Looks up the advisories of locked providers in packages that were inspected before; asks and downloads nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.advisories.kept import kept_database
+from locklens.advisories.matching import AdvisoryMatcher, Subject
+from locklens.errors import ConfigurationError
+from locklens.hashes import packages_of
+from locklens.packages.inspecting import kept_facts
+from locklens.review.inside import ReleaseAdvisories, heeding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from locklens.addresses import ProviderAddress
+    from locklens.advisories import PackageAdvisories
+    from locklens.lockfile.model import LockEntry
+    from locklens.policy.model import IgnoredAdvisory
+    from locklens.review.inside import ChangeAdvisories
+    from locklens.review.inspection import InspectedPackage, Inspection
+    from locklens.review.model import Change
+    from locklens.storage.cache import Cache
+
+
+class AdvisoryLookup:
+    """Looks up advisories of locked versions.
+
+    Args:
+        matcher: The database.
+        cache: What is inside the packages that were inspected.
+    """
+
+    def __init__(self, matcher: AdvisoryMatcher, cache: Cache) -> None:
+        self._matcher = matcher
+        self._database = replace(matcher.database, advisories=())
+        self._cache = cache
+        self._packages: dict[tuple[str, ProviderAddress, str], tuple[str, PackageAdvisories] | None] = {}
+
+    def of_change(self, change: Change, ignored: Iterable[IgnoredAdvisory]) -> ChangeAdvisories | None:
+        """Return the advisories of a change; None without a new version, or where there is nothing to say."""
+        if change.new is None:
+            return None
+        before = self._of_entry(change.old) if change.old is not None else None
+        known = heeding(self._of_entry(change.new).after(before), ignored)
+        return None if known.is_empty and not known.platform else known
+
+    def _of_entry(self, entry: LockEntry) -> ReleaseAdvisories:
+        return self.of_release(entry.address, str(entry.version), entry.hashes)
+
+    def of_release(self, address: ProviderAddress, version: str, hashes: Iterable[str]) -> ReleaseAdvisories:
+        """Return the advisories of a version, of whose packages some hashes are known."""
+        found = (self._of_package(text, address, version) for text in sorted(packages_of(hashes)))
+        unseen = Subject(None, provider=address, version=version, is_inspected=False)
+        return ReleaseAdvisories(self._database, dict(filter(None, found)), self._matcher.advisories_of(unseen))
+
+    def _of_package(self, zh: str, address: ProviderAddress, version: str) -> tuple[str, PackageAdvisories] | None:
+        key = (zh, address, version)
+        if key not in self._packages:
+            facts = kept_facts(self._cache, zh)
+            if facts is None:
+                self._packages[key] = None
+            else:
+                subject = Subject(facts.executable, provider=address, version=version)
+                self._packages[key] = subject.platform, self._matcher.advisories_of(subject)
+        return self._packages[key]
+
+
+def advisories_of_inspection(found: Inspection) -> tuple[ChangeAdvisories | None, str]:
+    """Return the advisories of the packages that were looked into, and why they cannot be looked up, or "".
+
+    None without a database, and without a package that was looked into.
+    """
+    newer, compared = found.judged, found.compared
+    if newer is None:
+        return None, ""
+    matcher, problem = _matcher()
+    if matcher is None:
+        return None, problem
+    old = matcher.advisories_of(_inspected(compared[0])) if compared is not None else None
+    subject = _inspected(newer)
+    now = matcher.advisories_of(subject)
+    inspected = ReleaseAdvisories(matcher.database, {subject.platform: now}, now)
+    before = ReleaseAdvisories(matcher.database, {subject.platform: old}, old) if old is not None else None
+    return inspected.after(before), ""
+
+
+def _inspected(package: InspectedPackage) -> Subject:
+    assert package.facts is not None
+    return Subject(
+        package.facts.executable,
+        provider=package.address,
+        version=None if package.version is None else str(package.version),
+        platform=str(package.platform or ""),
+    )
+
+
+def advisory_lookup(cache: Cache) -> tuple[AdvisoryLookup | None, str]:
+    """Return the lookup in the kept database; None where none is kept, or it cannot be read, and why that is."""
+    matcher, problem = _matcher()
+    return (None if matcher is None else AdvisoryLookup(matcher, cache)), problem
+
+
+def _matcher() -> tuple[AdvisoryMatcher | None, str]:
+    try:
+        database = kept_database()
+    except ConfigurationError as error:
+        return None, f"advisories cannot be looked up: {error.sentence}"
+    return (None if database is None else AdvisoryMatcher(database)), ""

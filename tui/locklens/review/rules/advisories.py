@@ -1,0 +1,120 @@
+"""The rules about advisories, of what is inside the package of a provider and of the provider itself.
+
+They rest on packages that were inspected before and on the database that is kept; nothing is asked for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.model import ChangeKind
+from locklens.review.rules.verdict import Verdict
+from locklens.text import counted, listing
+from locklens.versions import Constraints, ConstraintSyntaxError, Version, VersionSyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from locklens.advisories import AdvisoryMatch
+    from locklens.project.configuration import Requirement
+    from locklens.review.inside import ChangeAdvisories
+    from locklens.review.model import Change, RootReview
+
+_NAMED = 5
+"""Advisories that a message names."""
+
+
+def _inside(change: Change, _: RootReview) -> Iterator[Verdict]:
+    """Advisories of modules inside: those that the change introduces, or without a comparison all that there are."""
+    known = change.advisories
+    if known is None or not known.inside:
+        return
+    where = f"{known.platform}, {known.date_words}"
+    differences = known.differences
+    if change.kind is ChangeKind.UNCHANGED or differences is None:
+        of_all = len([each for each in known.now.matches if not each.is_own])
+        numbers = f"{linked_words(known.inside)}, of {of_all} by version"
+        count = counted(len(known.inside), "advisory", "advisories")
+        yield Verdict(
+            f"{count} of modules inside ({numbers}; {where}): {named_advisories(known.inside)}", _line(change)
+        )
+        return
+    introduced = [each for each in differences.introduced if each.counts and not each.is_own]
+    if introduced:
+        count = counted(len(introduced), "advisory", "advisories")
+        numbers = f"{linked_words(introduced)}; {where}"
+        message = f"introduces {count} of modules inside ({numbers}): {named_advisories(introduced)}"
+        yield Verdict(f"{message}; {sides_words(known)}", _line(change))
+
+
+def _own(change: Change, root: RootReview) -> Iterator[Verdict]:
+    """Advisories of the provider itself, with the nearest version that fixes each, and what excludes that."""
+    known = change.advisories
+    for match in known.own if known is not None else ():
+        assert known is not None
+        names = f"{match.id} ({', '.join(match.aliases[:2])})" if match.aliases else match.id
+        fix = fix_words(match, change, root)
+        message = f"{names} is about {match.version} itself: {match.summary.rstrip('.')}; {fix} ({known.date_words})"
+        yield Verdict(message, _line(change))
+
+
+def _line(change: Change) -> int | None:
+    return change.new.line if change.new is not None else None
+
+
+def linked_words(matches: Sequence[AdvisoryMatch]) -> str:
+    """Return how many of the advisories have a function in the package, and of how many that cannot be said."""
+    linked = sum(each.is_linked is True for each in matches)
+    unknown = sum(each.is_linked is None for each in matches)
+    words = [f"{linked} linked by name"] if linked or not unknown else []
+    return ", ".join([*words, *([f"{unknown} that cannot be looked up by name"] if unknown else [])])
+
+
+def named_advisories(matches: Iterable[AdvisoryMatch]) -> str:
+    """Return the first advisories, those with linked functions first, each with its module and what fixes it."""
+    ordered = sorted(matches, key=lambda each: (each.is_linked is not True, each.id))
+    return listing([match_words(each) for each in ordered], _NAMED)
+
+
+def match_words(match: AdvisoryMatch) -> str:
+    """Return an advisory with its module and what fixes it."""
+    fix = f", fixed in {match.fixed_in}" if match.fixed_in else ", no fix"
+    return f"{match.id} in {match.module} {match.version}{fix}"
+
+
+def sides_words(known: ChangeAdvisories) -> str:
+    """Return the numbers of advisories that are introduced, fixed, and in both; of those that count."""
+    differences = known.differences
+    assert differences is not None
+    sides = (("introduced", differences.introduced), ("fixed", differences.fixed), ("in both", differences.both))
+    return ", ".join(f"{sum(each.counts for each in matches)} {word}" for word, matches in sides)
+
+
+def fix_words(match: AdvisoryMatch, change: Change, root: RootReview) -> str:
+    """Return the nearest version that fixes an advisory of the provider itself, and the constraints that exclude it."""
+    if match.fixed_in is None:
+        return "no version that fixes it is known"
+    excluding = [
+        f"{each.constraint} ({each.file}:{each.line})"
+        for each in _requirements(change, root)
+        if _excludes(each.constraint, match.fixed_in)
+    ]
+    if not excluding:
+        return f"fixed in {match.fixed_in}"
+    return f"fixed in {match.fixed_in}, outside of {listing(excluding, 3)}"
+
+
+def _requirements(change: Change, root: RootReview) -> Sequence[Requirement]:
+    if change.required_by or root.configuration is None:
+        return change.required_by
+    return root.configuration.of(change.address)
+
+
+def _excludes(constraint: str, version: str) -> bool:
+    try:
+        return bool(constraint) and not Constraints.parse(constraint).admits(Version.parse(version))
+    except (ConstraintSyntaxError, VersionSyntaxError):
+        return False
+
+
+CHECKS: Mapping[str, Callable[[Change, RootReview], Iterator[Verdict]]] = {"LK042": _inside, "LK043": _own}
