@@ -62,6 +62,7 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("inspect", "text"): Report("text", "txt", f"{_REPORTS}.inspection:render"),
     ("inspect", "json"): Report("JSON", "json", f"{_REPORTS}.inspection_document:InspectDocument"),
     ("inspect", "markdown"): Report("Markdown", "md", f"{_REPORTS}.inspection:markdown"),
+    ("inspect", "openvex"): Report("OpenVEX", "openvex.json", f"{_REPORTS}.openvex:openvex"),
     ("doctor", "text"): Report("text", "txt", "locklens.doctor.report_text:render", ("colour", "home")),
     ("doctor", "json"): Report("JSON", "json", "locklens.doctor.report_json:DoctorDocument", ("home",)),
     ("doctor", "markdown"): Report("Markdown", "md", "locklens.doctor.report_text:doctor_markdown", ("home",)),

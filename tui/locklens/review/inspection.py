@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.executables import BuildInfo, Executable, GoModule
     from locklens.packages.inspecting import PackageFacts
+    from locklens.review.inside import ChangeAdvisories
     from locklens.versions import Version
 
 
@@ -53,6 +54,7 @@ class Inspection(Struct, frozen=True):
         at: The time of the run, ISO 8601 in UTC.
         notes: What could not be looked into, as sentences without a full stop.
         log: The requests with their durations.
+        advisories: Those of the packages that are compared, or of the only one; None where no database is kept.
     """
 
     packages: tuple[tuple[InspectedPackage, ...], ...]
@@ -60,6 +62,7 @@ class Inspection(Struct, frozen=True):
     is_offline: bool = False
     notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+    advisories: ChangeAdvisories | None = None
 
     @property
     def pairs(self) -> tuple[tuple[InspectedPackage, InspectedPackage], ...]:
@@ -77,6 +80,18 @@ class Inspection(Struct, frozen=True):
             if old.facts is not None and new.facts is not None:
                 return compare_packages(old.facts, new.facts)
         return None
+
+    @property
+    def compared(self) -> tuple[InspectedPackage, InspectedPackage] | None:
+        """The first pair of which both packages were looked into."""
+        return next((pair for pair in self.pairs if None not in (pair[0].facts, pair[1].facts)), None)
+
+    @property
+    def judged(self) -> InspectedPackage | None:
+        """The package whose advisories are known: the newer one of what is compared, or else the first of its side."""
+        if self.compared is not None:
+            return self.compared[1]
+        return next((one for side in reversed(self.packages) for one in side if one.facts is not None), None)
 
     @property
     def has_failed(self) -> bool:

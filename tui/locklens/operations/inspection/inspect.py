@@ -17,6 +17,7 @@ from locklens.install.fetching import admitted, inspected
 from locklens.install.mirroring import read_stored_package
 from locklens.operations.comparison import RootSettings
 from locklens.operations.inspection.sides import versions_to_inspect
+from locklens.operations.review.inside import advisories_of_inspection
 from locklens.operations.review.prove import PROVING_WORKERS
 from locklens.operations.review.request import ProvingPlanned
 from locklens.operations.root_modules import RootOptions, RootReader
@@ -74,7 +75,13 @@ def inspect_files(paths: Sequence[Path], *, cancel: threading.Event | None = Non
         ConfigurationError: There is no such file or folder.
         RunCancelledError: The run was cancelled.
     """
-    return Inspection(tuple((_of_path(path, cancel),) for path in paths), moment(), is_offline=True)
+    packages = tuple((_of_path(path, cancel),) for path in paths)
+    return _with_advisories(Inspection(packages, moment(), is_offline=True))
+
+
+def _with_advisories(found: Inspection) -> Inspection:
+    advisories, problem = advisories_of_inspection(found)
+    return replace(found, advisories=advisories, notes=(*found.notes, *filter(None, [problem])))
 
 
 def _of_path(path: Path, cancel: threading.Event | None) -> InspectedPackage:
@@ -144,7 +151,7 @@ def inspect_provider(
             tuple(found[number * len(platforms) : (number + 1) * len(platforms)]) for number in range(len(sides))
         )
         notes = (*session.notes, *inspecting.notes)
-        return Inspection(packages, moment(), settings.is_offline, notes, session.log)
+        return _with_advisories(Inspection(packages, moment(), settings.is_offline, notes, session.log))
 
 
 class _Wanted(Struct, frozen=True):

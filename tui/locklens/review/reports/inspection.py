@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from locklens.executables.notable import MEANING, notable_in
 from locklens.lines import Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.review.inspection import ModuleChange, settings_of
+from locklens.review.reports.advisories import advisory_lines
 from locklens.text import counted, listing, page, size_words, visible
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def inspection_lines(found: Inspection) -> Iterator[Line]:
         yield line(Span(_title(new), Role.STRONG), f"  {old.name} → {new.name}")
         yield from _sources((old, new))
         differences = found.differences
+        yield from _advisories(found)
         if differences is not None:
             yield from _difference_lines(differences)
         else:
@@ -64,7 +66,17 @@ def inspection_lines(found: Inspection) -> Iterator[Line]:
         for package in packages:
             yield line(Span(_title(package), Role.STRONG), f"  {package.name}")
             yield from _sources((package,))
+            if not number and not found.pairs:
+                yield from _advisories(found)
             yield from _package_lines(package)
+
+
+def _advisories(found: Inspection) -> Iterator[Line]:
+    if found.advisories is not None:
+        yield from advisory_lines(found.advisories)
+    elif any(package.facts is not None for side in found.packages for package in side):
+        words = "not looked up: no database is kept, see locklens advisories update"
+        yield labelled("ADVISORIES", Span(words, Role.DIM))
 
 
 def _title(package: InspectedPackage) -> str:

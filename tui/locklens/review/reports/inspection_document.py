@@ -9,6 +9,7 @@ from msgspec import Meta
 from locklens.executables import ExecutableFormat
 from locklens.executables.notable import notable_in
 from locklens.review.inspection import ModuleChange
+from locklens.review.reports.advisories import AdvisoriesJson
 from locklens.review.reports.documents import Count, JsonStruct, RunJson, one_of
 
 if TYPE_CHECKING:
@@ -152,25 +153,6 @@ class PlatformDifferenceJson(JsonStruct, frozen=True):
     differs_in: list[str]
 
 
-class AdvisoryJson(JsonStruct, frozen=True):
-    """An advisory; linked is null where it cannot be said."""
-
-    id: str
-    aliases: list[str]
-    module: str
-    linked: bool | None
-    fixed_in: str | None
-
-
-class AdvisoriesJson(JsonStruct, frozen=True):
-    """The advisories of both packages; as_of is the date of the database, null where there is none."""
-
-    as_of: str | None
-    introduced: list[AdvisoryJson]
-    fixed: list[AdvisoryJson]
-    both: list[AdvisoryJson]
-
-
 class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
     """What is inside packages: of one version, or of an older and a newer one."""
 
@@ -189,7 +171,7 @@ class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             packages=[_package(package) for side in found.packages for package in side],
             differences=None if differences is None else DifferencesJson.of(differences),
             platforms=[],
-            advisories=AdvisoriesJson(None, [], [], []),
+            advisories=AdvisoriesJson.of(found.advisories),
         )
 
 
