@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 from ui.test_upgrade_rows import ALL, rows, selection_of
 
@@ -10,7 +11,7 @@ from locklens.lines import Role, Span
 from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.upgrade.upgrade_list import COLUMNS, Column, LaidOutColumns
 
-BODY = [row for row in rows(selection_of(*ALL)) if row.depth]
+BODY = [replace(row, fixes=Span("3", Role.GOOD)) for row in rows(selection_of(*ALL)) if row.depth]
 
 
 def line_of(spans: list[Span]) -> str:
@@ -44,6 +45,12 @@ def test_narrow_lists_leave_columns_out() -> None:
     assert "signer" not in shown[119]
     assert shown[120] == [column.title for column in COLUMNS]
     assert line_of(fitting(58).painted_titles()).rstrip().endswith(" held by")
+
+
+def test_without_a_database_there_is_no_column_of_advisories() -> None:
+    plain = [replace(row, fixes=Span("")) for row in BODY]
+    laid_out = LaidOutColumns.fitting(COLUMNS, plain, 160, lead=6)
+    assert [column.title for column, _ in laid_out.columns] == [each.title for each in COLUMNS if each.title != "fixes"]
 
 
 def test_a_new_column_is_one_row_of_the_table() -> None:

@@ -13,6 +13,7 @@ from locklens.operations.upgrades.candidates import edits_in_short, is_refused, 
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
 from locklens.operations.upgrades.selection import Eligibility, sorted_versions
 from locklens.project.clifiles import this_platform
+from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.evidence_lines import age_in_words, page_lines
 from locklens.review.reports.keys import signer_change_lines
 from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
@@ -206,6 +207,7 @@ def _platform_lines(
         yield labelled("LOCKS", Span(words, Role.WARN))
     offered = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
     yield labelled("PLATFORMS", offered)
+    yield from advisory_section(selection.change_advisories(offer, choice))
 
 
 # The versions

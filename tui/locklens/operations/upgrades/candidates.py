@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from locklens.hashes import HashedFiles
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
+    from locklens.review.inside import ReleaseAdvisories
     from locklens.review.model import Bump
 
 
@@ -265,10 +266,15 @@ def _unread(root: Root) -> str:
 
 
 class KnownRelease(Struct, frozen=True):
-    """The facts of one release, and the hashes of its packages that were hashed here."""
+    """The facts of one release, and the hashes of its packages that were hashed here.
+
+    Attributes:
+        advisories: As far as its packages were inspected; None without a database.
+    """
 
     facts: ReleaseFacts
     hashed: HashedFiles
+    advisories: ReleaseAdvisories | None = None
 
 
 def is_refused(facts: ReleaseFacts | None) -> bool:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import LockLensError
+from locklens.operations.review.inside import advisory_lookup
 from locklens.operations.review.opened import open_review
 from locklens.operations.root_modules import Root
 from locklens.operations.upgrades.candidates import (
@@ -188,9 +189,12 @@ def look_up_releases(
         RunCancelledError: The run was cancelled.
     """
     with ReleaseSession(network, base, cancel) as session:
+        lookup, _ = advisory_lookup(session.cache)
         for facts in session.map_unordered(ReleaseLookup(session).answer, wanted):
             assert isinstance(facts, ReleaseFacts)
-            yield KnownRelease(facts, session.cache.hashes(facts.packages))
+            of, packages = facts.id, facts.packages
+            advisories = lookup.of_release(of.address, str(of.version), packages) if lookup is not None else None
+            yield KnownRelease(facts, session.cache.hashes(packages), advisories)
 
 
 class UpgradeSurvey(Struct, frozen=True):

@@ -16,6 +16,7 @@ from locklens.cycling import CyclicChoice
 from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates, is_refused, release_id
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy
+from locklens.review.inside import heeding
 from locklens.review.model import Bump
 from locklens.review.rules.release import signing_objection
 from locklens.text import age_words
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.operations.upgrades.candidates import CandidateVersion, KnownRelease
     from locklens.releases.facts import ReleaseFacts, ReleaseId
+    from locklens.review.inside import ChangeAdvisories, ReleaseAdvisories
     from locklens.review.rules.release import SigningObjection
     from locklens.versions import Version
 
@@ -382,6 +384,28 @@ class UpgradeSelection(Struct, frozen=True):
         """The known facts of a version; None before the lookup."""
         release = self.known.get(release_id(offer, version)) if version is not None else None
         return release.facts if release is not None else None
+
+    def advisories(self, offer: UpgradeCandidates, version: Version | None) -> ReleaseAdvisories | None:
+        """The advisories of a version; None before the lookup, and without a database."""
+        release = self.known.get(release_id(offer, version)) if version is not None else None
+        return release.advisories if release is not None else None
+
+    def fixes(self, offer: UpgradeCandidates, choice: CandidateVersion | None) -> str:
+        """How many advisories of the locked version another one fixes; see `ReleaseAdvisories.fixes_words`.
+
+        Returns:
+            "" before the lookup, and without a database.
+        """
+        new = self.advisories(offer, choice.version) if choice is not None else None
+        old = self.advisories(offer, offer.locked)
+        return new.fixes_words(old, self.terms.policy.advisories) if new is not None and old is not None else ""
+
+    def change_advisories(self, offer: UpgradeCandidates, choice: CandidateVersion) -> ChangeAdvisories | None:
+        """What a version does to the advisories of the locked one; None before the lookup, and without a database."""
+        new = self.advisories(offer, choice.version)
+        if new is None:
+            return None
+        return heeding(new.after(self.advisories(offer, offer.locked)), self.terms.policy.advisories)
 
     def moved(self, offers: Collection[UpgradeCandidates], by: int) -> UpgradeSelection:
         """Step to the next newer or older version, the same one in all given roots.

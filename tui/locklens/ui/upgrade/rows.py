@@ -71,6 +71,7 @@ class UpgradeRow(Struct, frozen=True):
         newest: The newest release.
         age: Age of the target version.
         bump: Kind of step to the target version.
+        fixes: How many advisories of the locked version the target version fixes.
         signer: Signer of the target version, compared with that of the locked one.
         note: The worst warning, or what holds the provider back.
         is_folded: None for rows that do not fold.
@@ -90,6 +91,7 @@ class UpgradeRow(Struct, frozen=True):
     newest: str = ""
     age: Span = Span("")
     bump: Span = Span("")
+    fixes: Span = Span("")
     signer: Span = Span("")
     note: Span = Span("")
     is_folded: bool | None = None
@@ -219,6 +221,7 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeR
         newest=str(offer.newest) if offer.newest is not None else "",
         age=_age(selection, choice),
         bump=_bump(offer, choice),
+        fixes=_fixes(selection, offer, choice),
         signer=signer_span(selection, offer, choice),
         note=_note(offer, choice, recommendation.held_by, warnings or (remarks if is_undecided else [])),
         is_warned=selection.state(offer) in _TO_LOOK_AT or bool(warnings),
@@ -250,6 +253,11 @@ def _bump(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
         return Span("down", Role.WARN)
     bump = offer.bump(choice.version)
     return Span(_BUMPS.get(bump, "") if bump else "", Role.INFO if bump is Bump.MAJOR else Role.PLAIN)
+
+
+def _fixes(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
+    words = selection.fixes(offer, choice)
+    return Span(words, Role.DIM if words in {"", "0", "?"} else Role.GOOD)
 
 
 _BUMPS = {bump: bump.value for bump in Bump} | {Bump.PRERELEASE: "pre", Bump.METADATA: "meta"}
@@ -296,6 +304,7 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
         newest=_range([offer.newest for offer in offers if offer.newest is not None]),
         age=_common([row.age for row in rows if row.age.text]) or Span(""),
         bump=_common([row.bump for row in rows if row.bump.text]) or Span(""),
+        fixes=_common([row.fixes for row in rows if row.fixes.text]) or Span(""),
         signer=_common([row.signer for row in rows if row.signer.text]) or Span(""),
         note=notes
         if notes is not None and notes.text and not _is_partial(offers, selection)

@@ -34,8 +34,8 @@ class Column:
         title: Its title, above the list.
         cell: Returns its cell of a row.
         meaning: Its sentence of help.
-        width: Its width, in columns of the terminal, or the rule that returns it for the rows that are shown; None to
-            take the width that is left.
+        width: Its width, in columns of the terminal, or the rule that returns it for the rows that are shown, 0 to
+            leave it out; None to take the width that is left.
         short_title: The title where the other does not fit.
         from_width: The list's width below which the column is left out.
         is_at_end: True to align its cells at their end.
@@ -74,6 +74,11 @@ def _target_width(rows: Sequence[UpgradeRow]) -> int:
     return max(_VERSION_LEAST, max((len(row.target.text) for row in rows), default=0))
 
 
+def _fixes_width(rows: Sequence[UpgradeRow]) -> int:
+    """0 without a database of advisories: the column is left out."""
+    return len("fixes") if any(row.fixes.text for row in rows) else 0
+
+
 def _signer_width(rows: Sequence[UpgradeRow]) -> int:
     return max(_SIGNER_LEAST, max((len(row.signer.text) for row in rows), default=0))
 
@@ -102,6 +107,14 @@ COLUMNS: tuple[Column, ...] = (
         is_at_end=True,
     ),
     Column("kind", lambda row: row.bump, "the step from the locked version to the target: major, minor, patch", 5),
+    Column(
+        "fixes",
+        lambda row: row.fixes,
+        "the advisories of the locked version that the target fixes: of packages that were inspected; ? if unknown",
+        _fixes_width,
+        from_width=100,
+        is_at_end=True,
+    ),
     # On narrower screens the last column shows a change of signer.
     Column(
         "signer",
@@ -136,7 +149,8 @@ class LaidOutColumns:
             width: Width of the list in columns of the terminal.
             lead: The part of it before the name.
         """
-        shown = [(column, column.width_for(rows)) for column in table if width >= column.from_width]
+        wanted = [(column, column.width_for(rows)) for column in table if width >= column.from_width]
+        shown = [(column, needed) for column, needed in wanted if needed or column.width is None]
         room = width - lead - sum(1 + needed for _, needed in shown)
         names = max((len(row.title) + 2 * (row.depth - 1) for row in rows), default=0)
         name = max(0, min(names, _NAME_MOST, max(_NAME_LEAST, room - _NOTE_WANTED), room))
