@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from kit.command_line import locklens
 from kit.git import git
 from kit.schemas import validate
+from msgspec.structs import replace
 
 from locklens.advisories import Advisory, AdvisoryDatabase, AffectedModule, AffectedPackage, VersionRange
 from locklens.advisories.kept import default_advisories_path, keep_database
@@ -109,6 +111,20 @@ def test_an_upgrade_says_what_it_introduces_fixes_and_keeps(tmp_path: Path) -> N
     )
     text = locklens(tmp_path, "review", "--old", "old.hcl", "--new", "new.hcl", "--offline", "--format", "text")[1]
     assert "advisories: 1 introduced, 1 fixed, 2 in both (as of 2026-11-16, linux_amd64)" in text
+
+
+def test_what_was_found_is_kept_for_this_database_alone(tmp_path: Path) -> None:
+    keep_database(DATABASE)
+    keep(OLD, "v0.1.0")
+    keep(NEW, "v0.2.0")
+    first, _ = review(tmp_path)
+    with sqlite3.connect(default_cache_path()) as file:
+        file.execute("DELETE FROM inspections")
+    again, _ = review(tmp_path)
+    assert again["advisories"] == first["advisories"]
+    keep_database(replace(DATABASE, read_at="2026-11-24T00:00:00Z"))
+    other, _ = review(tmp_path)
+    assert [each["id"] for each in other["advisories"]["present"]] == ["GO-5"], "nothing is inspected any more"
 
 
 def test_what_was_not_inspected_is_not_known_but_the_provider_itself_is(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ class Cache:
             return buffered or self._database.run(lambda file: _verification(file, key))
 
     def keep_verification(self, key: str, data: bytes) -> None:
-        """Cache the record of a verification, which `locklens.trust.signature` makes and reads."""
+        """Cache a record that its maker reads again: `locklens.trust.signature`, or the advisories of a package."""
         with self._lock:
             self._verifications[key] = data
             self._has_grown(len(data))

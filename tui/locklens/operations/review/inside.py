@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
+from locklens import __version__
+from locklens.advisories import PackageAdvisories
 from locklens.advisories.kept import kept_database
 from locklens.advisories.matching import AdvisoryMatcher, Subject
 from locklens.errors import ConfigurationError
 from locklens.hashes import packages_of
 from locklens.packages.inspecting import kept_facts
 from locklens.review.inside import ReleaseAdvisories, heeding
+from locklens.text import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.addresses import ProviderAddress
-    from locklens.advisories import PackageAdvisories
     from locklens.lockfile.model import LockEntry
     from locklens.policy.model import IgnoredAdvisory
     from locklens.review.inside import ChangeAdvisories
@@ -60,13 +64,26 @@ class AdvisoryLookup:
     def _of_package(self, zh: str, address: ProviderAddress, version: str) -> tuple[str, PackageAdvisories] | None:
         key = (zh, address, version)
         if key not in self._packages:
-            facts = kept_facts(self._cache, zh)
-            if facts is None:
-                self._packages[key] = None
-            else:
-                subject = Subject(facts.executable, provider=address, version=version)
-                self._packages[key] = subject.platform, self._matcher.advisories_of(subject)
+            self._packages[key] = self._kept(zh, address, version)
         return self._packages[key]
+
+    def _kept(self, zh: str, address: ProviderAddress, version: str) -> tuple[str, PackageAdvisories] | None:
+        """Return what an earlier run found of a package in this database, or look it up and keep it.
+
+        A program has a hundred thousand functions, and the health of many roots asks for dozens of programs.
+        """
+        made = self._database
+        key = identity_of("advisories", __version__, made.source, made.read_at, zh, str(address), version)
+        if (record := self._cache.verification(key)) is not None:
+            with suppress(msgspec.MsgspecError):
+                return msgspec.msgpack.decode(record, type=tuple[str, PackageAdvisories])
+        facts = kept_facts(self._cache, zh)
+        if facts is None:
+            return None
+        subject = Subject(facts.executable, provider=address, version=version)
+        found = subject.platform, self._matcher.advisories_of(subject)
+        self._cache.keep_verification(key, msgspec.msgpack.encode(found))
+        return found
 
 
 def advisories_of_inspection(found: Inspection) -> tuple[ChangeAdvisories | None, str]:
