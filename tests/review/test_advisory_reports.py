@@ -1,4 +1,4 @@
-"""The OpenVEX document of an inspected package: what its specification asks for, and what may be said of each advisory."""
+"""Advisories in reports: the OpenVEX document and what its specification asks for, and the lines that screens share."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.advisories import AdvisoryDifferences, AdvisoryMatch, Linkage, PackageAdvisories, Unjudged
 from locklens.errors import ConfigurationError
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
+from locklens.lines import plain_lines
 from locklens.operations.reports import render_report
 from locklens.packages.inspecting import FileFacts, PackageFacts
 from locklens.review.inside import ChangeAdvisories
 from locklens.review.inspection import InspectedPackage, Inspection
+from locklens.review.reports.advisories import advisory_section
 from locklens.versions import Version
 
 OWN = "github.com/hashicorp/terraform-provider-vault"
@@ -96,6 +98,25 @@ def test_products_are_named_by_module_and_version_where_both_are_known() -> None
 def test_what_only_the_older_package_has_is_fixed() -> None:
     made = document(differences=AdvisoryDifferences(fixed=(MATCHES[1],)))
     assert [(one["vulnerability"]["name"], one["status"]) for one in made["statements"]] == [("GO-2", "fixed")]
+
+
+def test_the_lines_that_screens_and_reports_share_say_what_changes_and_what_is_not_known() -> None:
+    differences = AdvisoryDifferences((MATCHES[1],), (MATCHES[6],), (MATCHES[0], MATCHES[2], MATCHES[5]), ("why",))
+    now = PackageAdvisories(MATCHES, (UNJUDGED,))
+    known = ChangeAdvisories("as of 2026-11-16", None, "here", now, differences, "linux_amd64", ("GO-9",))
+    lines = [" ".join(each.split()) for each in plain_lines(advisory_section(known))]
+    assert lines == [
+        "",
+        "ADVISORIES 1 introduced, 1 fixed, 1 in both as of 2026-11-16, linux_amd64",
+        "introduced GO-2 in golang.org/x/net v0.1.0, fixed in v0.38.0 linked: html.Parse",
+        "fixed GO-7 in stdlib go1.25.3, no fix linked by name",
+        f"in both GO-1 in {OWN} 4.2.0, fixed in 5.5.0 the provider itself",
+        "in both 1 not linked by name",
+        "in both 1 for other platforms",
+        "cannot say: why",
+        "ignored by the policy: GO-9",
+        "Go vulnerability database, https://vuln.go.dev, licence CC-BY-4.0",
+    ]
 
 
 def test_a_document_without_a_statement_is_an_error() -> None:
