@@ -2,7 +2,7 @@
 
 They are small real zip files, the same bytes everywhere: entries are stored, because deflated bytes depend on the
 version of zlib. A release has a package for each of PLATFORMS and, as real ones do, a registry manifest whose hash many
-releases share.
+releases share. What the programs are is in `locklens.demo.programs`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
+from locklens.demo.programs import changelog, program
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.hashes import h1_of_digests, zh_of
 from locklens.lockfile.model import LockEntry
@@ -97,8 +98,11 @@ def _entries(provider: str, version: str, platform: str, edition: str) -> list[P
     text = f"#!/bin/sh\n# A sample of locklens: {provider} {version} for {platform}"
     text += f", {edition}\n" if edition else "\n"
     name = f"terraform-provider-{provider.rpartition('/')[2]}_v{version}{suffix}"
-    program = PackageEntry(name, (text + "exit 1\n").encode(), _EXECUTABLE)
-    return _contents(edition, program, PackageEntry("LICENSE", b"Nobody's: made by locklens to be looked at.\n"))
+    binary = program(provider, version, platform, edition) or (text + "exit 1\n").encode()
+    license_text = PackageEntry("LICENSE", b"Nobody's: made by locklens to be looked at.\n")
+    entries = _contents(edition, PackageEntry(name, binary, _EXECUTABLE), license_text)
+    notes = changelog(provider, version, edition)
+    return [PackageEntry("CHANGELOG.md", notes.encode()), *entries] if notes and entries else entries
 
 
 def _contents(edition: str, program: PackageEntry, text: PackageEntry) -> list[PackageEntry]:
