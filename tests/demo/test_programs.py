@@ -16,6 +16,7 @@ from locklens.demo.packages import PLATFORMS, package_bytes, zh
 from locklens.demo.programs import changelog, program
 from locklens.demo.published import sample_catalog
 from locklens.executables import BuildInfo, Module
+from locklens.executables.reader import ExecutableReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +56,16 @@ def test_go_reads_what_was_said(platform: str, tmp_path: Path) -> None:
         ["build", '-ldflags="-s -X \\"main.text=a b\\""'],
         ["build", "CGO_ENABLED=0"],
     ]
+
+
+@pytest.mark.parametrize("platform", [*PLATFORMS, "freebsd_amd64"])
+def test_locklens_reads_what_was_said(platform: str) -> None:
+    build = BuildInfo("go1.24.4", "example.com/main", Module("example.com/main", "(devel)"))
+    names = ("main.main", "os/exec.(*Cmd).Start", "gopkg.in/yaml%2ev3.Unmarshal")
+    reader = ExecutableReader()
+    reader.feed(executable_bytes(build, names, platform))
+    found = reader.close()
+    assert (found.build, found.functions, found.unread) == (build, tuple(sorted(names)), None)
 
 
 @needs_go

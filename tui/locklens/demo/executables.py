@@ -153,26 +153,35 @@ _ELF_NAMES = {
 }
 
 
+_ELF_FLAGS = {_Kind.CODE: 6, _Kind.BUILD: 3}
+"""Flags of sections: 2 for mapped, 4 for executable, 1 for writable."""
+
+_DATA_PAGE = 0x10000
+
+
 def _elf(parts: Sequence[_Part], end: int, machine: str) -> tuple[bytes, bytes]:
-    """One segment over the whole file; the sections stand after it (System V ABI, ELF-64)."""
-    base = _ELF_BASE
+    """A segment that runs and one that is written, on a page of its own; then the sections (System V ABI, ELF-64)."""
+    base, data = _ELF_BASE, parts[-1].offset
     names = b"\0" + b"".join(name + b"\0" for name in (*_ELF_NAMES.values(), b".shstrtab"))
     names += bytes(-len(names) % 8)
     sections = [bytes(64)]
     for part in parts:
         name = names.index(_ELF_NAMES[part.kind] + b"\0")
-        flags = 2 | (4 if part.kind is _Kind.CODE else 0)  # allocated, executable
-        sections.append(
-            struct.pack("<II4QII2Q", name, 1, flags, base + part.offset, part.offset, part.size, 0, 0, 16, 0)
-        )
+        flags = _ELF_FLAGS.get(part.kind, 2)
+        shift = _DATA_PAGE if part.kind is _Kind.BUILD else 0
+        place = base + shift + part.offset, part.offset, part.size
+        sections.append(struct.pack("<II4QII2Q", name, 1, flags, *place, 0, 0, 16, 0))
     sections.append(struct.pack("<II4QII2Q", names.index(b".shstrtab"), 3, 0, 0, end, len(names), 0, 0, 1, 0))
     kind = {"amd64": 62, "arm64": 183}[machine]
     header = b"\x7fELF" + bytes((2, 1, 1)) + bytes(9)
+    count = len(sections)
     header += struct.pack(
-        "<HHIQQQI6H", 2, kind, 1, base + _HEADERS, 64, end + len(names), 0, 64, 56, 1, 64, len(sections), len(parts) + 1
+        "<HHIQQQI6H", 2, kind, 1, base + _HEADERS, 64, end + len(names), 0, 64, 56, 2, 64, count, count - 1
     )
-    segment = struct.pack("<II6Q", 1, 5, 0, base, base, end, end, 0x1000)  # loaded, readable and executable
-    return header + segment, names + b"".join(sections)
+    code = struct.pack("<II6Q", 1, 5, 0, base, base, data, data, 0x1000)
+    place = base + _DATA_PAGE + data
+    written = struct.pack("<II6Q", 1, 6, data, place, place, end - data, end - data, 0x1000)
+    return header + code + written, names + b"".join(sections)
 
 
 _MACH_O_NAMES = {
