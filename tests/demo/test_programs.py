@@ -15,7 +15,7 @@ from locklens.demo.executables import executable_bytes
 from locklens.demo.packages import PLATFORMS, package_bytes, zh
 from locklens.demo.programs import changelog, program
 from locklens.demo.published import sample_catalog
-from locklens.executables import BuildInfo, Module
+from locklens.executables import BuildInfo, GoModule
 from locklens.executables.reader import ExecutableReader
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go's own reade
 @needs_go
 @pytest.mark.parametrize("platform", [*PLATFORMS, "freebsd_amd64"])
 def test_go_reads_what_was_said(platform: str, tmp_path: Path) -> None:
-    other = Module("example.com/fork", "v1.0.1", "h1:MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=")
-    modules = (Module("example.com/a", "v1.0.0", other.checksum), Module("example.com/b", "v2.0.0", "", other))
+    other = GoModule("example.com/fork", "v1.0.1", "h1:MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=")
+    modules = (GoModule("example.com/a", "v1.0.0", other.checksum), GoModule("example.com/b", "v2.0.0", "", other))
     settings = (("-ldflags", '-s -X "main.text=a b"'), ("CGO_ENABLED", "0"))
-    build = BuildInfo("go1.24.4", "example.com/main", Module("example.com/main", "(devel)"), modules, settings)
+    build = BuildInfo("go1.24.4", "example.com/main", GoModule("example.com/main", "(devel)"), modules, settings)
     lines = told(executable_bytes(build, ("main.main", "os/exec.Command"), platform), tmp_path)
     assert [line for line in lines if line != [""]] == [
         ["go1.24.4"],
@@ -60,7 +60,7 @@ def test_go_reads_what_was_said(platform: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("platform", [*PLATFORMS, "freebsd_amd64"])
 def test_locklens_reads_what_was_said(platform: str) -> None:
-    build = BuildInfo("go1.24.4", "example.com/main", Module("example.com/main", "(devel)"))
+    build = BuildInfo("go1.24.4", "example.com/main", GoModule("example.com/main", "(devel)"))
     names = ("main.main", "os/exec.(*Cmd).Start", "gopkg.in/yaml%2ev3.Unmarshal")
     reader = ExecutableReader()
     reader.feed(executable_bytes(build, names, platform))

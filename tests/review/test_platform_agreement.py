@@ -7,22 +7,22 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform
 from locklens.demo.packages import PLATFORMS, package_bytes
-from locklens.executables import BuildInfo, Executable, ExecutableFormat, Module
+from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
 from locklens.packages.hashing import hash_arriving_package
 from locklens.packages.inspecting import FileFacts, Inspection, PackageFacts
 from locklens.review.platform_agreement import ReleaseAgreement, compare_platforms
 
 SIX = ("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64")
-NET = Module("golang.org/x/net", "v0.33.0", "h1:a")
+NET = GoModule("golang.org/x/net", "v0.33.0", "h1:a")
 
 
 def facts(
-    platform: str, *modules: Module, go: str = "go1.24.4", functions: tuple[str, ...] = (), **settings: str
+    platform: str, *modules: GoModule, go: str = "go1.24.4", functions: tuple[str, ...] = (), **settings: str
 ) -> PackageFacts:
     system, _, machine = platform.partition("_")
     usual = {"CGO_ENABLED": "0", "GOARCH": machine, "GOOS": system, f"GO{machine.upper()}": "v1"}
     build = BuildInfo(
-        go, "example.com/p", Module("example.com/p", "v1.0.0"), (NET, *modules), tuple((usual | settings).items())
+        go, "example.com/p", GoModule("example.com/p", "v1.0.0"), (NET, *modules), tuple((usual | settings).items())
     )
     program = Executable(ExecutableFormat.ELF, 1, build, functions)
     return PackageFacts("zh:" + platform, "h1:" + platform, 1, (), "terraform-provider-p", program)
@@ -36,7 +36,7 @@ def told(found: dict[str, PackageFacts]) -> list[tuple[str, list[str]]]:
     return [(one.property, [str(platform) for platform in one.odd]) for one in compared(found).differences]
 
 
-EXTRA = Module("example.com/extra", "v1.0.0")
+EXTRA = GoModule("example.com/extra", "v1.0.0")
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_a_version_never_belongs_to_a_platform() -> None:
 
 
 def test_the_same_version_with_another_content() -> None:
-    found = {name: facts(name, Module("example.com/extra", "v1.0.0", "h1:x")) for name in SIX}
-    found["darwin_arm64"] = facts("darwin_arm64", Module("example.com/extra", "v1.0.0", "h1:y"))
+    found = {name: facts(name, GoModule("example.com/extra", "v1.0.0", "h1:x")) for name in SIX}
+    found["darwin_arm64"] = facts("darwin_arm64", GoModule("example.com/extra", "v1.0.0", "h1:y"))
     assert told(found) == [("checksum of example.com/extra v1.0.0", ["darwin_arm64"])]
 
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from locklens.executables import BuildInfo, Module
+    from locklens.executables import BuildInfo, GoModule
 
 _START, _END = bytes.fromhex("3077af0c9274080241e1c107e6d618e6"), bytes.fromhex("f932433186182072008242104116d8f2")
 """The texts around the module information (`infoStart` and `infoEnd` of cmd/go/internal/modload)."""
@@ -101,7 +101,7 @@ def _build_info(build: BuildInfo) -> bytes:
     return header + _varint_text(build.go.encode()) + _varint_text(information)
 
 
-def _module_lines(kind: str, module: Module) -> list[str]:
+def _module_lines(kind: str, module: GoModule) -> list[str]:
     own = f"{kind}\t{module.path}\t{module.version}"
     if module.replaced_by is None:
         return [f"{own}\t{module.checksum}\n"]

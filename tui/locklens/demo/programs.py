@@ -21,7 +21,7 @@ from functools import lru_cache
 from msgspec import Struct, field
 
 from locklens.demo.executables import executable_bytes, module_checksum
-from locklens.executables import BuildInfo, Module
+from locklens.executables import BuildInfo, GoModule
 
 _GENERATIONS: tuple[tuple[str, dict[str, str]], ...] = (
     (
@@ -159,10 +159,10 @@ class SampleBuild(Struct, frozen=True):
         )
 
 
-def _module(path: str, version: str, other: tuple[str, str] | None = None) -> Module:
+def _module(path: str, version: str, other: tuple[str, str] | None = None) -> GoModule:
     if other is None:
-        return Module(path, version, module_checksum(path, version))
-    return Module(path, version, replaced_by=_module(*other))
+        return GoModule(path, version, module_checksum(path, version))
+    return GoModule(path, version, replaced_by=_module(*other))
 
 
 _USUAL_NOTES = (

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from locklens.addresses import Platform
-    from locklens.executables import BuildInfo, Module
+    from locklens.executables import BuildInfo, GoModule
     from locklens.packages.inspecting import PackageFacts
 
 _NAMES_OF_PLATFORM = re.compile(r"GO(OS|ARCH|386|AMD64|ARM|ARM64|LOONG64|MIPS|MIPS64|PPC64|RISCV64|S390X|WASM)")
@@ -194,7 +194,7 @@ def _modules(_: Platform, facts: PackageFacts) -> Iterator[tuple[str, str]]:
         yield module.path, _module_words(module)
 
 
-def _module_words(module: Module) -> str:
+def _module_words(module: GoModule) -> str:
     words = module.version or "no version"
     if module.replaced_by is not None:
         words += f" => {module.replaced_by.path} {module.replaced_by.version}".rstrip()

@@ -13,6 +13,7 @@ from locklens.operations.review.explain_provider import WhySubject
 from locklens.ui import views
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import ExportDialog, platforms_form, read_platforms
+from locklens.ui.inside import show_inside
 from locklens.ui.prove import Proved, ProveDialog
 from locklens.ui.shell.external import browser_command, has_browser, open_page, release_page, work_tree_file
 from locklens.ui.shell.jobs import Job
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lines import FilePlace
+    from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review, RootReview
@@ -256,6 +258,19 @@ class RowActionsScreen(TwoPaneScreen):
                 lock(read_platforms(answers["platforms"]))
 
         self.app.push_screen(platforms_form(*hashed_platforms(review, selected), len(selected)), take)
+
+    @property
+    def inside(self) -> InspectionRequest | None:
+        """The packages of the highlighted row; None without a provider."""
+        return None
+
+    def action_inside(self) -> None:
+        """Show what is inside the packages of the row's provider."""
+        request = self.inside
+        if request is None:
+            self.say("inside: no provider on this row")
+        else:
+            show_inside(self, self.source, request)
 
     @property
     def examined(self) -> ExaminedProvider | None:

@@ -16,6 +16,7 @@ from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.text import counted
 from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.inside import inside_request, show_inside
 from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.shell import bars, keys
@@ -72,12 +73,13 @@ PREVIEW_KEYS = KeyTable(
         Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
         Key("d", "diff", "show full diff: as git apply takes it", "full diff"),
         Key("y", "copy", "copy commit message: or the highlighted command line, or line of the detail", "copy message"),
+        keys.INSIDE,
         keys.DIAGNOSE,
         Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
     ),
     KeyGroup("Program", *keys.EVERYWHERE, Key("Z", "undo", "undo apply: on every other screen")),
-    in_list="enter|esc q|?|m|i|tab|y|d|x|r|:|e|j k",
-    in_detail="enter|esc q|?|m|i|tab|y|d|x|r|:|e|j k",
+    in_list="enter|esc q|?|m|i|p|tab|y|d|x|r|:|e|j k",
+    in_detail="enter|esc q|?|m|i|p|tab|y|d|x|r|:|e|j k",
 )
 
 
@@ -379,6 +381,16 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._in_full = not self._in_full
         self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full), keep_place=True)
         self.say("full hashes and rules" if self._in_full else "short hashes")
+
+    def action_inside(self) -> None:
+        """Show what is inside the packages of the highlighted change."""
+        about = self._about
+        if not isinstance(about, plan_pane.Group):
+            self.say("inside: select the change of a provider")
+            return
+        one, folder = about.first, self._source.folder
+        old, new = (None if entry is None else str(entry.version) for entry in (one.old, one.new))
+        show_inside(self, self._source, inside_request(one.address, old, new, folder=folder, root=one.root))
 
     def action_diff(self) -> None:
         """Show the full diff."""

@@ -62,6 +62,7 @@ REVIEWING = KeyGroup(
     Key("b", "group", "change grouping: by root, by provider, by severity", "group"),
     Key("d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
     Key("w", "why", "why this version: requirements of the provider, and the holds on newer versions", "why"),
+    keys.INSIDE,
     keys.DIAGNOSE,
     Key("x", "expand", "show full hashes: also unchanged ones, and the explanation of each rule", "expand"),
     Key(
@@ -117,8 +118,8 @@ REVIEW_KEYS = KeyTable(
     DECIDING,
     PROGRAM,
     keys.elsewhere("L", "U", "R", "P", "F", "M", "S", "A"),
-    in_list="?|q ctrl+c|space|enter|n|/|v|S|d|b|i|s|u|R|P|A|M|x|w|:|y|e|tab|r|j k",
-    in_detail="?|esc|j k|y|e|x|v|i|space|R|d|w|n|tab|q ctrl+c|:|r",
+    in_list="?|q ctrl+c|space|enter|n|/|v|p|S|d|b|i|s|u|R|P|A|M|x|w|:|y|e|tab|r|j k",
+    in_detail="?|esc|j k|y|e|x|v|p|i|space|R|d|w|n|tab|q ctrl+c|:|r",
 )
 
 

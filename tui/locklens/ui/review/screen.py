@@ -16,6 +16,7 @@ from locklens.ui import views
 from locklens.ui.dialogs.base import TextDialog
 from locklens.ui.dialogs.choices import ClashesDialog, ClashesFound
 from locklens.ui.dialogs.form import accept_form, read_rules, today_utc, until_of
+from locklens.ui.inside import inside_request
 from locklens.ui.review import frame
 from locklens.ui.review.actions import (
     acceptable,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lines import Line
+    from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.resolve import ResolveConflicts
@@ -446,6 +448,17 @@ class ReviewScreen(RowActionsScreen):
             self.say(no_diff_words(self.node))
             return
         self.app.push_screen(TextDialog("Raw diff of the lock file", lines, closing="d"))
+
+    @property
+    def inside(self) -> InspectionRequest | None:
+        """Both versions of the highlighted change."""
+        node = self.node
+        if node is None or node.change is None or not node.subjects:
+            return None
+        root, change = node.subjects[0].root, node.change
+        old, new = (None if entry is None else str(entry.version) for entry in (change.old, change.new))
+        folder = self.top or self.source.folder
+        return inside_request(change.address, old, new, folder=folder, root=root.path, tool=root.tool)
 
     def action_why(self) -> None:
         """Show the requirements of the provider, and the constraints that hold it back."""

@@ -127,6 +127,14 @@ DIAGNOSE = Key(
 )
 """On every screen with rows of providers, and on the Preview of a plan that failed."""
 
+INSIDE = Key(
+    "p",
+    "inside",
+    "packages inside: toolchain, modules and files, against the locked version; shows the download size first",
+    "inside",
+)
+"""On every screen with upgrades of providers."""
+
 _ELSEWHERE = (
     Key("L", "elsewhere('lock', '1 Review, 3 Hashes or 5 Health')", "lock platforms: on Review, Hashes and Health"),
     Key("U", "elsewhere('upgrade', '2 Upgrade or 5 Health')", "upgrade providers: on Upgrade and Health"),

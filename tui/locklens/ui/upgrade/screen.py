@@ -18,6 +18,7 @@ from locklens.project.clifiles import this_platform
 from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui import views
+from locklens.ui.inside import inside_request
 from locklens.ui.row_actions import RowActionsScreen, writable
 from locklens.ui.shell import keys
 from locklens.ui.shell.bars import one_sentence
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lines import Line
+    from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
     from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease
     from locklens.releases.facts import ReleaseId
@@ -96,6 +98,7 @@ UPGRADE_KEYS = KeyTable(
     KeyGroup(
         "Reading",
         Key("w", "why", "why this version: constraints with file and line, and the versions held back", "why"),
+        keys.INSIDE,
         Key("e", "edit", "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR", "edit"),
         Key(
             "o",
@@ -110,8 +113,8 @@ UPGRADE_KEYS = KeyTable(
     ),
     keys.PROGRAM_KEYS,
     keys.elsewhere("U", "M"),
-    in_list="?|q ctrl+c|space|U|a|< >|w|enter|/|m|M|c|n|b|h l|e|r|:",
-    in_detail="?|esc|j k|space|< >|U|e|y|w|tab|q ctrl+c|:",
+    in_list="?|q ctrl+c|space|U|a|< >|w|p|enter|/|m|M|c|n|b|h l|e|r|:",
+    in_detail="?|esc|j k|space|< >|U|e|y|w|p|tab|q ctrl+c|:",
 )
 
 
@@ -503,6 +506,17 @@ class UpgradeScreen(RowActionsScreen):
         self.in_full = not self.in_full
         self.left.tell_highlighted()
         self.say("all versions" if self.in_full else "versions near the target")
+
+    @property
+    def inside(self) -> InspectionRequest | None:
+        """The locked version and the target version, or else the newest, of the highlighted provider."""
+        row, target = self.row, self.row_target.release
+        if row is None or target is None or not row.is_of_provider:
+            return None
+        offer = row.offers[0]
+        locked = None if offer.locked is None else str(offer.locked)
+        folder = self.top or self.source.folder
+        return inside_request(offer.address, locked, target[1], folder=folder, root=offer.root, tool=offer.tool)
 
     def action_why(self) -> None:
         """Show the requirements of the provider, and the holds on newer versions."""
