@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform
     from locklens.executables import BuildInfo, GoModule
     from locklens.packages.inspecting import PackageFacts
+    from locklens.review.inspection import Inspection
 
 _NAMES_OF_PLATFORM = re.compile(r"GO(OS|ARCH|386|AMD64|ARM|ARM64|LOONG64|MIPS|MIPS64|PPC64|RISCV64|S390X|WASM)")
 
@@ -102,6 +103,19 @@ class ReleaseAgreement(Struct, frozen=True):
         """The odd platforms, each with its differences."""
         names = sorted({platform for one in self.differences for platform in one.odd})
         return {name: tuple(one for one in self.differences if name in one.odd) for name in names}
+
+    def differs_in(self, platform: Platform) -> tuple[PlatformDifference, ...]:
+        """What a platform differs in: as the odd one, or as one of several that no majority decides on."""
+        return tuple(one for one in self.differences if platform in (one.odd or dict(one.values)))
+
+
+def agreement_of(found: Inspection) -> ReleaseAgreement | None:
+    """Compare the packages of the newest version that was looked into; None with less than two of them."""
+    for side in reversed(found.packages):
+        facts = {one.platform: one.facts for one in side if one.platform is not None and one.facts is not None}
+        if len(facts) > 1:
+            return compare_platforms(facts)
+    return None
 
 
 def compare_platforms(facts: Mapping[Platform, PackageFacts]) -> ReleaseAgreement:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from locklens.executables.notable import MEANING, notable_in
 from locklens.lines import Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.review.inspection import ModuleChange, settings_of
+from locklens.review.platform_agreement import agreement_of
 from locklens.review.reports.advisories import advisory_lines
 from locklens.text import counted, listing, page, size_words, visible
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         TextDifference,
         ValueDifference,
     )
+    from locklens.review.platform_agreement import ReleaseAgreement
     from locklens.text import Printable
 
 _NAMES = 8
@@ -50,9 +52,12 @@ _CHANGE_ROLES = {
 
 def inspection_lines(found: Inspection) -> Iterator[Line]:
     """Yield what differs between two packages, or what is inside of each."""
+    agreement = agreement_of(found)
     for old, new in found.pairs[:1]:
         yield line(Span(_title(new), Role.STRONG), f"  {old.name} → {new.name}")
         yield from _sources((old, new))
+        if agreement is not None:
+            yield from agreement_lines(agreement)
         differences = found.differences
         yield from _advisories(found)
         if differences is not None:
@@ -61,11 +66,15 @@ def inspection_lines(found: Inspection) -> Iterator[Line]:
             yield labelled("DIFFERENCES", Span(f"{_CANNOT_SAY}: not both packages were looked into", Role.WARN))
     rest = found.pairs[1:] or ([(one,) for side in found.packages for one in side] if not found.pairs else ())
     for number, packages in enumerate(rest):
+        if agreement is not None and (number or found.pairs) and not any(package.problem for package in packages):
+            continue  # Other platforms' packages differ in what was said above.
         if number or found.pairs:
             yield Line()
         for package in packages:
             yield line(Span(_title(package), Role.STRONG), f"  {package.name}")
             yield from _sources((package,))
+            if agreement is not None and not number and not found.pairs:
+                yield from agreement_lines(agreement)
             if not number and not found.pairs:
                 yield from _advisories(found)
             yield from _package_lines(package)
@@ -77,6 +86,24 @@ def _advisories(found: Inspection) -> Iterator[Line]:
     elif any(package.facts is not None for side in found.packages for package in side):
         words = "not looked up: no database is kept, see locklens advisories update"
         yield labelled("ADVISORIES", Span(words, Role.DIM))
+
+
+def agreement_lines(found: ReleaseAgreement) -> Iterator[Line]:
+    """Yield whether the packages of a release agree between platforms, the odd ones first."""
+    names = [str(platform) for platform in found.platforms]
+    if found.odd:
+        words = Span(f"{listing([str(name) for name in found.odd], 3)}: not like the others", Role.WARN)
+    elif found.differences:
+        words = Span("they differ, and no majority says which is odd", Role.WARN)
+    elif len(names) > 1:
+        words = Span(f"{counted(len(names), 'platform')} agree: {listing(names, _NAMES)}", Role.GOOD)
+    else:
+        words = Span(f"{_CANNOT_SAY}: too few packages could be read", Role.WARN)
+    yield labelled("PLATFORMS", words)
+    for one in found.differences:
+        yield labelled("", f"{one.property}  ", Span(one.words(), Role.WARN), copied=one.property)
+    for platform, why in found.unknown:
+        yield labelled("", Span(f"{platform}: {_CANNOT_SAY}: {why}", Role.WARN))
 
 
 def _title(package: InspectedPackage) -> str:

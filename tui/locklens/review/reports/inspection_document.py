@@ -9,6 +9,7 @@ from msgspec import Meta
 from locklens.executables import ExecutableFormat
 from locklens.executables.notable import notable_in
 from locklens.review.inspection import ModuleChange
+from locklens.review.platform_agreement import agreement_of
 from locklens.review.reports.advisories import AdvisoriesJson
 from locklens.review.reports.documents import Count, JsonStruct, RunJson, one_of
 
@@ -170,9 +171,21 @@ class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             run=RunJson.without_policy(at=found.at, offline=found.is_offline, notes=found.notes),
             packages=[_package(package) for side in found.packages for package in side],
             differences=None if differences is None else DifferencesJson.of(differences),
-            platforms=[],
+            platforms=_platforms(found),
             advisories=AdvisoriesJson.of(found.advisories),
         )
+
+
+def _platforms(found: Inspection) -> list[PlatformDifferenceJson]:
+    agreement = agreement_of(found)
+    if agreement is None or len(agreement.platforms) < 2:
+        return []
+    return [
+        PlatformDifferenceJson(
+            str(platform), [f"{one.property}: {one.words()}" for one in agreement.differs_in(platform)]
+        )
+        for platform in agreement.platforms
+    ]
 
 
 def _package(package: InspectedPackage) -> InspectedPackageJson:
