@@ -17,6 +17,7 @@ import locklens.ui
 from locklens.errors import RunCancelledError
 from locklens.lines import line
 from locklens.operations.doctor.request import DoctorRequest
+from locklens.operations.inspection.inspect import InspectionRequest
 from locklens.operations.write.resolve import Clash
 from locklens.operations.write.undo import AppliedWrite
 from locklens.storage.journal import Record
@@ -24,6 +25,7 @@ from locklens.ui.dialogs.base import Dialog, ReadingDialog, TextDialog
 from locklens.ui.dialogs.choices import ClashesDialog, CopyChoice, CopyDialog, SidesDialog, WritesDialog
 from locklens.ui.dialogs.form import ExportDialog, FormDialog, trust_form
 from locklens.ui.doctor.screen import DoctorProveDialog, PasteDialog
+from locklens.ui.inside import InsideDialog
 from locklens.ui.prove import DownloadDialog, ProveDialog
 from locklens.ui.shell.keys import Palette
 from locklens.ui.why import WhyDialog
@@ -58,6 +60,7 @@ MAKERS: dict[type[Dialog[Any]], Callable[[Driver, Samples], Dialog[Any]]] = {
     ExportDialog: lambda _, __: ExportDialog("JSON", "name.json"),
     FormDialog: lambda _, __: trust_form("acme", ["A" * 40], date(2026, 5, 4)),
     PasteDialog: lambda _, __: PasteDialog(),
+    InsideDialog: lambda *_: InsideDialog(WaitingSource(), InspectionRequest("acme/demo", Path(), "1.0.0", "1.1.0")),
     ProveDialog: lambda on, samples: ProveDialog(waiting_source(), samples.full(), frozenset(), lambda _: None),
     SidesDialog: lambda _, __: SidesDialog([]),
     TextDialog: lambda _, __: TextDialog("Title", [line("text")]),
@@ -85,6 +88,8 @@ class WaitingSource(ServingSource):
         assert cancel is not None
         cancel.wait(60)
         raise RunCancelledError
+
+    inspect = diagnose
 
 
 def refuse(**_: object) -> Any:

@@ -89,7 +89,7 @@ class InsideDialog(ReadingDialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "agree", "Download", show=False),
-        Binding("q,p", "stop", "Close", show=False),
+        Binding("q,z", "stop", "Close", show=False),
         Binding("a", "all_platforms", "All platforms", show=False),
         Binding("y", "copy", "Copy as Markdown", show=False),
     ]

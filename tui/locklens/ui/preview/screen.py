@@ -78,8 +78,8 @@ PREVIEW_KEYS = KeyTable(
         Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
     ),
     KeyGroup("Program", *keys.EVERYWHERE, Key("Z", "undo", "undo apply: on every other screen")),
-    in_list="enter|esc q|?|m|i|p|tab|y|d|x|r|:|e|j k",
-    in_detail="enter|esc q|?|m|i|p|tab|y|d|x|r|:|e|j k",
+    in_list="enter|esc q|?|m|i|z|tab|y|d|x|r|:|e|j k",
+    in_detail="enter|esc q|?|m|i|z|tab|y|d|x|r|:|e|j k",
 )
 
 

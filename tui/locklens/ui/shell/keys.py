@@ -128,12 +128,12 @@ DIAGNOSE = Key(
 """On every screen with rows of providers, and on the Preview of a plan that failed."""
 
 INSIDE = Key(
-    "p",
+    "z",
     "inside",
-    "packages inside: toolchain, modules and files, against the locked version; shows the download size first",
+    "look inside: toolchain, modules and files of the zip, against the locked version; shows the download size first",
     "inside",
 )
-"""On every screen with upgrades of providers."""
+"""On every screen with changes or upgrades of providers."""
 
 _ELSEWHERE = (
     Key("L", "elsewhere('lock', '1 Review, 3 Hashes or 5 Health')", "lock platforms: on Review, Hashes and Health"),

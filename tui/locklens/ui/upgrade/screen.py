@@ -113,8 +113,8 @@ UPGRADE_KEYS = KeyTable(
     ),
     keys.PROGRAM_KEYS,
     keys.elsewhere("U", "M"),
-    in_list="?|q ctrl+c|space|U|a|< >|w|p|enter|/|m|M|c|n|b|h l|e|r|:",
-    in_detail="?|esc|j k|space|< >|U|e|y|w|p|tab|q ctrl+c|:",
+    in_list="?|q ctrl+c|space|U|a|< >|w|z|enter|/|m|M|c|n|b|h l|e|r|:",
+    in_detail="?|esc|j k|space|< >|U|e|y|w|z|tab|q ctrl+c|:",
 )
 
 

@@ -1,0 +1,143 @@
+"""What is inside packages, on the screen: real keys on the demo and its registry."""
+
+from __future__ import annotations
+
+import os
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from ui.conftest import Driver, until
+
+from locklens.demo.faults import Faults
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.repository import make_repository
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.operations.compare import open_git
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.releases.facts import NetworkSettings
+from locklens.storage.cache import Cache
+from locklens.ui.app import LockLensApp
+from locklens.ui.inside import InsideDialog
+from locklens.ui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the words are those of linux_amd64")
+
+
+class InsideDriver(Driver):
+    """The app on the demo, with the lines of the dialog."""
+
+    registry: DemoRegistry
+
+    @property
+    def inside(self) -> str:
+        """The lines of the dialog; "" without one."""
+        screen = self.app.screen
+        return (
+            "\n".join(line.text for line in screen.query_one(LineView).lines)
+            if isinstance(screen, InsideDialog)
+            else ""
+        )
+
+    @property
+    def packages(self) -> list[str]:
+        """The packages that were downloaded."""
+        return [
+            one.path.rpartition("/")[2]
+            for one in self.registry.requests
+            if one.method == "GET" and one.path.endswith(".zip")
+        ]
+
+
+@asynccontextmanager
+async def demo(tmp_path: Path, size: tuple[int, int] = (100, 30)) -> AsyncIterator[InsideDriver]:
+    top = make_repository(tmp_path / "infrastructure")
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry, Cache(tmp_path / "cache.sqlite3") as cache:
+        environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        request = ReviewRequest(partial(open_git, top), network=NetworkSettings(environ, cache))
+        app = LockLensApp(LockLens(request, folder=top), store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=size) as pilot:
+            on = InsideDriver(app, pilot)
+            on.registry = registry
+            await until(on, lambda: "of 181 not verified" in on.text, seconds=60)
+            yield on
+
+
+async def opened(on: InsideDriver, *keys: str) -> None:
+    await on.press(*keys)
+    await until(on, lambda: "To download" in on.inside or "TOOLCHAIN" in on.inside, seconds=30)
+
+
+def shows(on: InsideDriver, text: str) -> Callable[[], bool]:
+    return lambda: text in on.inside
+
+
+async def test_the_republished_package_and_the_odd_platform(tmp_path: Path) -> None:
+    async with demo(tmp_path) as on:
+        await opened(on, "slash", *"acme/demo", "enter", "n", "z")
+        assert "1 package, " in on.inside
+        assert on.packages == [], "nothing is downloaded before it is agreed to"
+        await on.press("enter")
+        await until(on, shows(on, "LINKED       os/exec"), seconds=30)
+        assert on.packages == ["terraform-provider-demo_1.4.2_linux_amd64.zip"]
+        await on.press("a")
+        await until(on, shows(on, "4 packages, "), seconds=30)
+        await on.press("enter")
+        await until(on, shows(on, "PLATFORMS    linux_arm64: not like the others"), seconds=30)
+        assert "module github.com/acme/agent  linux_arm64: v0.1.0; 4 other platforms: not linked" in on.inside
+        assert len(on.packages) == 5, "the first package is not downloaded again"
+        await on.press("y")
+        assert on.app.clipboard.startswith("### registry.terraform.io/acme/demo linux")
+        await on.press("escape")
+        assert not on.inside
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
+async def test_an_upgrade_side_by_side(size: tuple[int, int], tmp_path: Path) -> None:
+    async with demo(tmp_path, size) as on:
+        await on.press("2")
+        await until(on, lambda: "11 can upgrade" in on.text, seconds=60)
+        await opened(on, "z")
+        await on.press("enter")
+        await until(on, shows(on, "TOOLCHAIN    go1.23.4 → go1.24.4"), seconds=30)
+        assert "MODULES      1 new, 2 gone, 8 up" in on.inside
+        assert "+## 1.5.0" in on.inside
+        await on.press("q")
+        await until(on, lambda: not on.inside)
+        await on.press("z")
+        await until(on, shows(on, "TOOLCHAIN"), seconds=30)
+        assert len(on.packages) == 2, "what was read before is cached"
+
+
+async def test_from_a_preview(tmp_path: Path) -> None:
+    async with demo(tmp_path) as on:
+        await on.press("2")
+        await until(on, lambda: "11 can upgrade" in on.text, seconds=60)
+        await on.press("slash", *"vault", "enter", "space", "U")
+        await until(on, lambda: "enter apply" in on.text and "4.6.0 -> 4.6.1" in on.text, seconds=60)
+        while "hashicorp/vault" not in on.app.screen.query_one("#plan", LineView).current.text:  # type: ignore[union-attr]
+            await on.press("j")
+        await opened(on, "z")
+        if "To download" in on.inside:
+            await on.press("enter")
+        await until(on, shows(on, "TOOLCHAIN    go1.23.3 → go1.23.4"), seconds=30)
+
+
+async def test_escape_downloads_nothing(tmp_path: Path) -> None:
+    async with demo(tmp_path) as on:
+        await opened(on, "slash", *"acme/demo", "enter", "n", "z")
+        await on.press("escape")
+        assert not on.inside
+        assert on.packages == []
+
+
+async def test_a_row_without_a_provider_says_so(tmp_path: Path) -> None:
+    async with demo(tmp_path) as on:
+        await on.press("z")
+        assert "inside: no provider on this row" in on.text
