@@ -20,6 +20,7 @@ _PLATFORM = r"^[a-z0-9]{1,32}_[a-z0-9]{1,32}$"
 _FINGERPRINT = r"^([0-9A-F]{40}|[0-9A-F]{64})$"
 _RULE = r"^LK[0-9]{3}$"
 _ADVISORY = r"^[A-Za-z][A-Za-z0-9-]{2,63}$"
+TOOLCHAIN = r"^(go)?1\.[0-9]{1,4}(\.[0-9]{1,4})?$"
 _CHANGE = r"^([0-9a-f]{16}|[0-9a-f]{32})$"
 
 _Text = Annotated[str, Meta(max_length=MAX_REASON)]
@@ -80,6 +81,10 @@ class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
     ] = UNSET
     cooldown: Annotated[
         Annotated[int, Meta(ge=0, le=MAX_DAYS)] | UnsetType, Meta(description="days that a release must be old")
+    ] = UNSET
+    toolchain: Annotated[
+        Annotated[str, Meta(pattern=TOOLCHAIN)] | UnsetType,
+        Meta(description="least version of Go that a provider may be built with; anything older is LK045"),
     ] = UNSET
     hosts: Annotated[
         list[_Text], Meta(max_length=MAX_POLICY_ENTRIES, description="hosts of registries that may be asked too")

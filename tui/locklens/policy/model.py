@@ -228,6 +228,7 @@ class Policy(Struct, frozen=True):
         platforms: The required platforms in the file's order, each once.
         install_paths: The install paths, at least one.
         cooldown: The minimum age of a selected release in days; None if unset.
+        toolchain: The least version of Go that a provider may be built with, such as "go1.24"; "" if unset.
         file: The path in messages; "" without a policy.
         fail_on: The lowest severity that fails a review; None if unset.
         hosts: Additional hosts that may be asked, comparison form.
@@ -247,6 +248,7 @@ class Policy(Struct, frozen=True):
     platforms: tuple[WantedPlatform, ...] = ()
     install_paths: frozenset[InstallPath] = frozenset({InstallPath.DIRECT})
     cooldown: int | None = None
+    toolchain: str = ""
     file: str = ""
     fail_on: Threshold | None = None
     hosts: tuple[str, ...] = ()

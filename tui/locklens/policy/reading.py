@@ -20,6 +20,7 @@ from locklens.policy.document import (
     MAX_DAYS,
     MAX_PLATFORMS,
     MAX_REASON,
+    TOOLCHAIN,
     AcceptTable,
     AdvisoriesTable,
     IgnoreTable,
@@ -129,6 +130,8 @@ class _Reading(MarkedDocument):
                 return AcceptFrom(self._choice(value, tuple(AcceptFrom), '"accept_from"', key))
             case "cooldown":
                 return self._cooldown(value)
+            case "toolchain":
+                return self._toolchain(value)
             case "platforms":
                 return self._platforms(value)
             case "install_paths":
@@ -158,6 +161,11 @@ class _Reading(MarkedDocument):
         if not 0 <= value <= MAX_DAYS:
             self.refuse(f'"cooldown" must be between 0 and {MAX_DAYS} days', "cooldown")
         return value
+
+    def _toolchain(self, value: object) -> str:
+        if not isinstance(value, str) or not re.fullmatch(TOOLCHAIN, value, re.ASCII):
+            self.refuse('"toolchain" must be a version of Go, such as "1.24" or "1.24.4"', "toolchain")
+        return f"go{value.removeprefix('go')}"
 
     def _platforms(self, value: object) -> tuple[WantedPlatform, ...]:
         key = "platforms"

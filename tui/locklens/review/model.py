@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.inside import ChangeAdvisories
+    from locklens.review.platform_agreement import ReleaseBuilds
     from locklens.trust import Signer
 
 
@@ -309,6 +310,7 @@ class Change(Struct, frozen=True):
         required_by: The requirements of the provider on the new side; empty until the configuration was read.
         elsewhere: For kind NEW_PROVIDER, what other roots of the base lock of it; None for nothing.
         advisories: Those of both versions, as far as they are known; None without a database.
+        builds: How the packages of the new version were built; None if none of them was inspected.
     """
 
     id: str
@@ -329,6 +331,7 @@ class Change(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     elsewhere: LockedElsewhere | None = None
     advisories: ChangeAdvisories | None = None
+    builds: ReleaseBuilds | None = None
 
     @property
     def severity(self) -> Severity | None:

@@ -22,7 +22,9 @@ from collections.abc import Callable, Iterable  # noqa: TC003
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from locklens.addresses import Platform
 from locklens.executables.notable import notable_in
 from locklens.review.inspection import settings_of
 from locklens.text import counted, listing
@@ -30,7 +32,6 @@ from locklens.text import counted, listing
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from locklens.addresses import Platform
     from locklens.executables import BuildInfo, GoModule
     from locklens.packages.inspecting import PackageFacts
     from locklens.review.inspection import Inspection
@@ -107,6 +108,50 @@ class ReleaseAgreement(Struct, frozen=True):
     def differs_in(self, platform: Platform) -> tuple[PlatformDifference, ...]:
         """What a platform differs in: as the odd one, or as one of several that no majority decides on."""
         return tuple(one for one in self.differences if platform in (one.odd or dict(one.values)))
+
+
+class ReleaseBuilds(Struct, frozen=True):
+    """How the packages of one version were built, as far as they were looked into before.
+
+    Attributes:
+        toolchains: Each toolchain with its platforms, sorted.
+        replaced: The modules that are replaced by others, of any platform, sorted by path.
+    """
+
+    agreement: ReleaseAgreement
+    toolchains: tuple[tuple[str, tuple[Platform, ...]], ...] = ()
+    replaced: tuple[GoModule, ...] = ()
+
+    def after(self, old: ReleaseBuilds | None) -> ReleaseBuilds:
+        """Return the same without the replaced modules that an older version has too."""
+        known = {_replacement(module) for module in old.replaced} if old is not None else frozenset[str]()
+        return replace(self, replaced=tuple(one for one in self.replaced if _replacement(one) not in known))
+
+
+def builds_of(facts: Mapping[Platform, PackageFacts]) -> ReleaseBuilds:
+    """Return how the packages of one version were built, by platform."""
+    builds = {platform: _build(one) for platform, one in sorted(facts.items()) if not _unread(one)}
+    names = sorted({build.go for build in builds.values()})
+    toolchains = ((go, tuple(platform for platform, build in builds.items() if build.go == go)) for go in names)
+    replaced = {_replacement(one): one for build in builds.values() for one in build.modules if one.replaced_by}
+    return ReleaseBuilds(
+        compare_platforms(facts), tuple(toolchains), tuple(sorted(replaced.values(), key=lambda one: one.path))
+    )
+
+
+def _replacement(module: GoModule) -> str:
+    return f"{module.path} {module.replaced_by.path if module.replaced_by is not None else ''}"
+
+
+def platform_of(facts: PackageFacts) -> Platform | None:
+    """The platform that a package's program says it was built for; None where it does not say."""
+    if _unread(facts):
+        return None
+    settings = dict(_build(facts).settings)
+    try:
+        return Platform.parse(f"{settings.get('GOOS', '')}_{settings.get('GOARCH', '')}")
+    except ValueError:
+        return None
 
 
 def agreement_of(found: Inspection) -> ReleaseAgreement | None:

@@ -85,19 +85,19 @@ def group_entries(roots: Sequence[ReadRoot]) -> list[EntryGroup]:
 
 
 def look_inside(groups: Iterable[EntryGroup], cache: Cache, policy: Policy) -> tuple[bool, str]:
-    """Take the advisories of what was inspected before into each group.
+    """Take the builds and the advisories of what was inspected before into each group.
 
     Returns:
         False where there is no database to look them up in, and why it cannot be read, or "".
     """
-    from locklens.operations.review.inside import advisory_lookup
+    from locklens.operations.review.inside import BuildLookup, advisory_lookup
 
+    builds = BuildLookup(cache)
     lookup, problem = advisory_lookup(cache)
-    if lookup is None:
-        return False, problem
     for group in groups:
-        group.change = replace(group.change, advisories=lookup.of_change(group.change, policy.advisories))
-    return True, ""
+        advisories = lookup.of_change(group.change, policy.advisories) if lookup is not None else None
+        group.change = replace(group.change, advisories=advisories, builds=builds.of_change(group.change))
+    return lookup is not None, problem
 
 
 def _unchanged(entry: LockEntry) -> Change:

@@ -28,6 +28,7 @@ from locklens.review.health import CHECKS, OF_REGISTRY, Health, is_undecided, re
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.verdict import in_order
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -189,6 +190,7 @@ class _Scan(Struct):
         )
         unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
         unknown |= _unknown_advisories(self.groups, effective.policy, has_database=self.has_advisories)
+        unknown |= _unknown_builds(self.groups, effective.policy)
         undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
         here = os.path.relpath(os.path.realpath("."), os.path.realpath(self.top)).replace(os.sep, "/")
         return Health(
@@ -283,6 +285,17 @@ def _unknown_advisories(
         "own-advisory": (unsure, "the database has only Go's versions of a provider" if unsure else ""),
     }
     return {check: (set[int](), off[check]) if check in off else unknown for check, unknown in found.items()}
+
+
+def _unknown_builds(groups: Sequence[EntryGroup], policy: Policy) -> dict[str, tuple[set[int], str]]:
+    """Return why the checks of how packages were built are not complete; no root is undecided for want of them."""
+    off = dict(_switched_off(policy))
+    inspected = sum(group.change.builds is not None for group in groups)
+    words = f"{inspected} of {counted(len(groups), 'locked release')} inspected: see locklens inspect"
+    found = {check: off.get(check, words) for check in ("odd-platform", "replaced-module", "toolchain")}
+    if not policy.toolchain and "toolchain" not in off:
+        found["toolchain"] = "no toolchain in locklens.toml"
+    return {check: (set[int](), why) for check, why in found.items() if why != words or inspected < len(groups)}
 
 
 def _is_unsure_of_itself(group: EntryGroup) -> bool:

@@ -158,18 +158,18 @@ class _Completion:
             meanwhile()
 
     def look_inside(self, cache: Cache) -> str:
-        """Take the advisories of what was inspected before, and return why they cannot be looked up, or ""."""
-        from locklens.operations.review.inside import advisory_lookup
+        """Take what is known of packages that were inspected before; return why advisories are not looked up, or ""."""
+        from locklens.operations.review.inside import BuildLookup, advisory_lookup
 
+        builds = BuildLookup(cache)
         lookup, problem = advisory_lookup(cache)
-        if lookup is None:
-            return problem
         ignored = self._review.policy.advisories
         for draft in self._review.roots:
             changes = self._changes[draft.lock_file]
             for address, change in changes.items():
                 if change.kind is not ChangeKind.UNCHANGED or draft.context.is_survey:
-                    changes[address] = replace(change, advisories=lookup.of_change(change, ignored))
+                    advisories = lookup.of_change(change, ignored) if lookup is not None else None
+                    changes[address] = replace(change, advisories=advisories, builds=builds.of_change(change))
         return problem
 
     def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:

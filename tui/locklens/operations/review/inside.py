@@ -16,17 +16,20 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import packages_of
 from locklens.packages.inspecting import kept_facts
 from locklens.review.inside import ReleaseAdvisories, heeding
+from locklens.review.platform_agreement import builds_of, platform_of
 from locklens.text import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile.model import LockEntry
+    from locklens.packages.inspecting import PackageFacts
     from locklens.policy.model import IgnoredAdvisory
     from locklens.review.inside import ChangeAdvisories
     from locklens.review.inspection import InspectedPackage, Inspection
     from locklens.review.model import Change
+    from locklens.review.platform_agreement import ReleaseBuilds
     from locklens.storage.cache import Cache
 
 
@@ -84,6 +87,43 @@ class AdvisoryLookup:
         found = subject.platform, self._matcher.advisories_of(subject)
         self._cache.keep_verification(key, msgspec.msgpack.encode(found))
         return found
+
+
+class BuildLookup:
+    """Looks up how the locked packages were built, in what was inspected before.
+
+    Args:
+        cache: What is inside the packages that were inspected.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._known: dict[frozenset[str], ReleaseBuilds | None] = {}
+
+    def of_change(self, change: Change) -> ReleaseBuilds | None:
+        """Return how the packages of a change's new version were built; None if none of them was inspected."""
+        new = self._of_entry(change.new)
+        return None if new is None else new.after(self._of_entry(change.old))
+
+    def _of_entry(self, entry: LockEntry | None) -> ReleaseBuilds | None:
+        hashes = packages_of(entry.hashes) if entry is not None else frozenset[str]()
+        if hashes not in self._known:
+            self._known[hashes] = self._look_up(hashes)
+        return self._known[hashes]
+
+    def _look_up(self, hashes: Iterable[str]) -> ReleaseBuilds | None:
+        found: dict[Platform, PackageFacts] = {}
+        twice: set[Platform] = set()
+        for text in hashes:
+            facts = kept_facts(self._cache, text)
+            platform = platform_of(facts) if facts is not None else None
+            if facts is None or platform is None:
+                continue
+            if platform in found:
+                twice.add(platform)  # Of two releases, or one of them is not what it says: neither can be judged.
+            found[platform] = facts
+        known = {platform: facts for platform, facts in found.items() if platform not in twice}
+        return builds_of(known) if known else None
 
 
 def advisories_of_inspection(found: Inspection) -> tuple[ChangeAdvisories | None, str]:

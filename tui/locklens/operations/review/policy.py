@@ -290,6 +290,8 @@ def _values(effective: EffectivePolicy) -> Iterator[PolicyValue]:
 
     yield value("fail_on", policy.fail_on or "block", is_set=policy.fail_on is not None)
     days = f"{policy.cooldown} days" if policy.cooldown is not None else "none"
+    toolchain = policy.toolchain or "any"
+    yield value("toolchain", policy.toolchain or None, is_set=bool(policy.toolchain), text=toolchain)
     yield value("cooldown", policy.cooldown, is_set=policy.cooldown is not None, text=days)
     hosts = [display_host(host) for host in policy.hosts]
     yield value("hosts", hosts, is_set=bool(hosts), text=", ".join(hosts) or "none beside the usual ones")

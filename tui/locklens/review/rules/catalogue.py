@@ -29,6 +29,7 @@ class RuleSubject(StrEnum):
     RELEASE = "release"
     PLATFORMS = "platforms"
     AGREEMENT = "agreement"
+    BUILDS = "builds"
     HEALTH = "health"
     ADVISORIES = "advisories"
 
@@ -672,6 +673,46 @@ _ALL = (
         "Upgrade to the version that fixes it; the finding names the constraint that excludes it, with file and line.",
         "advisories",
     ),
+    Rule(
+        "LK044",
+        RuleSubject.BUILDS,
+        WARN,
+        "Packages of one release differ between platforms",
+        "The package of one platform has a module, a version, a toolchain, a build setting, a linked package or a file "
+        "that the packages of the other platforms do not have, and the operating system or the architecture does not "
+        "explain it. Where no majority says which is odd, the packages are said to differ.",
+        "All packages of a release are built from one source tree: one that stands out was built from another one, or "
+        "was changed afterwards.",
+        "Run `locklens inspect PROVIDER --platform all` (z, then a, on the screen), and compare the program with "
+        "`go version -m`.",
+        "Ask the publisher how this package was built; until then keep the version that was locked before.",
+        "inspected",
+    ),
+    Rule(
+        "LK045",
+        RuleSubject.BUILDS,
+        WARN,
+        "Built with an older Go than the policy requires",
+        "The program of a package was built with a Go toolchain older than `toolchain` in locklens.toml.",
+        "Go's standard library is part of the program: its security fixes arrive with the toolchain, and versions "
+        "that are no longer supported get none.",
+        "Run `go version` on the program of the package.",
+        "Select a version that was built with a newer toolchain, or ask the publisher for one.",
+        "inspected",
+    ),
+    Rule(
+        "LK046",
+        RuleSubject.BUILDS,
+        INFO,
+        "A module inside is replaced by another one",
+        "The program was built with a `replace` directive: another module, or a folder, stands in the place of a "
+        "required one. In an upgrade these are the replacements that the older version does not have.",
+        "A replaced module is not what its name says: it may be a fork with a fix, or a copy that nobody reviews. "
+        "Advisories of the original may not apply, and those of the fork are rarely published.",
+        "Run `go version -m` on the program of the package: a line with => follows the replaced module.",
+        "Look at the fork; `[severity] LK046` in locklens.toml makes it a warning or a block.",
+        "inspected",
+    ),
 )
 
 RULES = {rule.id: rule for rule in _ALL}
@@ -688,6 +729,8 @@ _NEEDS = {
     "allow": "It is reported if locklens.toml has an allow list.",
     "advisories": "It is reported if a database is kept (`locklens advisories update`); modules inside are known of "
     "packages that `locklens inspect` looked into. Nothing is downloaded for it.",
+    "inspected": "It is judged by packages that `locklens inspect` looked into; nothing is downloaded for it, and of "
+    "all others it is unknown.",
     "modules": "It is reported if locklens.toml gives it a severity.",
 }
 

@@ -62,6 +62,10 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
             from locklens.review.rules import advisories
 
             verdicts += _run(advisories.CHECKS, change, root)
+        if change.builds is not None:
+            from locklens.review.rules import builds
+
+            verdicts += _run(builds.CHECKS, change, root.context.policy)
         if case is not None:
             verdicts += _of_case(case, change, root)
     line = change.new.line if change.new is not None else None
