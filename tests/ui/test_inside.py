@@ -102,7 +102,7 @@ async def test_the_republished_package_and_the_odd_platform(tmp_path: Path) -> N
 async def test_an_upgrade_side_by_side(size: tuple[int, int], tmp_path: Path) -> None:
     async with demo(tmp_path, size) as on:
         await on.press("2")
-        await until(on, lambda: "11 can upgrade" in on.text, seconds=60)
+        await until(on, lambda: ">  [ ] acme/demo" in on.text, seconds=60)
         await opened(on, "z")
         await on.press("enter")
         await until(on, shows(on, "TOOLCHAIN    go1.23.4 → go1.24.4"), seconds=30)
