@@ -9,7 +9,7 @@ from locklens.addresses import Platform
 from locklens.demo.packages import PLATFORMS, package_bytes
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
 from locklens.packages.hashing import hash_arriving_package
-from locklens.packages.inspecting import FileFacts, Inspection, PackageFacts
+from locklens.packages.inspecting import FileFacts, PackageFacts, PackageInspector
 from locklens.review.platform_agreement import ReleaseAgreement, compare_platforms
 
 SIX = ("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64")
@@ -133,7 +133,7 @@ def test_files_of_one_package() -> None:
 
 def test_the_samples() -> None:
     def inside(platform: str, edition: str) -> PackageFacts:
-        inspection = Inspection()
+        inspection = PackageInspector()
         data = package_bytes("registry.terraform.io/acme/demo", "1.4.2", platform, edition)
         return inspection.facts(hash_arriving_package([data], io.BytesIO(), new=inspection.content))
 
