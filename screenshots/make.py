@@ -17,9 +17,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.events import Paste
 
+from locklens.demo.advisories import sample_advisories
 from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
@@ -31,6 +33,10 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
+from locklens.ui.inside import InsideDialog
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
 
 FONT = "DejaVu Sans Mono"
 
@@ -69,9 +75,20 @@ SCENES = (
     Scene("health", (120, 32), ("5", "j", "j")),
     Scene("doctor", (120, 32), ("6",), pasted=LOG, folder="infra/prod/dns"),
     Scene("upgrade", (120, 36), ("2", "j", "space", "j")),
+    Scene("inside", (120, 36), ("2", *("j",) * 9, "z", "enter")),
     Scene("preview", (120, 36), ("2", "a", "U")),
     Scene("keys", (110, 40), ("question_mark",)),
 )
+
+
+async def settle(app: LockLensApp, pilot: Pilot[object]) -> None:
+    """Waits for the work in progress; a dialog that asks before a download goes on only after its key."""
+    await pilot.pause()
+    while isinstance(app.screen, InsideDialog) and not app.screen.is_waiting:
+        await pilot.pause(0.05)
+    if not isinstance(app.screen, InsideDialog):
+        await app.workers.wait_for_complete()
+    await pilot.pause()
 
 
 async def picture(request: ReviewRequest, scene: Scene, store: Path) -> str:
@@ -83,8 +100,7 @@ async def picture(request: ReviewRequest, scene: Scene, store: Path) -> str:
         await pilot.pause()
         for key in scene.keys:
             await pilot.press(key)
-            await app.workers.wait_for_complete()
-            await pilot.pause()
+            await settle(app, pilot)
         if scene.pasted:
             app.screen.post_message(Paste(scene.pasted))
             await pilot.pause()
@@ -113,6 +129,7 @@ def main() -> None:
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory())
         folder = (found.folder or make_repository(Path(scratch) / "infrastructure")).resolve()
+        stack.enter_context(sample_advisories(Path(scratch)))
         registry = stack.enter_context(DemoRegistry(faults=Faults(SAMPLE_RULES)))
         environ = {**os.environ, **environment(write_cli_configuration(registry, Path(scratch)))}
         network = NetworkSettings(environ, Cache(Path(scratch) / "cache.sqlite3"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from ui.conftest import Driver, until
 
+from locklens.demo.advisories import sample_advisories
 from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
@@ -113,6 +114,20 @@ async def test_an_upgrade_side_by_side(size: tuple[int, int], tmp_path: Path) ->
         await on.press("z")
         await until(on, shows(on, "TOOLCHAIN"), seconds=30)
         assert len(on.packages) == 2, "what was read before is cached"
+
+
+async def test_the_advisories_of_an_upgrade(tmp_path: Path) -> None:
+    with sample_advisories(tmp_path):
+        async with demo(tmp_path) as on:
+            await on.press("2")
+            await until(on, lambda: ">  [ ] acme/demo" in on.text, seconds=60)
+            await on.press(*"jjjjjjjjj")
+            await opened(on, "z")
+            assert "vault 4.6.0 linux_amd64" in on.inside
+            await on.press("enter")
+            await until(on, shows(on, "ADVISORIES   0 introduced, 2 fixed, 2 in both"), seconds=30)
+            assert "GO-0000-0003 in github.com/hashicorp/terraform-provider-vault 4.6.1, fixed in 4.8.0" in on.inside
+    assert "LOCKLENS_ADVISORIES" not in os.environ
 
 
 async def test_from_a_preview(tmp_path: Path) -> None:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from locklens.advisories import AdvisoryDatabase
 from locklens.errors import ConfigurationError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _FORM = b"locklens advisories 1\n"
 """The form of the file; one in another form is read again from where it came from."""
+
+PLACE = "LOCKLENS_ADVISORIES"
+"""The environment variable that names another file."""
 
 _MOST_BYTES = 256 * 1024 * 1024
 _HINT = "locklens advisories update reads the database again"
 
 
 def default_advisories_path() -> Path:
-    """The path of the file, in the user's data folder: a folder that is cleared would make findings disappear."""
+    """The path of the file: LOCKLENS_ADVISORIES, or in the user's data folder, since a cache may be cleared."""
+    if named := os.environ.get(PLACE):
+        return Path(named)
     from platformdirs import user_data_path
 
     return user_data_path("locklens", appauthor=False) / "advisories.bin"

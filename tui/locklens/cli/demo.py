@@ -71,6 +71,7 @@ _PRINTED = frozenset({"json", "markdown"})
 
 def _run_demo(options: Namespace, open_ui: OpenUi) -> int:
     """Review the sample repository, with the sample registry as its only one."""
+    from locklens.demo.advisories import sample_advisories
     from locklens.demo.repository import make_repository
     from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration, write_places
 
@@ -82,7 +83,8 @@ def _run_demo(options: Namespace, open_ui: OpenUi) -> int:
         top = make_repository(folder / _REPOSITORY)
         configuration = write_cli_configuration(registry, folder, write_places(folder, top))
         network = network_of(options, {**os.environ, **environment(configuration)}, folder / "cache.sqlite3")
-        return show(_request(options, network, top), options, "review", open_ui)
+        with sample_advisories(folder):
+            return show(_request(options, network, top), options, "review", open_ui)
 
 
 def _incident(options: Namespace, open_ui: OpenUi) -> int:

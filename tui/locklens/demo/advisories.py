@@ -16,6 +16,9 @@ The advisories are invented, and their ids (`GO-0000-…`) belong to no database
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -23,6 +26,7 @@ from msgspec import Struct
 from locklens.text import json_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 MODIFIED = "2026-11-16T09:00:00Z"
@@ -138,3 +142,25 @@ def write_advisories(folder: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder
+
+
+@contextmanager
+def sample_advisories(folder: Path) -> Iterator[None]:
+    """Keep the database in a folder for the time being, in place of the user's own.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    from locklens.advisories.kept import PLACE, keep_database
+    from locklens.advisories.reading import read_database
+
+    path, before = folder / "advisories.bin", os.environ.get(PLACE)
+    found = read_database(write_advisories(folder / "advisories"), source="the locklens demo", now=datetime.now(UTC))
+    keep_database(found, path)
+    os.environ[PLACE] = str(path)
+    try:
+        yield
+    finally:
+        os.environ.pop(PLACE)
+        if before is not None:
+            os.environ[PLACE] = before

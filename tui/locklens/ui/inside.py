@@ -106,10 +106,15 @@ class InsideDialog(ReadingDialog):
         self._error: LockLensError | None = None
         self._downloads = Downloads()
 
+    @property
+    def is_waiting(self) -> bool:
+        """True while it waits for a key: to agree to a download, or to close."""
+        return not self._job.is_running or (self._plan is not None and not self._is_confirmed)
+
     def on_mount(self) -> None:
         """Start looking."""
         versions = " → ".join(dict.fromkeys(filter(None, (self._request.old, self._request.new))))
-        self.show_title(f"Inside {self._request.provider} {versions}")
+        self.show_title(f"Inside {self._request.provider.partition('/')[2]} {versions}")
         self._start()
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
 
