@@ -81,7 +81,7 @@ SCENES = (
 )
 
 
-async def settle(app: LockLensApp, pilot: Pilot[object]) -> None:
+async def settle(app: LockLensApp, pilot: Pilot[int]) -> None:
     """Waits for the work in progress; a dialog that asks before a download goes on only after its key."""
     await pilot.pause()
     while isinstance(app.screen, InsideDialog) and not app.screen.is_waiting:

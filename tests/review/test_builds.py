@@ -11,10 +11,11 @@ from ui.conftest import Samples
 
 from locklens.addresses import Platform
 from locklens.executables import GoModule
+from locklens.executables.notable import notable_in
 from locklens.operations.review.inside import BuildLookup
 from locklens.packages.inspecting import keep_facts
 from locklens.policy import Policy, parse
-from locklens.review.platform_agreement import builds_of
+from locklens.review.platform_agreement import builds_of, reduced
 from locklens.review.rules.judge import judge_change
 from locklens.storage.cache import Cache
 
@@ -76,6 +77,16 @@ def test_a_replaced_module_is_information_once() -> None:
     assert found(inside) == [("LK046", "info", "1 module replaced: example.com/a v1.0.0 by example.com/fork v1.0.1")]
     builds = builds_of({Platform.parse(name): one for name, one in inside.items()})
     assert builds.after(builds).replaced == ()
+
+
+def test_what_is_kept_of_the_functions_is_compared_alike() -> None:
+    names = ("a.b", "net/rpc.(*Server).Accept", "net/rpc.(*Server).Close", "os/exec.(*Cmd).Start", "zz.z")
+    whole = facts("linux_amd64", functions=names)
+    assert whole.executable is not None
+    small = reduced(whole).executable
+    assert small is not None
+    assert small.functions == (names[1], names[3])
+    assert notable_in(small.functions).keys() == notable_in(names).keys()
 
 
 def test_only_what_was_looked_into_is_judged(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
@@ -17,12 +18,21 @@ NET = GoModule("golang.org/x/net", "v0.33.0", "h1:a")
 
 
 def facts(
-    platform: str, *modules: GoModule, go: str = "go1.24.4", functions: tuple[str, ...] = (), **settings: str
+    platform: str,
+    *modules: GoModule,
+    go: str = "go1.24.4",
+    functions: tuple[str, ...] = (),
+    more: Mapping[str, str] = {},
+    **settings: str,
 ) -> PackageFacts:
     system, _, machine = platform.partition("_")
     usual = {"CGO_ENABLED": "0", "GOARCH": machine, "GOOS": system, f"GO{machine.upper()}": "v1"}
     build = BuildInfo(
-        go, "example.com/p", GoModule("example.com/p", "v1.0.0"), (NET, *modules), tuple((usual | settings).items())
+        go,
+        "example.com/p",
+        GoModule("example.com/p", "v1.0.0"),
+        (NET, *modules),
+        tuple((usual | settings | dict(more)).items()),
     )
     program = Executable(ExecutableFormat.ELF, 1, build, functions)
     return PackageFacts("zh:" + platform, "h1:" + platform, 1, (), "terraform-provider-p", program)
@@ -93,10 +103,10 @@ def test_settings_name_the_platform_and_the_time() -> None:
         machine = {"amd64": "x86_64", "arm64": "aarch64"}[machine]
         return {"-ldflags": f"-s -X main.target={system}_{machine} -X main.date={stamp}{more}"}
 
-    found = {name: facts(name, **flags(name, f"2026-11-0{day}T10:00:0{day}Z")) for day, name in enumerate(SIX)}
+    found = {name: facts(name, more=flags(name, f"2026-11-0{day}T10:00:0{day}Z")) for day, name in enumerate(SIX)}
     assert told(found) == []
     found["linux_amd64"] = facts(
-        "linux_amd64", **flags("linux_amd64", "2026-11-01", " -X main.url=https://example.com")
+        "linux_amd64", more=flags("linux_amd64", "2026-11-01", " -X main.url=https://example.com")
     )
     assert told(found) == [("setting -X main.url", ["linux_amd64"])]
 
@@ -107,8 +117,8 @@ def test_cgo_on_one_system_alone() -> None:
 
 
 def test_revisions_and_linked_packages() -> None:
-    found = {name: facts(name, **{"vcs.revision": "a" * 40}) for name in SIX}
-    odd = facts("darwin_amd64", functions=("os/exec.(*Cmd).Start",), **{"vcs.revision": "b" * 40})
+    found = {name: facts(name, more={"vcs.revision": "a" * 40}) for name in SIX}
+    odd = facts("darwin_amd64", functions=("os/exec.(*Cmd).Start",), more={"vcs.revision": "b" * 40})
     assert told(found | {"darwin_amd64": odd}) == [
         ("package os/exec", ["darwin_amd64"]),
         ("revision vcs.revision", ["darwin_amd64"]),

@@ -179,8 +179,8 @@ def _elf(parts: Sequence[_Part], end: int, machine: str) -> tuple[bytes, bytes]:
         "<HHIQQQI6H", 2, kind, 1, base + _HEADERS, 64, end + len(names), 0, 64, 56, 2, 64, count, count - 1
     )
     code = struct.pack("<II6Q", 1, 5, 0, base, base, data, data, 0x1000)
-    place = base + _DATA_PAGE + data
-    written = struct.pack("<II6Q", 1, 6, data, place, place, end - data, end - data, 0x1000)
+    address = base + _DATA_PAGE + data
+    written = struct.pack("<II6Q", 1, 6, data, address, address, end - data, end - data, 0x1000)
     return header + code + written, names + b"".join(sections)
 
 

@@ -57,6 +57,9 @@ NOTABLE = (
 )
 """Rarest first."""
 
+BEGINNINGS = tuple(start for one in NOTABLE for start in one.functions)
+"""Beginnings of the names of all their functions."""
+
 MEANING = {one.name: one.means for one in NOTABLE}
 
 

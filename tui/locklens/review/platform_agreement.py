@@ -17,6 +17,7 @@ then of the release. Without a majority, packages differ, and none is called odd
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable  # noqa: TC003
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import Platform
-from locklens.executables.notable import notable_in
+from locklens.executables.notable import BEGINNINGS, notable_in
 from locklens.review.inspection import settings_of
 from locklens.text import counted, listing
 
@@ -137,6 +138,17 @@ def builds_of(facts: Mapping[Platform, PackageFacts]) -> ReleaseBuilds:
     return ReleaseBuilds(
         compare_platforms(facts), tuple(toolchains), tuple(sorted(replaced.values(), key=lambda one: one.path))
     )
+
+
+def reduced(facts: PackageFacts) -> PackageFacts:
+    """Return what is compared of a package: of its functions, one of each notable package."""
+    program = facts.executable
+    if program is None or program.functions is None:
+        return facts
+    names = program.functions
+    found = (names[place : place + 1] for start in BEGINNINGS if (place := bisect_left(names, start)) < len(names))
+    kept = sorted({name for (name,) in found if name.startswith(BEGINNINGS)})
+    return replace(facts, executable=replace(program, functions=tuple(kept)), texts=())
 
 
 def _replacement(module: GoModule) -> str:

@@ -14,9 +14,9 @@ from locklens.advisories.kept import kept_database
 from locklens.advisories.matching import AdvisoryMatcher, Subject
 from locklens.errors import ConfigurationError
 from locklens.hashes import packages_of
-from locklens.packages.inspecting import kept_facts
+from locklens.packages.inspecting import PackageFacts, kept_facts
 from locklens.review.inside import ReleaseAdvisories, heeding
-from locklens.review.platform_agreement import builds_of, platform_of
+from locklens.review.platform_agreement import builds_of, platform_of, reduced
 from locklens.text import identity_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile.model import LockEntry
-    from locklens.packages.inspecting import PackageFacts
     from locklens.policy.model import IgnoredAdvisory
     from locklens.review.inside import ChangeAdvisories
     from locklens.review.inspection import InspectedPackage, Inspection
@@ -115,7 +114,7 @@ class BuildLookup:
         found: dict[Platform, PackageFacts] = {}
         twice: set[Platform] = set()
         for text in hashes:
-            facts = kept_facts(self._cache, text)
+            facts = self._compared(text)
             platform = platform_of(facts) if facts is not None else None
             if facts is None or platform is None:
                 continue
@@ -124,6 +123,19 @@ class BuildLookup:
             found[platform] = facts
         known = {platform: facts for platform, facts in found.items() if platform not in twice}
         return builds_of(known) if known else None
+
+    def _compared(self, zh: str) -> PackageFacts | None:
+        """Return what is compared of a package, which an earlier run may have found: a program has many functions."""
+        key = identity_of("builds", __version__, zh)
+        if (record := self._cache.verification(key)) is not None:
+            with suppress(msgspec.MsgspecError):
+                return msgspec.msgpack.decode(record, type=PackageFacts)
+        facts = kept_facts(self._cache, zh)
+        if facts is None:
+            return None
+        found = reduced(facts)
+        self._cache.keep_verification(key, msgspec.msgpack.encode(found))
+        return found
 
 
 def advisories_of_inspection(found: Inspection) -> tuple[ChangeAdvisories | None, str]:
