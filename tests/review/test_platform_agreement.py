@@ -6,15 +6,20 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
 from locklens.demo.packages import PLATFORMS, package_bytes
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
 from locklens.packages.hashing import hash_arriving_package
 from locklens.packages.inspecting import FileFacts, PackageFacts, PackageInspector
+from locklens.review.inspection import InspectedPackage, Inspection
 from locklens.review.platform_agreement import ReleaseAgreement, compare_platforms
+from locklens.review.reports.inspection_document import InspectDocument
+from locklens.versions import Version
 
 SIX = ("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64")
 NET = GoModule("golang.org/x/net", "v0.33.0", "h1:a")
+
+ADDRESS = ProviderAddress("registry.terraform.io", "acme", "demo")
 
 
 def facts(
@@ -151,3 +156,19 @@ def test_the_samples() -> None:
     agreement = compared({name: inside(name, "again") for name in PLATFORMS})
     assert [str(platform) for platform in agreement.odd] == ["linux_arm64"]
     assert [one.words() for one in agreement.differences] == ["linux_arm64: v0.1.0; 4 other platforms: not linked"]
+
+
+def test_programs_get_every_platform_with_what_it_differs_in() -> None:
+    def package(name: str, *modules: GoModule) -> InspectedPackage:
+        version = Version.parse("1.0.0")
+        return InspectedPackage(ADDRESS, version, Platform.parse(name), "here", facts(name, *modules))
+
+    others = tuple(package(name) for name in SIX if name != "linux_arm64")
+    document = InspectDocument.of(Inspection(((*others, package("linux_arm64", EXTRA)),), "2026-11-23T20:00:00Z"))
+    told = {one.platform: one.differs_in for one in document.platforms}
+    assert told.keys() == set(SIX)
+    assert {name: words for name, words in told.items() if words} == {
+        "linux_arm64": ["module example.com/extra: linux_arm64: v1.0.0; 5 other platforms: not linked"]
+    }
+    alone = InspectDocument.of(Inspection(((others[0],),), "2026-11-23T20:00:00Z"))
+    assert alone.platforms == []

@@ -30,6 +30,9 @@ Run `locklens review` here.
 _POLICY = """# Minimum age of a release, in days.
 cooldown = 7
 
+# The least Go that a provider may be built with.
+toolchain = "1.22"
+
 # Required platforms, each with the reason.
 [platforms]
 linux_amd64 = "CI, production"
