@@ -22,7 +22,7 @@ from locklens.ui.text.clipboard import copy_text
 from locklens.ui.text.downloads import Downloads, download_lines, take_event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from textual.screen import Screen
@@ -74,9 +74,12 @@ def inside_request(
     return InspectionRequest(str(address), folder, old or new, new or old, (root or ".",), tool=tool)
 
 
-def show_inside(screen: Screen[Any], source: LockLens, request: InspectionRequest) -> None:
-    """Open the dialog above a screen."""
-    screen.app.push_screen(InsideDialog(source, request))
+def show_inside(
+    screen: Screen[Any], source: LockLens, request: InspectionRequest, *, on_news: Callable[[], object] = lambda: None
+) -> None:
+    """Open the dialog above a screen; `on_news` is called at its end if packages were read that were not cached."""
+    dialog = InsideDialog(source, request)
+    screen.app.push_screen(dialog, lambda _: on_news() if dialog.has_news else None)
 
 
 class InsideDialog(ReadingDialog):
@@ -105,6 +108,8 @@ class InsideDialog(ReadingDialog):
         self._found: Inspection | None = None
         self._error: LockLensError | None = None
         self._downloads = Downloads()
+        self.has_news = False
+        """True once a package was downloaded: findings may rest on it."""
 
     @property
     def is_waiting(self) -> bool:
@@ -151,6 +156,7 @@ class InsideDialog(ReadingDialog):
 
     def _take(self, found: Inspection) -> None:
         self._found = found
+        self.has_news = self.has_news or self._is_confirmed
         self._redraw()
 
     def _fail(self, error: LockLensError) -> None:
