@@ -36,7 +36,11 @@ DOORS = {
     "lark": ("hcl",),
     "msgspec": ANYWHERE,
     "packaging": ("versions",),
-    "platformdirs": ("advisories.kept", "hcl.expressions", "storage"),  # the parser keeps its compiled tables in the user's cache folder
+    "platformdirs": (
+        "advisories.kept",
+        "hcl.expressions",
+        "storage",
+    ),  # the parser keeps its compiled tables in the user's cache folder
     "rich": ("ui",),
     "shtab": ("cli.completion",),
     "sqlite3": ("storage",),

@@ -28,9 +28,7 @@ _PROVIDER, _TARGET = "application/vnd.opentofu.provider", "application/vnd.opent
 _DEMO: Files = {"main.tf": DEMO}
 _PINNED: Files = {"main.tf": PINNED}
 
-_oci = partial(
-    Case, theme=Theme.OCI_MIRROR, cli=installation(mirror()), files=_DEMO, tools=(OPENTOFU.name,)
-)
+_oci = partial(Case, theme=Theme.OCI_MIRROR, cli=installation(mirror()), files=_DEMO, tools=(OPENTOFU.name,))
 
 
 def _index(name: str, *edits: tuple[str, str], **more: str) -> Case:

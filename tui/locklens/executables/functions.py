@@ -114,7 +114,7 @@ class TableHeader(Struct, frozen=True):
         return cls(order, functions, (names, units), table) if is_sound and functions else None
 
 
-class FunctionTable(Struct, frozen=True):
+class RawFunctions(Struct, frozen=True):
     """What is taken from a table while it passes.
 
     Attributes:
@@ -126,7 +126,7 @@ class FunctionTable(Struct, frozen=True):
     offsets: array[int]
 
 
-def read_table(header: TableHeader, passing: Passing) -> Generator[None, None, FunctionTable]:
+def read_table(header: TableHeader, passing: Passing) -> Generator[None, None, RawFunctions]:
     """Take what is needed of a table.
 
     Args:
@@ -155,7 +155,7 @@ def read_table(header: TableHeader, passing: Passing) -> Generator[None, None, F
         rows = yield from passing.take(size)
         places += _words(header, rows)[1::2]
     offsets = yield from _name_offsets(header, places, passing)
-    return FunctionTable(names, offsets)
+    return RawFunctions(names, offsets)
 
 
 def _words(header: TableHeader, data: bytes) -> array[int]:
@@ -201,7 +201,7 @@ def _pieces(size: int) -> Iterator[int]:
         size -= _PIECE
 
 
-def names_in(table: FunctionTable) -> FunctionNames:
+def names_in(table: RawFunctions) -> FunctionNames:
     """Return the names of a table, which is of no use afterwards.
 
     Raises:

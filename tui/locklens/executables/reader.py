@@ -12,7 +12,7 @@ from locklens.executables.functions import (
     BEGINNING,
     LONGEST_HEADER,
     FunctionNames,
-    FunctionTable,
+    RawFunctions,
     TableHeader,
     UnreadTableError,
     beginning_in,
@@ -80,7 +80,7 @@ class ExecutableReader:
 
     def _names(self) -> FunctionNames | None:
         table = self._functions.found
-        assert table is None or isinstance(table, FunctionTable)
+        assert table is None or isinstance(table, RawFunctions)
         try:
             return None if table is None else names_in(table)
         except UnreadTableError as error:

@@ -79,7 +79,12 @@ def show_inside(
 ) -> None:
     """Open the dialog above a screen; `on_news` is called at its end if packages were read that were not cached."""
     dialog = InsideDialog(source, request)
-    screen.app.push_screen(dialog, lambda _: on_news() if dialog.has_news else None)
+
+    def closed(_: None) -> None:
+        if dialog.has_news:
+            on_news()
+
+    screen.app.push_screen(dialog, closed)
 
 
 class InsideDialog(ReadingDialog):
