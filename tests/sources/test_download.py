@@ -14,7 +14,7 @@ from kit.waiting import LIMIT, meanwhile
 
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.cliconfig import Token, netrc_tokens
-from locklens.sources.http import sending, transport
+from locklens.sources.http import connecting, sending
 from locklens.sources.http.client import Client
 from locklens.sources.urls import is_public
 
@@ -85,7 +85,7 @@ class Dripping:
         server.on("/drip", self._drip)
         clock = SimpleNamespace(monotonic=lambda: self.now)
         monkeypatch.setattr(sending, "time", clock)
-        monkeypatch.setattr(transport, "time", clock)
+        monkeypatch.setattr(connecting, "time", clock)
 
     def _drip(self, handler: Handler) -> None:
         handler.send_response(200)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from locklens.sources.http.transport import proxy_for
+from locklens.sources.http.environment import proxy_for
 
 PROXY = "http://proxy.acme.test:3128"
 

@@ -21,7 +21,7 @@ UrlOrigin = tuple[str, str]
 _KEPT = 1024
 """URLs whose parts are kept: each is looked at several times, and taking one to pieces costs as much as sending it."""
 
-_DEFAULT_PORTS = {"https": 443, "http": 80}
+DEFAULT_PORTS = {"https": 443, "http": 80}
 MAX_PAGE = 300
 """Characters of an address for a browser."""
 
@@ -52,7 +52,7 @@ def resolve(base: str, reference: str) -> str:
         port = parts.port
     except ValueError as error:
         raise ValueError("it is not a valid URL") from error
-    if parts.scheme not in _DEFAULT_PORTS:
+    if parts.scheme not in DEFAULT_PORTS:
         raise ValueError("only http and https URLs can be asked")
     if not parts.hostname or port == 0 or (given.scheme and not given.netloc):
         raise ValueError("it has no host")
@@ -86,7 +86,7 @@ def host_of(url: str) -> str:
     parts = urlsplit(url)
     name = parts.hostname or ""
     name = f"[{name}]" if ":" in name else name
-    return name if parts.port in {None, _DEFAULT_PORTS.get(parts.scheme)} else f"{name}:{parts.port}"
+    return name if parts.port in {None, DEFAULT_PORTS.get(parts.scheme)} else f"{name}:{parts.port}"
 
 
 def host_name(url: str) -> str:

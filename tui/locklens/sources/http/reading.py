@@ -9,17 +9,22 @@ import socket
 import ssl
 import zlib
 
-import httpcore
-import httpx
 from msgspec import Struct
 
 from locklens.addresses import display_host
+from locklens.sources.http.connecting import (
+    LateError,
+    ProtocolError,
+    ProxyRefusedError,
+    TransportError,
+    UnsupportedError,
+)
 from locklens.sources.http.values import KIB, MIB
 from locklens.sources.urls import host_name, host_of, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from locklens.sources.http.values import RequestKind
+    from locklens.sources.http.values import OpenResponse, RequestKind
     from locklens.sources.urls import UrlOrigin
 
 
@@ -30,17 +35,7 @@ _ANY_RATIO = 2 * MIB
 """The ratio up to which an answer may unpack, and bytes up to which that does not matter: the list of a thousand
 versions has half a megabyte, in which little but the numbers differs."""
 
-TRANSPORT_ERRORS = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.UnsupportedProtocol,
-    httpx.InvalidURL,
-    ImportError,
-    OSError,
-    UnicodeError,
-)
+TRANSPORT_ERRORS = (TransportError, ImportError, OSError, UnicodeError)
 """All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
 
 
@@ -81,12 +76,12 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
         seconds: The time limit of the attempt.
     """
     name = display_host(host)
-    if isinstance(error, httpcore.TimeoutException):
+    if isinstance(error, LateError | TimeoutError):
         return TransportFailure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)
-    if isinstance(error, httpcore.ProxyError):
+    if isinstance(error, ProxyRefusedError):
         hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
         return TransportFailure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
-    if isinstance(error, ImportError | httpcore.UnsupportedProtocol | httpx.InvalidURL | UnicodeError):
+    if isinstance(error, ImportError | UnsupportedError | UnicodeError):
         return TransportFailure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -100,7 +95,7 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
             return TransportFailure(f"host name {name} not found", may_pass=True, hint=hint)
         if isinstance(cause, ConnectionRefusedError):
             return TransportFailure(f"{name} refuses the connection", may_pass=True)
-    if isinstance(error, httpcore.ProtocolError):
+    if isinstance(error, ProtocolError):
         return TransportFailure(f"{name} broke the connection off or does not speak HTTP", may_pass=True)
     for cause in _causes(error):
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
@@ -147,25 +142,24 @@ def too_slow(url: str, kind: RequestKind, received: int, waited: float) -> Trans
     )
 
 
-def drain(response: httpx.Response) -> bytes:
+def drain(response: OpenResponse) -> bytes:
     """Read off a body that does not matter, if it is short, so that the connection can be used again."""
-    length = response.headers.get("Content-Length", "")
-    if length.isdigit() and len(length) < 10 and int(length) <= _SHORT:
+    if response.length is not None and response.length <= _SHORT:
         try:
-            for _ in response.iter_raw():
+            for _ in response.chunks():
                 pass
         except TRANSPORT_ERRORS:
             pass  # The status is the answer.
     return b""
 
 
-def read_error(response: httpx.Response, most: int) -> bytes:
+def read_error(response: OpenResponse, most: int) -> bytes:
     """Return the beginning of an error's body, which may say more than its status; b"" where it cannot be read."""
     body = bytearray()
     try:
-        if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"identity", ""}:
+        if (response.header("content-encoding") or "identity").strip().lower() not in {"identity", ""}:
             return b""
-        for chunk in response.iter_raw():
+        for chunk in response.chunks():
             body += chunk
             if len(body) > most:
                 return b""
@@ -174,22 +168,21 @@ def read_error(response: httpx.Response, most: int) -> bytes:
     return bytes(body)
 
 
-def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
+def read_body(response: OpenResponse, url: str, kind: RequestKind) -> bytes:
     """Read a body within its bound, of which decompression cannot break out either.
 
     Raises:
         FailedError: It is too large, breaks off or cannot be decompressed.
     """
-    length = response.headers.get("Content-Length", "")
-    if length.isdigit() and (len(length) > 15 or int(length) > kind.limit):
+    if response.length is not None and response.length > kind.limit:
         raise FailedError(too_large(url, kind))
-    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    encoding = (response.header("content-encoding") or "identity").strip().lower()
     if encoding not in {"gzip", "x-gzip", "identity", ""}:
         raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} in an encoding that was not requested"))
     inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
     body, received = bytearray(), 0
     try:
-        for chunk in response.iter_raw():
+        for chunk in response.chunks():
             received += len(chunk)
             body += inflate.decompress(chunk, kind.limit + 1 - len(body)) if inflate else chunk
             if len(body) > kind.limit or received > kind.limit:

@@ -7,11 +7,10 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import httpcore
-import httpx
 from msgspec.structs import replace
 
 from locklens.errors import RunCancelledError, UnavailableError
+from locklens.sources.http.connecting import GLANCE, Bounds, LateError, PrivateAddressError
 from locklens.sources.http.reading import (
     TRANSPORT_ERRORS,
     FailedError,
@@ -25,11 +24,12 @@ from locklens.sources.http.reading import (
     too_slow,
     transport_failure,
 )
-from locklens.sources.http.transport import GLANCE, Bounds, SocketTransport
+from locklens.sources.http.transport import Transport
 from locklens.sources.http.values import (
     KIB,
     LONGEST_WAIT,
     Exchange,
+    OpenResponse,
     Outgoing,
     RequestKind,
     Response,
@@ -78,9 +78,6 @@ class _Server:
 class Sender:
     """Sends requests. Any number of threads may use it.
 
-    There is no `httpx.Client`: its redirects, cookies, logins from URLs and time-outs are all unwanted here, so that
-    requests go to the transport as they are.
-
     Args:
         environ: Proxies and certificates are named there.
         cancel: Set by another thread to stop.
@@ -109,7 +106,7 @@ class Sender:
         self._servers: dict[UrlOrigin, _Server] = {}
         self._at_once = requests_per_host(environ)
         self._agent = user_agent(environ)
-        self._transport = SocketTransport(environ, self._bounds, is_public_only=is_public_only)
+        self._transport = Transport(environ, self._bounds, is_public_only=is_public_only)
 
     def close(self) -> None:
         """Close every connection."""
@@ -168,21 +165,20 @@ class Sender:
         first, current, as_of = origin(url), url, moment()
         for _ in range(kind.redirects + 1):
             response, body = self._exchange(current, kind, token, attempt, sent)
-            status, headers = response.status_code, response.headers
-            if status not in _REDIRECTS or not headers.get("Location") or sent.method not in _READING:
-                kept = {name: headers[name] for name in kind.kept_headers if name in headers}
-                answer = Response(
-                    status, current, headers.get("Content-Type"), body, token is not None, as_of, headers=kept
-                )
-                return answer, headers.get("Retry-After", "")
-            current = redirected(current, headers["Location"])
+            status, location = response.status, response.header("location")
+            if status not in _REDIRECTS or not location or sent.method not in _READING:
+                kept = {name: response.header(name) for name in kind.kept_headers if response.header(name)}
+                content_type = response.header("content-type") or None
+                answer = Response(status, current, content_type, body, token is not None, as_of, headers=kept)
+                return answer, response.header("retry-after")
+            current = redirected(current, location)
             if origin(current) != first:
                 token = None  # For good: a way back could be of the other host's making.
         raise FailedError(TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
     def _exchange(
         self, url: str, kind: RequestKind, token: Token | None, attempt: int, sent: Outgoing
-    ) -> tuple[httpx.Response, bytes]:
+    ) -> tuple[OpenResponse, bytes]:
         """Send one request, read the answer and its body, and log it; redirects are not followed."""
         asked = origin(url)
         with self._slot(asked) as server:
@@ -192,13 +188,13 @@ class Sender:
             try:
                 response = self._open(url, kind, token, encoding="identity" if kind.error_limit else "gzip", sent=sent)
                 try:
-                    if response.status_code == _OK:
+                    if response.status == _OK:
                         body = read_body(response, url, kind)
                     else:
                         body = read_error(response, kind.error_limit) if kind.error_limit else drain(response)
                 finally:
                     response.close()
-                outcome = status_words(response.status_code)
+                outcome = status_words(response.status)
                 server.failures, server.last = 0, None
                 return response, body
             except TRANSPORT_ERRORS as error:
@@ -232,17 +228,28 @@ class Sender:
             server.slots.release()
 
     def _open(
-        self, url: str, kind: RequestKind, token: Token | None, *, encoding: str, sent: Outgoing = _GET
-    ) -> httpx.Response:
+        self,
+        url: str,
+        kind: RequestKind,
+        token: Token | None,
+        *,
+        encoding: str,
+        sent: Outgoing = _GET,
+        is_package: bool = False,
+    ) -> OpenResponse:
         """Send a request and return the answer with its body unread."""
-        headers = {"User-Agent": self._agent, "Accept": kind.accept, "Accept-Encoding": encoding, **dict(sent.headers)}
+        headers = {"user-agent": self._agent, "accept": kind.accept, "accept-encoding": encoding}
+        headers |= {name.lower(): value for name, value in sent.headers}
         if token is not None:
             try:
-                headers["Authorization"] = token.authorization()
+                headers["authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(TransportFailure(f"{host_name(url)} cannot be asked: {error}")) from None
         content = sent.content if isinstance(sent.content, bytes) else self._leaving(sent.content(), url, kind)
-        return self._transport.handle_request(httpx.Request(sent.method, url, headers=headers, content=content or None))
+        try:
+            return self._transport.ask(sent.method, url, headers, content, is_package=is_package)
+        except PrivateAddressError as error:
+            raise FailedError(TransportFailure(str(error))) from None
 
     def _leaving(self, chunks: Iterable[bytes], url: str, kind: RequestKind) -> Iterator[bytes]:
         """Yield a large content; the time limit counts from each chunk, and no server may take them too slowly."""
@@ -277,7 +284,9 @@ class Sender:
                 start, as_of = time.monotonic(), moment()
                 self._bounds.deadline = start + kind.seconds
                 try:
-                    response = self._open(current, kind, given, encoding="identity", sent=Outgoing(method))
+                    response = self._open(
+                        current, kind, given, encoding="identity", sent=Outgoing(method), is_package=True
+                    )
                 except FailedError as error:
                     raise self._error(current, error.failure) from None
                 except TRANSPORT_ERRORS as error:
@@ -285,18 +294,18 @@ class Sender:
                     if not failure.may_pass or attempt > retries:
                         raise self._error(current, failure, attempt) from error
                 else:
-                    location = response.headers.get("Location", "")
+                    location = response.header("location")
                     try:
-                        if is_transient(response.status_code) and attempt <= retries:
-                            failure = _answered(current, response.status_code)
-                            retry_after = response.headers.get("Retry-After", "")
-                        elif response.status_code not in _REDIRECTS or not location:
+                        if is_transient(response.status) and attempt <= retries:
+                            failure = _answered(current, response.status)
+                            retry_after = response.header("retry-after")
+                        elif response.status not in _REDIRECTS or not location:
                             yield self._downloading(response, current, kind, attempt)
                             return
                     finally:
                         response.close()
-                        seconds, size = time.monotonic() - start, response.num_bytes_downloaded
-                        outcome, with_token = status_words(response.status_code), given is not None
+                        seconds, size = time.monotonic() - start, response.received
+                        outcome, with_token = status_words(response.status), given is not None
                         line = Exchange(
                             url_for_log(current), outcome, seconds, size, attempt, with_token, as_of, method=method
                         )
@@ -319,19 +328,17 @@ class Sender:
                 given = None
         raise self._error(url, TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
-    def _downloading(self, response: httpx.Response, url: str, kind: RequestKind, attempt: int) -> Transfer:
-        if response.status_code != _OK:
-            raise self._error(url, _answered(url, response.status_code), attempt)
-        length = response.headers.get("Content-Length", "")
-        known = int(length) if length.isdigit() and len(length) <= 15 else None
-        if known is not None and known > kind.limit:
+    def _downloading(self, response: OpenResponse, url: str, kind: RequestKind, attempt: int) -> Transfer:
+        if response.status != _OK:
+            raise self._error(url, _answered(url, response.status), attempt)
+        if response.length is not None and response.length > kind.limit:
             raise self._error(url, too_large(url, kind))
-        return Transfer(url, known, self._chunks(response, url, kind))
+        return Transfer(url, response.length, self._chunks(response, url, kind))
 
-    def _chunks(self, response: httpx.Response, url: str, kind: RequestKind) -> Iterator[bytes]:
+    def _chunks(self, response: OpenResponse, url: str, kind: RequestKind) -> Iterator[bytes]:
         received, waited, since = 0, 0.0, time.monotonic()
         try:
-            for chunk in response.iter_raw():
+            for chunk in response.chunks():
                 received += len(chunk)
                 waited += time.monotonic() - since
                 if received > kind.limit:
@@ -345,7 +352,7 @@ class Sender:
         except TRANSPORT_ERRORS as error:
             failure = transport_failure(error, host_of(url), kind.seconds)
             words = broken_words(failure, url, kind)
-            if isinstance(error, httpcore.TimeoutException):
+            if isinstance(error, LateError | TimeoutError):
                 words = f"{host_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
             raise self._error(url, TransportFailure(words, hint=failure.hint)) from error
 

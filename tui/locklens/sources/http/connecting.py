@@ -1,0 +1,321 @@
+"""Connections that end on time and when told to, and the errors of what goes over them.
+
+Time-outs of sockets count from one byte to the next, so that a server which sends one byte a second is never late.
+Here every wait is cut to what is left until the asking thread's deadline, look-ups of names and handshakes included,
+and looks up now and then whether the run was cancelled.
+
+Nothing of an HTTP library is loaded for it: connections are made while those are still being loaded.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import socket
+import ssl
+import threading
+import time
+from typing import NamedTuple, TypeVar
+
+from locklens.addresses import display_host
+from locklens.errors import RunCancelledError
+from locklens.sources.http.environment import tls_context
+from locklens.sources.urls import DEFAULT_PORTS, is_public
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_Made = TypeVar("_Made")
+
+GLANCE = 0.1
+"""Seconds between two looks at whether the run was cancelled."""
+
+HTTP1, HTTP2 = "http/1.1", "h2"
+"""The protocols' names in a TLS handshake (ALPN)."""
+
+_PLAIN_URL = re.compile(
+    r"(https?)://((?=[0-9.-]*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([1-9][0-9]{0,4}))?"
+    r"((?:/(?!\.{1,2}(?:[/?]|$))(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?)"
+)
+"""A URL that every parser reads alike, and that is sent as it is written."""
+
+
+class TransportError(Exception):
+    """A request got no answer, or not all of it."""
+
+
+class LateError(TransportError):
+    """The deadline has passed."""
+
+
+class ProtocolError(TransportError):
+    """The server broke the connection off, or does not speak HTTP."""
+
+
+class ProxyRefusedError(TransportError):
+    """The proxy did not let the request through."""
+
+
+class UnsupportedError(TransportError):
+    """The URL, or the proxy's, is of a kind that cannot be asked."""
+
+
+class PrivateAddressError(Exception):
+    """The address that answered is not reachable from everywhere."""
+
+
+class Bounds(threading.local):
+    """The time until which the current thread may wait: the thread that asked reads the answer, so each has its own."""
+
+    deadline: float = math.inf
+
+    def __init__(self, cancel: threading.Event) -> None:
+        self.cancel = cancel
+
+    def left(self, timeout: float | None = None) -> float:
+        """Seconds until the deadline, or `timeout` where that is sooner.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        if self.cancel.is_set():
+            raise RunCancelledError("the run was cancelled")
+        left = max(self.deadline - time.monotonic(), 0.0)
+        return left if timeout is None else min(left, timeout)
+
+    def glance(self) -> float:
+        """Seconds to wait before the next look at whether the run was cancelled.
+
+        Raises:
+            LateError: The deadline has passed.
+            RunCancelledError: The run was cancelled.
+        """
+        left = self.left(GLANCE)
+        if not left:
+            raise LateError("the deadline has passed")
+        return left
+
+
+class Target(NamedTuple):
+    """Where a request goes, and what it asks for there: all of it ASCII.
+
+    Attributes:
+        host: The name that is looked up; an IPv6 address without brackets.
+        authority: The host and its port, unless that is the scheme's own, as the server is told them.
+        path: The path and what follows it.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    authority: str
+    path: str
+
+    @classmethod
+    def of(cls, url: str) -> Target:
+        """Return the target of a URL.
+
+        Raises:
+            UnsupportedError: It cannot be asked.
+        """
+        plain = _PLAIN_URL.fullmatch(url)
+        if plain is not None:
+            scheme, host, given, path = plain[1], plain[2], int(plain[3] or 0), plain[4]
+        else:
+            import httpx
+
+            try:
+                parsed = httpx.URL(url)
+            except (httpx.InvalidURL, UnicodeError) as error:
+                raise UnsupportedError(str(error)) from error
+            scheme, host, given = parsed.scheme, parsed.raw_host.decode("ascii"), parsed.port or 0
+            path = parsed.raw_path.decode("ascii")
+        if scheme not in DEFAULT_PORTS or given >= 1 << 16:
+            raise UnsupportedError("no such scheme or port")
+        given = 0 if given == DEFAULT_PORTS[scheme] else given
+        name = f"[{host}]" if ":" in host else host
+        path = path if path.startswith("/") else f"/{path}"
+        return cls(scheme, host, given or DEFAULT_PORTS[scheme], f"{name}:{given}" if given else name, path)
+
+
+class Dialler:
+    """Makes connections to servers and proxies.
+
+    Args:
+        environ: Certificates are named there.
+        bounds: The time limit of the asking thread.
+        is_public_only: True to connect to no address that is not reachable from everywhere.
+    """
+
+    def __init__(self, environ: Mapping[str, str], bounds: Bounds, *, is_public_only: bool = False) -> None:
+        self._environ = environ
+        self.bounds = bounds
+        self._is_public_only = is_public_only
+        self._lock = threading.Lock()
+        self._contexts: dict[tuple[str, ...], ssl.SSLContext] = {}
+
+    def connect(self, host: str, port: int, *, is_proxy: bool = False) -> socket.socket:
+        """Connect to a host. A proxy is the user's own choice, and may have any address.
+
+        Raises:
+            OSError: It cannot be reached.
+            LateError: It cannot be reached in time.
+            PrivateAddressError: It has an address that must not be asked.
+            RunCancelledError: The run was cancelled.
+        """
+        left = self.bounds.left()
+        return abandonable(lambda: self._connected(host, port, left, is_proxy=is_proxy), self.bounds)
+
+    def secure(self, connection: Connection, host: str, protocols: tuple[str, ...] = (HTTP1,)) -> Connection:
+        """Agree on TLS over a connection, with the certificate of `host`.
+
+        Raises:
+            OSError: The handshake failed, or SSL_CERT_FILE names a file that cannot be read.
+            LateError: It was not finished in time.
+            RunCancelledError: The run was cancelled.
+        """
+        left = self.bounds.left()
+        return abandonable(lambda: self._secured(connection, host, protocols, left), self.bounds)
+
+    def dial(self, host: str, port: int, protocols: tuple[str, ...]) -> ssl.SSLSocket:
+        """Connect to a server and agree on TLS; errors are those of `connect` and `secure`."""
+        left = self.bounds.left()
+
+        def work() -> ssl.SSLSocket:
+            started = time.monotonic()
+            plain = self._connected(host, port, left, is_proxy=False)
+            secured = self._secured(plain, host, protocols, max(left - (time.monotonic() - started), 0.001))
+            assert isinstance(secured, ssl.SSLSocket)
+            return secured
+
+        return abandonable(work, self.bounds)
+
+    def _connected(self, host: str, port: int, seconds: float, *, is_proxy: bool) -> socket.socket:
+        # As bytes: Python loads its codec of international names for any text, though this one is ASCII already.
+        made = socket.create_connection((host.encode("ascii"), port), min(seconds, threading.TIMEOUT_MAX))
+        try:
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            # The address that answers is checked, not the name: DNS names can be repointed at any time.
+            if self._is_public_only and not is_proxy and not is_public(str(made.getpeername()[0])):
+                words = f"{display_host(host)} is an address of a private network or this machine"
+                raise PrivateAddressError(words)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def _secured(self, connection: Connection, host: str, protocols: tuple[str, ...], seconds: float) -> Connection:
+        try:
+            context = self._context(protocols)
+            connection.settimeout(min(seconds, threading.TIMEOUT_MAX))
+            if isinstance(connection, socket.socket) and not isinstance(connection, ssl.SSLSocket):
+                return context.wrap_socket(connection, server_hostname=host)
+            return NestedTls(connection, context, host)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _context(self, protocols: tuple[str, ...]) -> ssl.SSLContext:
+        # Reading the trust store takes 30 ms: it is done for the first connection that needs it.
+        with self._lock:
+            if protocols not in self._contexts:
+                context = tls_context(self._environ)
+                context.set_alpn_protocols(list(protocols))
+                self._contexts[protocols] = context
+            return self._contexts[protocols]
+
+
+class NestedTls:
+    """TLS through the TLS of a proxy, with the methods of a socket that `Stream` uses."""
+
+    def __init__(self, outer: Connection, context: ssl.SSLContext, host: str) -> None:
+        self._outer = outer
+        self._arrived, self._leaving = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._arrived, self._leaving, server_hostname=host)
+        self._done(self._tls.do_handshake)
+
+    def settimeout(self, seconds: float | None) -> None:
+        self._outer.settimeout(seconds)
+
+    def fileno(self) -> int:
+        return self._outer.fileno()
+
+    def recv_into(self, buffer: memoryview) -> int:
+        read: int = self._done(lambda: self._tls.read(len(buffer), buffer))  # type: ignore[arg-type]
+        return read
+
+    def sendall(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            written: int = self._done(lambda: self._tls.write(view))  # noqa: B023 - called at once
+            view = view[written:]
+
+    def close(self) -> None:
+        self._outer.close()
+
+    def _done(self, step: Callable[[], _Made]) -> _Made:
+        """Take a step of TLS, and carry what it wants to send and to read."""
+        while True:
+            result: list[_Made] = []
+            try:
+                result.append(step())
+            except ssl.SSLWantReadError:
+                pass
+            if self._leaving.pending:
+                self._outer.sendall(self._leaving.read())
+            if result:
+                return result[0]
+            buffer = bytearray(1 << 15)
+            received = self._outer.recv_into(memoryview(buffer))
+            if received:
+                self._arrived.write(buffer[:received])
+            else:
+                self._arrived.write_eof()
+
+
+Connection = socket.socket | NestedTls
+
+
+def abandonable(work: Callable[[], _Made], bounds: Bounds) -> _Made:
+    """Run what cannot be interrupted (a look-up of a name) in a thread of its own, which is left behind if late.
+
+    Args:
+        work: Returns a connection, which is closed where nobody waits for it any more.
+        bounds: The limit of the waiting thread.
+
+    Raises:
+        LateError: It is late.
+        RunCancelledError: The run was cancelled.
+    """
+    bounds.glance()  # A socket without any time to wait would fail as if the network had.
+    lock, finished = threading.Lock(), threading.Event()
+    made: list[_Made] = []
+    errors: list[Exception] = []
+    abandoned = False
+
+    def run() -> None:
+        try:
+            connection = work()
+        except Exception as error:  # noqa: BLE001 - it is raised in the thread that waits
+            errors.append(error)
+        else:
+            with lock:
+                made.append(connection)
+                if abandoned:
+                    connection.close()  # type: ignore[attr-defined]
+        finished.set()
+
+    threading.Thread(target=run, name="locklens-connect", daemon=True).start()
+    try:
+        while not finished.wait(bounds.glance()):
+            pass
+    except BaseException:
+        with lock:
+            abandoned = True
+            for connection in made:
+                connection.close()  # type: ignore[attr-defined]
+        raise
+    if errors:
+        raise errors[0]
+    return made[0]

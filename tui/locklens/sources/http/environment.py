@@ -1,0 +1,145 @@
+"""What the environment says of connections: which proxy they take, and whom TLS trusts.
+
+Proxies follow the rules of Go's client, which both tools use. They differ from other clients' rules: this machine is
+never asked through a proxy, NO_PROXY may name networks (`10.0.0.0/8`) and ports, and a name in it stands for its
+subdomains too. TLS trusts the system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name, as the tools do it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from locklens.sources.urls import DEFAULT_PORTS, is_loopback
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+_BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/tls/cacert.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+"""The stores of Linux distributions, which a Python built elsewhere does not find."""
+
+
+def proxy_for(url: str, environ: Mapping[str, str]) -> str:
+    """Return the URL of the proxy for a request, "" if there is none.
+
+    Args:
+        url: The URL that is asked.
+        environ: HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked at, each also in lower case.
+    """
+    parts = urlsplit(url)
+    name = f"{parts.scheme.upper()}_PROXY"
+    # A CGI program's HTTP_PROXY is the request's `Proxy:` header, which anybody can set.
+    proxy = "" if name == "HTTP_PROXY" and "REQUEST_METHOD" in environ else _variable(environ, name)
+    host = (parts.hostname or "").rstrip(".").lower()
+    if not proxy or is_loopback(host):
+        return ""
+    port = parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
+    if any(_excludes(entry.strip().lower(), host, port) for entry in _variable(environ, "NO_PROXY").split(",")):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _variable(environ: Mapping[str, str], name: str) -> str:
+    return environ.get(name) or environ.get(name.lower()) or ""
+
+
+def _excludes(entry: str, host: str, port: int) -> bool:
+    """True if one entry of NO_PROXY stands for a host."""
+    if entry in {"", "*"}:
+        return entry == "*"
+    if "/" in entry:
+        return _in_network(host, entry)
+    name, colon, wanted = entry.rpartition(":")
+    if colon and wanted.isdigit() and (":" not in name or name.endswith("]")):
+        if int(wanted) != port:
+            return False
+        entry = name
+    entry = entry.strip("[]").removeprefix("*")
+    if entry.startswith("."):
+        return host.endswith(entry)
+    return host == entry or host.endswith("." + entry)
+
+
+def _in_network(host: str, network: str) -> bool:
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        return False
+
+
+def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
+    """Return a context that verifies certificates and host names.
+
+    Args:
+        environ: SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are looked at.
+
+    Raises:
+        OSError: SSL_CERT_FILE cannot be read, and no folder of SSL_CERT_DIR has a certificate; str() names the file.
+            (Both tools go on without a file that they cannot read; alone, it is the reason for all that fails later.)
+    """
+    file, folders = environ.get("SSL_CERT_FILE", ""), environ.get("SSL_CERT_DIR", "")
+    if not file and not folders:
+        return _system_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    for folder in folders.split(";" if sys.platform == "win32" else ":"):
+        if folder:
+            _load_folder(context, Path(folder))
+    if file:
+        _load_file(context, file)
+    if not (file and folders):
+        # Each variable replaces one half of the store: the other half stays.
+        _load_system(context)
+    return context
+
+
+def _load_file(context: ssl.SSLContext, file: str) -> None:
+    try:
+        context.load_verify_locations(file)
+    except OSError as error:
+        if context.cert_store_stats()["x509"]:
+            return
+        raise OSError(f"SSL_CERT_FILE names {file}, which holds no certificates that can be read") from error
+
+
+def _load_folder(context: ssl.SSLContext, folder: Path) -> None:
+    """Read every certificate in a folder, whatever its name: OpenSSL alone would want hashed names."""
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        try:
+            context.load_verify_locations(path)
+        except OSError:
+            continue  # As Go does: what is no certificate is passed over.
+
+
+def _system_context() -> ssl.SSLContext:
+    if sys.platform in {"darwin", "win32"}:
+        # The system's own verifier is asked; Python's copy of its store lacks what it fetches when needed.
+        import truststore
+
+        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    _load_system(context)
+    return context
+
+
+def _load_system(context: ssl.SSLContext) -> None:
+    known = context.cert_store_stats()["x509"]
+    context.load_default_certs()
+    if context.cert_store_stats()["x509"] > known:
+        return
+    bundle = next((path for path in _BUNDLES if Path(path).is_file()), "")
+    if bundle:
+        context.load_verify_locations(bundle)

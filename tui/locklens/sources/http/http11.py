@@ -1,0 +1,262 @@
+"""Connections of HTTP/1.1, one request at a time on each, directly or through a proxy; the only user of httpcore.
+
+Each connection is a pool of its own: one pool of many connections looks at all of them, with a system call for each,
+before and after each request, while all threads wait for that.
+"""
+
+from __future__ import annotations
+
+import select
+import ssl
+import threading
+from contextlib import contextmanager
+from typing import Any
+
+import httpcore
+
+from locklens.sources.http.connecting import (
+    LateError,
+    ProtocolError,
+    ProxyRefusedError,
+    TransportError,
+    UnsupportedError,
+)
+from locklens.sources.http.values import OpenResponse
+from locklens.sources.urls import DEFAULT_PORTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.sources.http.connecting import Bounds, Connection, Dialler, Target
+
+
+_IDLE_SECONDS = 15.0
+
+_BLOCK = 1 << 18
+"""Bytes that one read takes, at most."""
+
+_ERRORS = (
+    (httpcore.TimeoutException, LateError),
+    (httpcore.ProxyError, ProxyRefusedError),
+    (httpcore.ProtocolError, ProtocolError),
+    (httpcore.UnsupportedProtocol, UnsupportedError),
+    (httpcore.NetworkError, TransportError),
+)
+
+
+class Http1Connections:
+    """The connections of HTTP/1.1 of a run: those that are idle are used again.
+
+    Args:
+        dialler: Makes them.
+    """
+
+    def __init__(self, dialler: Dialler) -> None:
+        self._dialler = dialler
+        self._lock = threading.Lock()
+        self._made: list[httpcore.ConnectionPool] = []
+        self._idle: dict[tuple[str, str, int, str], list[httpcore.ConnectionPool]] = {}
+
+    def ask(
+        self, method: str, target: Target, headers: dict[str, str], proxy: str, content: bytes | Iterable[bytes] = b""
+    ) -> OpenResponse:
+        """Send a request, on an idle connection or a new one, and return the answer with its body unread.
+
+        Args:
+            method: The HTTP method.
+            target: What is asked for.
+            headers: By lower-case names; of a content in parts its length is one of them, or it goes in chunks.
+            proxy: URL of the proxy, "" without one.
+            content: The body.
+
+        Raises:
+            TransportError: There is no answer.
+            OSError: There is no connection.
+            RunCancelledError: The run was cancelled.
+        """
+        idle = self._idle.setdefault((target.scheme, target.host, target.port, proxy), [])
+        with self._lock:
+            connection = idle.pop() if idle else self._pool(_Backend(self._dialler, is_proxy=bool(proxy)), proxy)
+        framed = {**_framing(method, headers, content), **headers}
+        return self._ask(connection, idle, method, target, framed, content)
+
+    def adopt(self, connection: Connection, target: Target) -> None:
+        """Take a connection over that was made elsewhere, and chose HTTP/1.1."""
+        idle = self._idle.setdefault((target.scheme, target.host, target.port, ""), [])
+        with self._lock:
+            idle.append(self._pool(_Backend(self._dialler, made=connection), ""))
+
+    def close(self) -> None:
+        """Close every connection."""
+        with self._lock:
+            for connection in self._made:
+                connection.close()
+
+    def _pool(self, backend: httpcore.NetworkBackend, proxy: str) -> httpcore.ConnectionPool:
+        made = httpcore.ConnectionPool(
+            # It trusts nobody, and is never used: the streams of this module know whom to trust.
+            ssl_context=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            proxy=_proxy(proxy) if proxy else None,
+            max_connections=1,
+            keepalive_expiry=_IDLE_SECONDS,
+            network_backend=backend,
+        )
+        self._made.append(made)
+        return made
+
+    def _ask(
+        self,
+        connection: httpcore.ConnectionPool,
+        idle: list[httpcore.ConnectionPool],
+        method: str,
+        target: Target,
+        headers: dict[str, str],
+        content: bytes | Iterable[bytes],
+    ) -> OpenResponse:
+        port = None if target.port == DEFAULT_PORTS[target.scheme] else target.port
+        url = httpcore.URL(
+            scheme=target.scheme.encode(), host=target.host.encode(), port=port, target=target.path.encode()
+        )
+        lines = {"Host": target.authority, **headers, "Connection": "keep-alive"}
+        try:
+            with _translated():
+                named = [(name.title().encode(), value.encode()) for name, value in lines.items()]
+                request = httpcore.Request(method, url, headers=named, content=content or None)
+                answer = connection.handle_request(request)
+        except BaseException:
+            idle.append(connection)
+            raise
+
+        def chunks() -> Iterator[bytes]:
+            with _translated():
+                yield from answer.iter_stream()
+
+        def close() -> None:
+            try:
+                with _translated():
+                    answer.close()
+            finally:
+                idle.append(connection)
+
+        return OpenResponse(answer.status, answer.headers, chunks(), close)
+
+
+def _framing(method: str, headers: dict[str, str], content: bytes | Iterable[bytes]) -> dict[str, str]:
+    """The header that tells where a content ends."""
+    if isinstance(content, bytes):
+        return {"content-length": str(len(content))} if content or method in {"POST", "PUT", "PATCH"} else {}
+    return {} if "content-length" in headers else {"transfer-encoding": "chunked"}
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise the library's errors as those of `connecting`."""
+    try:
+        yield
+    except tuple(of_library for of_library, _ in _ERRORS) as error:
+        kind = next(kind for of_library, kind in _ERRORS if isinstance(error, of_library))
+        raise kind(str(error)) from error
+
+
+def _proxy(address: str) -> httpcore.Proxy:
+    import httpx
+
+    try:
+        given = httpx.Proxy(address)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise UnsupportedError(str(error)) from error
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if given.url.scheme == "https" else None
+    return httpcore.Proxy(str(given.url), auth=given.raw_auth, ssl_context=context)
+
+
+def _is_readable(number: int) -> bool:
+    """True if bytes or the end wait to be read, or if the connection was closed here."""
+    if number < 0 or not hasattr(select, "poll"):
+        return number < 0 or bool(select.select([number], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(number, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+class _Stream(httpcore.NetworkStream):
+    """A connection on which every wait has the bounds."""
+
+    def __init__(self, connection: Connection, dialler: Dialler, *, is_secured: bool = False) -> None:
+        self._connection = connection
+        self._dialler = dialler
+        self._bounds = dialler.bounds
+        self._is_secured = is_secured
+        self._buffer: bytearray | None = None
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read what is there, up to a large block where bytes arrive faster than they are fetched.
+
+        Each chunk of a large package goes through several hands, and threads wait for each other at each.
+        """
+        buffer = self._buffer = self._buffer or bytearray(_BLOCK)
+        view = memoryview(buffer)
+        size = self._read(view[:max_bytes])
+        if size < max_bytes and size < 1 << 14:
+            return bytes(view[:size])
+        self._connection.settimeout(0)
+        while size < _BLOCK:
+            try:
+                more = self._connection.recv_into(view[size:])
+            except (ssl.SSLWantReadError, BlockingIOError):
+                break
+            except OSError:
+                break  # It is there again at the next read.
+            if not more:
+                break
+            size += more
+        return bytes(view[:size])
+
+    def _read(self, view: memoryview) -> int:
+        while True:
+            self._connection.settimeout(self._bounds.glance())
+            try:
+                return self._connection.recv_into(view)
+            except TimeoutError:
+                continue
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._connection.settimeout(max(self._bounds.left(), 0.001))
+        self._connection.sendall(buffer)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        if self._is_secured:
+            return self
+        return _Stream(self._dialler.secure(self._connection, server_hostname or ""), self._dialler)
+
+    def get_extra_info(self, info: str) -> Any:
+        if info == "is_readable":
+            return _is_readable(self._connection.fileno())
+        return None
+
+
+class _Backend(httpcore.NetworkBackend):
+    """Connects within the bounds, to the server or to the proxy; once with a connection that was made before."""
+
+    def __init__(self, dialler: Dialler, *, is_proxy: bool = False, made: Connection | None = None) -> None:
+        self._dialler = dialler
+        self._is_proxy = is_proxy
+        self._made = made
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        made, self._made = self._made, None
+        if made is not None:
+            return _Stream(made, self._dialler, is_secured=True)
+        return _Stream(self._dialler.connect(host, port, is_proxy=self._is_proxy), self._dialler)
