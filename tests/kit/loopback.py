@@ -115,14 +115,42 @@ def write_authority(authority: trustme.CA, path: Path) -> Path:
 @contextmanager
 def tunnel_to(server: Server, context: ssl.SSLContext | None = None) -> Iterator[tuple[str, list[str]]]:
     """A proxy that tunnels whatever it is asked for to one server: where it is, and what it was asked."""
+
+    def agree(inner: socket.socket) -> str:
+        said = inner.recv(4000).decode()
+        inner.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        return said
+
+    with _tunnelling(server, agree, context) as running:
+        yield running
+
+
+@contextmanager
+def socks_to(server: Server) -> Iterator[tuple[str, list[str]]]:
+    """The same by the protocol of SOCKS 5 (RFC 1928), with the names that it was asked for."""
+
+    def agree(inner: socket.socket) -> str:
+        inner.recv(100)
+        inner.sendall(b"\x05\x00")
+        said = inner.recv(300)
+        inner.sendall(b"\x05\x00\x00\x01" + bytes(6))
+        return said[5 : 5 + said[4]].decode()
+
+    with _tunnelling(server, agree) as running:
+        yield running
+
+
+@contextmanager
+def _tunnelling(
+    server: Server, agree: Callable[[socket.socket], str], context: ssl.SSLContext | None = None
+) -> Iterator[tuple[str, list[str]]]:
     asked: list[str] = []
 
     def serve(inner: socket.socket) -> None:
         with suppress(OSError):
             inner = context.wrap_socket(inner, server_side=True) if context else inner
-            asked.append(inner.recv(4000).decode())
             outer = socket.create_connection(("127.0.0.1", server.port))
-            inner.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            asked.append(agree(inner))
             for source, target in ((inner, outer), (outer, inner)):
                 threading.Thread(target=pump, args=(source, target), daemon=True).start()
 

@@ -18,7 +18,7 @@ from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.events import DataReceived, Event, ResponseReceived, StreamEnded, StreamReset
-from h2.exceptions import H2Error
+from h2.exceptions import FrameTooLargeError, H2Error
 from h2.settings import SettingCodes, Settings
 
 from locklens.sources.http.connecting import GLANCE, ProtocolError
@@ -281,7 +281,7 @@ class Http2Connection:
         while len(self._arrived) - at >= _FRAME_HEAD:
             size = int.from_bytes(self._arrived[at : at + 3], "big")
             if size > _FRAME:
-                break  # `h2` refuses it.
+                raise FrameTooLargeError  # `h2` says so only when all of it has arrived.
             end = at + _FRAME_HEAD + size
             if len(self._arrived) < end:
                 break
@@ -290,11 +290,6 @@ class Http2Connection:
             else:
                 kept.append(bytes(self._arrived[at:end]))
             at = end
-        else:
-            size = 0
-        if size > _FRAME:
-            kept.append(bytes(self._arrived[at:]))
-            at = len(self._arrived)
         del self._arrived[:at]
         return b"".join(kept)
 
