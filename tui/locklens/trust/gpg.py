@@ -176,6 +176,21 @@ class Gpg:
         """Verify a detached signature in a file."""
         return self._ask(home, ["--verify", str(signature), "-"], data)
 
+    def verify_messages(self, home: Path, messages: Sequence[Path]) -> dict[Path, GpgAnswer]:
+        """Verify messages that have their signatures with them; those are left out at which gpg left off."""
+        told = self._ask(home, ["--multifile", "--verify", *map(str, messages)], b"")
+        of_names = {f"1 {path}": path for path in messages}
+        found: dict[Path, GpgAnswer] = {}
+        path, lines = None, []
+        for keyword, value in told.lines:
+            if keyword == "FILE_START":
+                path, lines = of_names.get(value), []
+            elif keyword == "FILE_DONE" and path is not None:
+                found[path], path = GpgAnswer(tuple(lines), b""), None
+            else:
+                lines.append((keyword, value))
+        return found
+
     def import_keys(self, home: Path, packets: bytes) -> GpgAnswer:
         """Import keys, and list them where gpg can do both at once."""
         answer = self._ask(home, ["--import", "--import-options", "import-show", *_LISTING], packets)

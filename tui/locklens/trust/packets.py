@@ -114,6 +114,18 @@ def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> t
     return (Form.SIGNATURES, tuple(found)) if found else (Form.DAMAGED, ())
 
 
+def signed_message(packet: bytes, data: bytes) -> bytes:
+    """Return a signature, as `split_signatures` returns it, and what it signs as one message.
+
+    That is what PGP 2 wrote: the signature, and the data as literal bytes (RFC 9580, section 10.3). Both headers are
+    written anew with the lengths that were read here, so that no other reader can see other packets in them.
+    """
+    _, start, end = _packet_at(packet, 0)
+    literal = b"b\0\0\0\0\0" + data
+    signature = b"\xc2\xff" + (end - start).to_bytes(4, "big") + packet[start:end]
+    return signature + b"\xcb\xff" + len(literal).to_bytes(4, "big") + literal
+
+
 def read_signature(packet: bytes) -> SignaturePacket | None:
     """Read a signature as `split_signatures` returns it; see `read_signature_packet`."""
     _, start, end = _packet_at(packet, 0)

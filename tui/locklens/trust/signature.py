@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from locklens.trust import Form, Keyring, Signature, SignatureStatus, Verification, VerificationProblem
 from locklens.trust.gpg import GPG_TIMEOUT, Gpg, GpgUnavailableError, read_key, read_listing, read_signatures
-from locklens.trust.packets import SignaturePacket, key_packets, read_signature, split_signatures
+from locklens.trust.packets import SignaturePacket, key_packets, read_signature, signed_message, split_signatures
 from locklens.trust.selfsignatures import PublishedSigner, as_permitted, by_key_id, published_signers
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ MAX_KEYS = 64
 MAX_KEYS_BYTES = 1 << 20
 """Bytes of all armored texts of a list together; those that do not fit in count as broken. Registries list one or two
 keys, of some 3 KB each."""
+
+_MOST_AT_ONCE = 32
+"""Signatures that one gpg is asked about: what bounds its arguments, and its time."""
 
 _SCHEMA = b"verification 4"
 """Raised when `Verification` or the use of gpg changes: earlier cached verifications are then not found."""
@@ -181,7 +184,7 @@ class Verifier:
                 found.append(Signature(SignatureStatus.UNUSABLE, ""))
                 continue
             try:
-                answer = home.ask_about(data, part)
+                answer = home.ask_about(data, part, packet)
             except GpgUnavailableError as error:
                 return Verification(form, tuple(found), home.keyrings, error.problem), home
             signatures = read_signatures(answer.lines, home.listed, home.keyrings)
@@ -225,6 +228,15 @@ class _Imported(Struct, frozen=True):
     signers: tuple[PublishedSigner, ...] = ()
 
 
+class _Question:
+    """A detached signature that gpg is to be asked about; `answer` is there if it is good."""
+
+    def __init__(self, data: bytes, signature: bytes) -> None:
+        self.data, self.signature = data, signature
+        self.is_taken = False
+        self.answer: GpgAnswer | None = None
+
+
 class _Home:
     """A GnuPG home with the keys of one list of armored texts; `made` is when, `ends` when what is in it expires."""
 
@@ -257,6 +269,8 @@ class _Home:
         ]
         self.ends += tuple(end for signer in signers for end in signer.ends)
         self._signers = by_key_id(signers)
+        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._questions: list[_Question] = []
 
     def judged(self, signature: Signature, packet: SignaturePacket, now: float) -> Signature:
         """Return a signature that gpg verified, as the tools see its key."""
@@ -264,8 +278,53 @@ class _Home:
         key = self._keys.get(signers[0].primary) if signers else None
         return as_permitted(signature, packet, signers, key, now)
 
-    def ask_about(self, data: bytes, signature: bytes) -> GpgAnswer:
-        """Return gpg's answer about a detached signature."""
+    def ask_about(self, data: bytes, signature: bytes, packet: SignaturePacket) -> GpgAnswer:
+        """Return gpg's answer about a detached signature.
+
+        Starting gpg takes longer than the verification. Those who ask while it runs wait, and are asked about together
+        then: of that, nothing but what is good without any doubt counts. Gpg is asked about all else alone, since it
+        leaves off at the first that is bad.
+        """
+        if packet.kind or packet.is_disputed:
+            return self._alone(data, signature)  # As a message, text is signed in another way.
+        question = _Question(data, signature)
+        with self._lock:
+            self._questions.append(question)
+        with self._turn:
+            while not question.is_taken:
+                if self._take() == [question]:
+                    return self._alone(data, signature)
+        return question.answer or self._alone(data, signature)
+
+    def _take(self) -> list[_Question]:
+        """Take those that wait, and ask about them where they are several; return them."""
+        with self._lock:
+            taken, self._questions = self._questions[:_MOST_AT_ONCE], self._questions[_MOST_AT_ONCE:]
+        for question in taken:
+            question.is_taken = True
+        if len(taken) > 1:
+            self._ask_together(taken)
+        return taken
+
+    def _ask_together(self, taken: list[_Question]) -> None:
+        paths = {self._folder / f"{number}.msg": question for number, question in enumerate(taken)}
+        try:
+            for path, question in paths.items():
+                path.write_bytes(signed_message(question.signature, question.data))
+            for path, answer in self._gpg.verify_messages(self._folder, list(paths)).items():
+                if self._is_good(answer):
+                    paths[path].answer = answer
+        except (GpgUnavailableError, OSError):
+            pass  # Each is told so when gpg is asked about it alone.
+        finally:
+            for path in paths:
+                path.unlink(missing_ok=True)
+
+    def _is_good(self, answer: GpgAnswer) -> bool:
+        signatures = read_signatures(answer.lines, self.listed, self.keyrings)
+        return len(signatures) == 1 and signatures[0].status is SignatureStatus.GOOD and signatures[0].matches
+
+    def _alone(self, data: bytes, signature: bytes) -> GpgAnswer:
         number, path = tempfile.mkstemp(dir=self._folder, suffix=".sig")
         try:
             with open(number, "wb") as file:  # noqa: PTH123
