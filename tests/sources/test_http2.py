@@ -13,7 +13,7 @@ import pytest
 import trustme
 from h2.errors import ErrorCodes
 from kit.http2 import Exchange, Http2Server, serving_http2
-from kit.loopback import Server, server_context, serving, socks_to, tunnel_to
+from kit.loopback import Server, server_context, socks_to, tunnel_to
 from kit.waiting import LIMIT, meanwhile, until
 
 from locklens.errors import RunCancelledError, UnavailableError
@@ -133,9 +133,11 @@ def test_a_cancelled_run_does_not_end_what_another_one_asks(server: Http2Server,
     environ = {"SSL_CERT_FILE": str(authority_file)}
     with closing(Client(environ)) as other, closing(Client(environ, cancel=cancel)) as client:
         assert other.get(server.url("/b"), PLAIN).body == b"{}"
-        with meanwhile(lambda: len(server.asked) == 2, cancel.set, rescue=server.release.set):
-            with pytest.raises(RunCancelledError):
-                client.get(server.url("/a"), PATIENT)
+        with (
+            meanwhile(lambda: len(server.asked) == 2, cancel.set, rescue=server.release.set),
+            pytest.raises(RunCancelledError),
+        ):
+            client.get(server.url("/a"), PATIENT)
         other.forget()
         assert other.get(server.url("/b"), PLAIN).body == b"{}"
 

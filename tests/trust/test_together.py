@@ -101,11 +101,8 @@ def test_a_bad_one_neither_spoils_nor_is_blessed(
     assert found[:6] == [good, bad, good, bad, SignatureStatus.UNKNOWN_ISSUER, good]
     assert found[6] is SignatureStatus.EXPIRED_SIGNATURE
     assert found[7:] == [good, good]
-    alone = []
     with Verifier() as verifier:
-        for each in asked:
-            alone.append(verifier.verify(*each, keys).signatures[0].status)
-    assert found == alone
+        assert found == [verifier.verify(*each, keys).signatures[0].status for each in asked]
 
 
 def test_text_is_asked_about_alone(tmp_path: Path, gnupg: Gnupg, signed: Callable[[bytes], Asked]) -> None:

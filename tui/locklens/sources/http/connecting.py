@@ -15,6 +15,8 @@ import socket
 import ssl
 import threading
 import time
+from contextlib import suppress
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from locklens.addresses import display_host
@@ -153,7 +155,7 @@ class Dialler:
         self.bounds = bounds
         self._is_public_only = is_public_only
         self._lock = threading.Lock()
-        self._contexts: dict[tuple[str, ...], ssl.SSLContext] = {}
+        self._contexts: dict[tuple[tuple[str, ...], bool], ssl.SSLContext] = {}
 
     def connect(self, host: str, port: int, *, is_proxy: bool = False) -> socket.socket:
         """Connect to a host. A proxy is the user's own choice, and may have any address.
@@ -167,7 +169,9 @@ class Dialler:
         left = self.bounds.left()
         return abandonable(lambda: self._connected(host, port, left, is_proxy=is_proxy), self.bounds)
 
-    def secure(self, connection: Connection, host: str, protocols: tuple[str, ...] = (HTTP1,)) -> Connection:
+    def secure(
+        self, connection: Connection, host: str, protocols: tuple[str, ...] = (HTTP1,)
+    ) -> Connection:
         """Agree on TLS over a connection, with the certificate of `host`.
 
         Raises:
@@ -176,20 +180,25 @@ class Dialler:
             RunCancelledError: The run was cancelled.
         """
         left = self.bounds.left()
-        return abandonable(lambda: self._secured(connection, host, protocols, left), self.bounds)
+        return abandonable(lambda: self._secured(connection, host, protocols, left, is_whole=True), self.bounds)
 
     def dial(self, host: str, port: int, protocols: tuple[str, ...]) -> ssl.SSLSocket:
         """Connect to a server and agree on TLS; errors are those of `connect` and `secure`."""
         left = self.bounds.left()
 
-        def work() -> ssl.SSLSocket:
+        def work(*, is_whole: bool = False) -> ssl.SSLSocket:
             started = time.monotonic()
             plain = self._connected(host, port, left, is_proxy=False)
-            secured = self._secured(plain, host, protocols, max(left - (time.monotonic() - started), 0.001))
+            spent = time.monotonic() - started
+            secured = self._secured(plain, host, protocols, max(left - spent, 0.001), is_whole=is_whole)
             assert isinstance(secured, ssl.SSLSocket)
             return secured
 
-        return abandonable(work, self.bounds)
+        try:
+            return abandonable(work, self.bounds)
+        except ssl.SSLCertVerificationError:
+            left = self.bounds.left()
+            return abandonable(partial(work, is_whole=True), self.bounds)
 
     def _connected(self, host: str, port: int, seconds: float, *, is_proxy: bool) -> socket.socket:
         # As bytes: Python loads its codec of international names for any text, though this one is ASCII already.
@@ -205,9 +214,11 @@ class Dialler:
             raise
         return made
 
-    def _secured(self, connection: Connection, host: str, protocols: tuple[str, ...], seconds: float) -> Connection:
+    def _secured(
+        self, connection: Connection, host: str, protocols: tuple[str, ...], seconds: float, *, is_whole: bool
+    ) -> Connection:
         try:
-            context = self._context(protocols)
+            context = self._context(protocols, is_whole=is_whole)
             connection.settimeout(min(seconds, threading.TIMEOUT_MAX))
             if isinstance(connection, socket.socket) and not isinstance(connection, ssl.SSLSocket):
                 return context.wrap_socket(connection, server_hostname=host)
@@ -216,14 +227,15 @@ class Dialler:
             connection.close()
             raise
 
-    def _context(self, protocols: tuple[str, ...]) -> ssl.SSLContext:
-        # Reading the trust store takes 30 ms: it is done for the first connection that needs it.
+    def _context(self, protocols: tuple[str, ...], *, is_whole: bool) -> ssl.SSLContext:
+        # Reading a trust store takes 30 ms: it is done for the first connection that needs it.
         with self._lock:
-            if protocols not in self._contexts:
-                context = tls_context(self._environ)
-                context.set_alpn_protocols(list(protocols))
-                self._contexts[protocols] = context
-            return self._contexts[protocols]
+            made = self._contexts.get((protocols, is_whole))
+            if made is None:
+                made = tls_context(self._environ, is_whole=is_whole)
+                made.set_alpn_protocols(list(protocols))
+                self._contexts[protocols, is_whole] = made
+            return made
 
 
 class NestedTls:
@@ -236,32 +248,35 @@ class NestedTls:
         self._done(self._tls.do_handshake)
 
     def settimeout(self, seconds: float | None) -> None:
+        """Wait so long for each step."""
         self._outer.settimeout(seconds)
 
     def fileno(self) -> int:
+        """The number of the file that the system knows."""
         return self._outer.fileno()
 
     def recv_into(self, buffer: memoryview) -> int:
+        """Receive what is there, and return its bytes; 0 at the end."""
         read: int = self._done(lambda: self._tls.read(len(buffer), buffer))  # type: ignore[arg-type]
         return read
 
     def sendall(self, data: bytes) -> None:
+        """Send everything."""
         view = memoryview(data)
         while view:
             written: int = self._done(lambda: self._tls.write(view))  # noqa: B023 - called at once
             view = view[written:]
 
     def close(self) -> None:
+        """Close the proxy's connection."""
         self._outer.close()
 
     def _done(self, step: Callable[[], _Made]) -> _Made:
         """Take a step of TLS, and carry what it wants to send and to read."""
         while True:
             result: list[_Made] = []
-            try:
+            with suppress(ssl.SSLWantReadError):
                 result.append(step())
-            except ssl.SSLWantReadError:
-                pass
             if self._leaving.pending:
                 self._outer.sendall(self._leaving.read())
             if result:
@@ -275,6 +290,8 @@ class NestedTls:
 
 
 Connection = socket.socket | NestedTls
+
+
 
 
 def abandonable(work: Callable[[], _Made], bounds: Bounds) -> _Made:

@@ -8,8 +8,12 @@ subdomains too. TLS trusts the system's store, or what SSL_CERT_FILE and SSL_CER
 from __future__ import annotations
 
 import ipaddress
+import os
+import re
 import ssl
 import sys
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,6 +33,11 @@ _BUNDLES = (
     "/etc/ssl/cert.pem",
 )
 """The stores of Linux distributions, which a Python built elsewhere does not find."""
+
+_FOLDERS = ("/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted/pem/directory-hash")
+"""The same with a file for each authority."""
+
+_HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str:
@@ -79,11 +88,14 @@ def _in_network(host: str, network: str) -> bool:
         return False
 
 
-def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
+def tls_context(environ: Mapping[str, str], *, is_whole: bool = True) -> ssl.SSLContext:
     """Return a context that verifies certificates and host names.
 
     Args:
         environ: SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are looked at.
+        is_whole: False to read of the system's store only what a certificate asks for, where there is a folder for
+            that, which takes no time. A folder may lack what a user added to the system's file: who is not trusted
+            then must be looked for in the whole store.
 
     Raises:
         OSError: SSL_CERT_FILE cannot be read, and no folder of SSL_CERT_DIR has a certificate; str() names the file.
@@ -91,7 +103,7 @@ def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
     """
     file, folders = environ.get("SSL_CERT_FILE", ""), environ.get("SSL_CERT_DIR", "")
     if not file and not folders:
-        return _system_context()
+        return _system_context(is_whole=is_whole)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     for folder in folders.split(";" if sys.platform == "win32" else ":"):
         if folder:
@@ -100,7 +112,7 @@ def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
         _load_file(context, file)
     if not (file and folders):
         # Each variable replaces one half of the store: the other half stays.
-        _load_system(context)
+        _load_system(context, is_whole=is_whole)
     return context
 
 
@@ -124,18 +136,22 @@ def _load_folder(context: ssl.SSLContext, folder: Path) -> None:
             continue  # As Go does: what is no certificate is passed over.
 
 
-def _system_context() -> ssl.SSLContext:
+def _system_context(*, is_whole: bool) -> ssl.SSLContext:
     if sys.platform in {"darwin", "win32"}:
         # The system's own verifier is asked; Python's copy of its store lacks what it fetches when needed.
         import truststore
 
         return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    _load_system(context)
+    _load_system(context, is_whole=is_whole)
     return context
 
 
-def _load_system(context: ssl.SSLContext) -> None:
+def _load_system(context: ssl.SSLContext, *, is_whole: bool) -> None:
+    folder = "" if is_whole else _hashed_folder()
+    if folder:
+        context.load_verify_locations(capath=folder)
+        return
     known = context.cert_store_stats()["x509"]
     context.load_default_certs()
     if context.cert_store_stats()["x509"] > known:
@@ -143,3 +159,13 @@ def _load_system(context: ssl.SSLContext) -> None:
     bundle = next((path for path in _BUNDLES if Path(path).is_file()), "")
     if bundle:
         context.load_verify_locations(bundle)
+
+
+@cache
+def _hashed_folder() -> str:
+    """The system's folder in which OpenSSL finds an authority by the hash of its name; "" if there is none."""
+    for folder in _FOLDERS:
+        with suppress(OSError), os.scandir(folder) as entries:
+            if any(_HASHED.fullmatch(entry.name) for entry in entries):
+                return folder
+    return ""

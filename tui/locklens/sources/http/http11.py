@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.sources.http.connecting import Bounds, Connection, Dialler, Target
+    from locklens.sources.http.connecting import Connection, Dialler, Target
 
 
 _IDLE_SECONDS = 15.0
