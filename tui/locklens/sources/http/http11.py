@@ -36,6 +36,12 @@ _IDLE_SECONDS = 15.0
 _BLOCK = 1 << 18
 """Bytes that one read takes, at most."""
 
+_RECORD, _LARGE = 1 << 14, 1 << 15
+"""Bytes of a record of TLS, and of a read after which more is waited for: several records on the way are a large body."""
+
+_MOMENT = 0.004
+"""Seconds in which more must arrive to be part of the same block."""
+
 _ERRORS = (
     (httpcore.TimeoutException, LateError),
     (httpcore.ProxyError, ProxyRefusedError),
@@ -187,29 +193,29 @@ class _Stream(httpcore.NetworkStream):
         self._dialler = dialler
         self._bounds = dialler.bounds
         self._is_secured = is_secured
-        self._buffer: bytearray | None = None
+        self._buffer = bytearray(_BLOCK)
+        self._is_large = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read what is there, up to a large block where bytes arrive faster than they are fetched.
+        """Read what is there, and of a large body a whole block where it comes at once.
 
-        Each chunk of a large package goes through several hands, and threads wait for each other at each.
+        Each chunk goes through several hands, and threads wait for each other at each: that costs more than its bytes.
         """
-        buffer = self._buffer = self._buffer or bytearray(_BLOCK)
-        view = memoryview(buffer)
+        del timeout
+        view = memoryview(self._buffer)
         size = self._read(view[:max_bytes])
-        if size < max_bytes and size < 1 << 14:
+        if size < _RECORD and not self._is_large:
             return bytes(view[:size])
-        self._connection.settimeout(0)
+        self._connection.settimeout(_MOMENT if self._is_large else 0)
         while size < _BLOCK:
             try:
                 more = self._connection.recv_into(view[size:])
-            except (ssl.SSLWantReadError, BlockingIOError):
-                break
             except OSError:
-                break  # It is there again at the next read.
+                break  # Nothing yet; any other error comes again at the next read.
             if not more:
                 break
             size += more
+        self._is_large = size >= _LARGE
         return bytes(view[:size])
 
     def _read(self, view: memoryview) -> int:
