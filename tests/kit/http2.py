@@ -135,8 +135,10 @@ class Http2Server(Server):
         self.spoken: Counter[str] = Counter()
         self.resets: Counter[int] = Counter()
         self.streams_at_once = 0
+        self.connected = 0
 
     def finish_request(self, request: Any, client_address: Any) -> None:
+        self.connected += 1
         request.do_handshake()
         protocol = request.selected_alpn_protocol() or "none"
         self.spoken[protocol] += 1

@@ -19,6 +19,7 @@ from kit.waiting import LIMIT, meanwhile, until
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.cliconfig import Token
 from locklens.sources.http import RequestKind
+from locklens.sources.http.ahead import connect_ahead
 from locklens.sources.http.client import Client
 
 PLAIN = RequestKind("an answer", 64 * 1024, 5.0)
@@ -326,3 +327,43 @@ def test_through_a_proxy_all_is_asked_over_http1(authority: trustme.CA, authorit
                     assert client.get("https://registry.acme.test/a", PLAIN).body == b"{}"
         assert asked == ["registry.acme.test"]
         assert server.spoken == {"http/1.1": 2}
+
+
+def test_a_connection_that_was_made_ahead_is_the_first_that_is_used(
+    server: Http2Server, secure_server: Server, client: Client, authority_file: Path
+) -> None:
+    environ = {"SSL_CERT_FILE": str(authority_file)}
+    secure_server.gives("/a", b"{}")
+    server.gives("/a", b"{}")
+    connect_ahead([server.url("/v1/"), server.url("/v2/"), secure_server.url("/")], environ)
+    until(lambda: server.spoken)
+    assert not server.asked
+    for each in (server, secure_server):
+        assert client.get(each.url("/a"), PLAIN).body == b"{}"
+    assert server.spoken == {"h2": 1}
+
+
+def test_what_cannot_be_connected_to_ahead_is_told_when_it_is_asked(server: Http2Server, client: Client) -> None:
+    connect_ahead([server.url("/", host="localhost"), "http://localhost:1/", "https://[/"], {})
+    until(lambda: server.connected)
+    server.gives("/a", b"{}")
+    assert client.get(server.url("/a", host="localhost"), PLAIN).body == b"{}"
+    assert server.spoken == {"h2": 1}
+
+
+def test_nothing_is_connected_to_ahead_behind_a_proxy(server: Http2Server, authority_file: Path) -> None:
+    environ = {"SSL_CERT_FILE": str(authority_file), "HTTPS_PROXY": "http://127.0.0.1:9"}
+    connect_ahead(["https://registry.acme.test/"], environ)
+    with closing(Client(environ)) as client:
+        assert "refuse" in refusal(client, "https://registry.acme.test/a")
+
+
+def test_a_connection_ahead_is_not_taken_where_only_public_addresses_are_asked(
+    server: Http2Server, authority_file: Path
+) -> None:
+    environ = {"SSL_CERT_FILE": str(authority_file)}
+    connect_ahead([server.url("/")], environ)
+    until(lambda: server.spoken)
+    with closing(Client(environ, is_public_only=True)) as client:
+        assert "an address of a private network" in refusal(client, server.url("/a"))
+    assert not server.asked

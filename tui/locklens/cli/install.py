@@ -11,7 +11,15 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.options import cache_of, check_source_options, given_tool, network_of, oci_template, platforms_of
+from locklens.cli.options import (
+    cache_of,
+    check_source_options,
+    given_tool,
+    network_of,
+    oci_template,
+    platforms_of,
+    source_methods,
+)
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_patch, tell
 from locklens.errors import LockLensError, UsageError
 from locklens.operations.reports import formats_of, render_report
@@ -130,6 +138,8 @@ def _check_init(options: Namespace) -> None:
 
 def _run_init(options: Namespace) -> int:
     """Install providers, root by root."""
+    if not options.plugin_dir:
+        _greet(options, for_locking=False)
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.operations.review.policy import policy_at
     from locklens.operations.root_modules import RootOptions
@@ -177,8 +187,19 @@ def _run_init(options: Namespace) -> int:
     return _exit_status(statuses)
 
 
+def _greet(options: Namespace, *, for_locking: bool) -> None:
+    """Have the registries connected to while what comes next is loaded."""
+    from locklens.operations.ahead import greet_registries
+    from locklens.operations.comparison import RootSettings
+
+    settings = RootSettings(tool=given_tool(options), test_directory=options.test_directory)
+    greet_registries(Path.cwd(), options.root, settings, os.environ, for_locking=for_locking)
+
+
 def _run_lock(options: Namespace) -> int:
     """Add hashes to the lock files of all roots, concurrently."""
+    if not options.providers and source_methods(options) is None:
+        _greet(options, for_locking=True)
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.cli.write import plan_operation, scope_of
     from locklens.operations.write.lock import Lock

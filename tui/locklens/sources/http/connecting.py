@@ -141,21 +141,38 @@ class Target(NamedTuple):
         return cls(scheme, host, given or DEFAULT_PORTS[scheme], f"{name}:{given}" if given else name, path)
 
 
+class TlsContexts:
+    """Whom TLS trusts in a run, read for the first connection that needs it; `environ` names certificates."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._lock = threading.Lock()
+        self._made: dict[tuple[tuple[str, ...], bool], ssl.SSLContext] = {}
+
+    def get(self, protocols: tuple[str, ...], *, is_whole: bool) -> ssl.SSLContext:
+        """Return the context that offers protocols; for errors and `is_whole` see `tls_context`."""
+        with self._lock:
+            made = self._made.get((protocols, is_whole))
+            if made is None:
+                made = tls_context(self._environ, is_whole=is_whole)
+                made.set_alpn_protocols(list(protocols))
+                self._made[protocols, is_whole] = made
+            return made
+
+
 class Dialler:
     """Makes connections to servers and proxies.
 
     Args:
-        environ: Certificates are named there.
+        contexts: Whom TLS trusts.
         bounds: The time limit of the asking thread.
         is_public_only: True to connect to no address that is not reachable from everywhere.
     """
 
-    def __init__(self, environ: Mapping[str, str], bounds: Bounds, *, is_public_only: bool = False) -> None:
-        self._environ = environ
+    def __init__(self, contexts: TlsContexts, bounds: Bounds, *, is_public_only: bool = False) -> None:
         self.bounds = bounds
+        self._contexts = contexts
         self._is_public_only = is_public_only
-        self._lock = threading.Lock()
-        self._contexts: dict[tuple[tuple[str, ...], bool], ssl.SSLContext] = {}
 
     def connect(self, host: str, port: int, *, is_proxy: bool = False) -> socket.socket:
         """Connect to a host. A proxy is the user's own choice, and may have any address.
@@ -218,7 +235,7 @@ class Dialler:
         self, connection: Connection, host: str, protocols: tuple[str, ...], seconds: float, *, is_whole: bool
     ) -> Connection:
         try:
-            context = self._context(protocols, is_whole=is_whole)
+            context = self._contexts.get(protocols, is_whole=is_whole)
             connection.settimeout(min(seconds, threading.TIMEOUT_MAX))
             if isinstance(connection, socket.socket) and not isinstance(connection, ssl.SSLSocket):
                 return context.wrap_socket(connection, server_hostname=host)
@@ -226,16 +243,6 @@ class Dialler:
         except BaseException:
             connection.close()
             raise
-
-    def _context(self, protocols: tuple[str, ...], *, is_whole: bool) -> ssl.SSLContext:
-        # Reading a trust store takes 30 ms: it is done for the first connection that needs it.
-        with self._lock:
-            made = self._contexts.get((protocols, is_whole))
-            if made is None:
-                made = tls_context(self._environ, is_whole=is_whole)
-                made.set_alpn_protocols(list(protocols))
-                self._contexts[protocols, is_whole] = made
-            return made
 
 
 class NestedTls:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 
+from locklens.sources.http.ahead import connected_ahead, contexts_of
 from locklens.sources.http.connecting import HTTP1, HTTP2, Dialler, ProtocolError, Target
 from locklens.sources.http.environment import proxy_for
 from locklens.sources.http.values import MIB
@@ -56,7 +57,8 @@ class Transport:
     def __init__(self, environ: Mapping[str, str], bounds: Bounds, *, is_public_only: bool = False) -> None:
         self._environ = environ
         self._bounds = bounds
-        self._dialler = Dialler(environ, bounds, is_public_only=is_public_only)
+        self._is_public_only = is_public_only
+        self._dialler = Dialler(contexts_of(environ), bounds, is_public_only=is_public_only)
         self._lock = threading.Lock()
         self._http1: Http1Connections | None = None
         self._servers: dict[tuple[str, int], _Server] = {}
@@ -147,7 +149,8 @@ class Transport:
                     break
                 server.lock.wait(self._bounds.glance())
         try:
-            made = self._dialler.dial(target.host, target.port, (HTTP2, HTTP1))
+            made = None if self._is_public_only else connected_ahead(target.host, target.port, self._bounds)
+            made = made or self._dialler.dial(target.host, target.port, (HTTP2, HTTP1))
             if made.selected_alpn_protocol() == HTTP2:
                 from locklens.sources.http.http2 import Http2Connection
 

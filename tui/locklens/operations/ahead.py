@@ -1,0 +1,84 @@
+"""Connects to the registries that `init` and `lock` will ask, while what they need afterwards is still loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.errors import LockLensError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.operations.comparison import RootSettings
+    from locklens.project.cliconfig import CliConfig
+
+_PROVIDERS = "providers.v1"
+
+
+def greet_registries(
+    folder: Path, roots: Sequence[str], settings: RootSettings, environ: Mapping[str, str], *, for_locking: bool
+) -> None:
+    """Begin to connect to the registries of what the first root requires, if the command is sure to ask them.
+
+    `lock` always asks them. `init` does where nothing is installed yet, and no other place has packages. Whoever is in
+    doubt here leaves it: the connection is then made with the first request. No request is sent, and what cannot be
+    read is reported by the command.
+
+    Args:
+        folder: The folder that roots are relative to.
+        roots: The roots.
+        settings: How they are read.
+        environ: The tools' settings.
+        for_locking: True for `lock`.
+    """
+    from locklens.operations.root_modules import RootReader
+    from locklens.project.cliconfig import read_cli_config
+    from locklens.project.tree import FileSystem
+
+    path = roots[0] if roots else ""
+    try:
+        tree = FileSystem(folder)
+        path = tree.join("", path) or ""
+        root = RootReader(settings, environ=environ, for_locking=for_locking).read_folder(tree, path)
+        configuration = root.configuration
+        has_errors = root.lock.problems or configuration.missing_modules or configuration.state.kind == "unreadable"
+        if has_errors or any(problem.is_error for problem in configuration.problems):
+            return
+        if environ.get("TF_REATTACH_PROVIDERS"):
+            return
+        config = read_cli_config(root.tool, environ)
+        if for_locking or _installs_from_registries(folder, path, root.tool, environ, config):
+            _connect(configuration.required(), config, environ)
+    except (LockLensError, OSError, ValueError):
+        return
+
+
+def _installs_from_registries(
+    folder: Path, path: str, tool: Dialect, environ: Mapping[str, str], config: CliConfig
+) -> bool:
+    from locklens.project.clifiles import implied_folders
+    from locklens.project.state import data_folder
+    from locklens.project.tree import FileSystem
+
+    if config.installation is not None or config.plugin_cache_dir or implied_folders(tool, environ, folder / path):
+        return False
+    data = data_folder(FileSystem(folder), path, environ)
+    return not (folder / (data or ".terraform")).joinpath("providers").exists()
+
+
+def _connect(required: frozenset[ProviderAddress], config: CliConfig, environ: Mapping[str, str]) -> None:
+    from locklens.sources.http.ahead import connect_ahead
+
+    connect_ahead(_urls(sorted({address.host for address in required}), config), environ)
+
+
+def _urls(hosts: Sequence[str], config: CliConfig) -> Iterator[str]:
+    for host in hosts:
+        services = config.services.get(host)
+        if services is None:
+            yield f"https://{host}/"  # Discovery.
+        elif (url := services.get(_PROVIDERS)) and url.startswith("https://"):
+            yield url
