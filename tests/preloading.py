@@ -11,7 +11,7 @@ from locklens import hcl
 from locklens.versions import Constraints
 
 _LIBRARIES = (
-    "difflib", "email.utils", "encodings.cp437", "encodings.idna", "encodings.utf_8_sig", "gnupg", "httpx", "isal.igzip_lib",
+    "difflib", "email.utils", "encodings.cp437", "encodings.idna", "encodings.utf_8_sig", "gnupg", "h2.connection", "httpx", "isal.igzip_lib",
     "isal.isal_zlib", "netrc", "platformdirs", "shlex", "stringprep", "zipfile",
 )  # fmt: skip
 """What the program loads late, and Python's own modules that load others late."""

@@ -28,6 +28,7 @@ DOORS = {
     "deepdiff": ("review.changes",),
     "distributed": ("locklens_backfill.workers",),
     "gnupg": ("trust.gpg",),
+    "h2": ("sources.http",),
     "hcl2": ("hcl",),
     "httpcore": ("sources.http",),
     "httpx": ("sources.http",),

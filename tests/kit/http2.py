@@ -15,7 +15,6 @@ from h2.errors import ErrorCodes
 from h2.events import RequestReceived, StreamReset
 from h2.exceptions import ProtocolError, StreamClosedError
 from h2.settings import SettingCodes
-from hyperframe.frame import GoAwayFrame
 
 from kit.loopback import Asked, Server
 
@@ -60,9 +59,9 @@ class Exchange:
 
     def goaway(self, last: int, code: int = ErrorCodes.NO_ERROR) -> None:
         """Announce the end of the connection, which goes on for what was asked before."""
-        frame = GoAwayFrame(0, last_stream_id=last, error_code=code)
+        frame = b"\x00\x00\x08\x07\x00" + bytes(4) + last.to_bytes(4, "big") + int(code).to_bytes(4, "big")
         with self.connection.changed:
-            self.connection.raw.append(frame.serialize())
+            self.connection.raw.append(frame)
 
 
 class Connection:

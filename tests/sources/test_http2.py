@@ -307,9 +307,7 @@ def test_a_private_address_is_sent_nothing(server: Http2Server, authority_file: 
     assert not server.spoken
 
 
-def test_a_server_without_http2_is_asked_over_http1(
-    secure_server: Server, authority_file: Path
-) -> None:
+def test_a_server_without_http2_is_asked_over_http1(secure_server: Server, authority_file: Path) -> None:
     for number in range(20):
         secure_server.gives(f"/{number}", b"%d" % number)
     with closing(Client({"SSL_CERT_FILE": str(authority_file)})) as client, ThreadPoolExecutor(20) as pool:

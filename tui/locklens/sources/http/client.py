@@ -37,7 +37,7 @@ _OK, _NOT_FOUND = 200, 404
 
 
 class Client:
-    """Asks over HTTP. Any number of threads may use it. httpx is loaded by the first real request.
+    """Asks over HTTP. Any number of threads may use it. What speaks HTTP is loaded by the first real request.
 
     Args:
         environ: Proxies and certificates are named there.

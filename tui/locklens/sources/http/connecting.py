@@ -186,9 +186,7 @@ class Dialler:
         left = self.bounds.left()
         return abandonable(lambda: self._connected(host, port, left, is_proxy=is_proxy), self.bounds)
 
-    def secure(
-        self, connection: Connection, host: str, protocols: tuple[str, ...] = (HTTP1,)
-    ) -> Connection:
+    def secure(self, connection: Connection, host: str, protocols: tuple[str, ...] = (HTTP1,)) -> Connection:
         """Agree on TLS over a connection, with the certificate of `host`.
 
         Raises:
@@ -297,8 +295,6 @@ class NestedTls:
 
 
 Connection = socket.socket | NestedTls
-
-
 
 
 def abandonable(work: Callable[[], _Made], bounds: Bounds) -> _Made:

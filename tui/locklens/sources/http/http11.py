@@ -1,4 +1,4 @@
-"""Connections of HTTP/1.1, one request at a time on each, directly or through a proxy; the only user of httpcore.
+"""Connections of HTTP/1.1, one request at a time on each, directly or through a proxy, as httpcore speaks it.
 
 Each connection is a pool of its own: one pool of many connections looks at all of them, with a system call for each,
 before and after each request, while all threads wait for that.
@@ -37,7 +37,7 @@ _BLOCK = 1 << 18
 """Bytes that one read takes, at most."""
 
 _RECORD, _LARGE = 1 << 14, 1 << 15
-"""Bytes of a record of TLS, and of a read after which more is waited for: several records on the way are a large body."""
+"""Bytes of a record of TLS, and of a read after which more is waited for: several records at once are a large body."""
 
 _MOMENT = 0.004
 """Seconds in which more must arrive to be part of the same block."""
@@ -227,6 +227,7 @@ class _Stream(httpcore.NetworkStream):
                 continue
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        del timeout
         self._connection.settimeout(max(self._bounds.left(), 0.001))
         self._connection.sendall(buffer)
 
@@ -236,6 +237,7 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
+        del ssl_context, timeout
         if self._is_secured:
             return self
         return _Stream(self._dialler.secure(self._connection, server_hostname or ""), self._dialler)
@@ -262,6 +264,7 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
+        del timeout, local_address, socket_options
         made, self._made = self._made, None
         if made is not None:
             return _Stream(made, self._dialler, is_secured=True)
