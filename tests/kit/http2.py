@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -114,7 +114,7 @@ class Connection:
         if isinstance(event, RequestReceived) and 0 < self.server.streams_at_once < self.h2.open_inbound_streams:
             self.h2.reset_stream(event.stream_id, ErrorCodes.REFUSED_STREAM)
         elif isinstance(event, RequestReceived):
-            exchange = Exchange(self, event.stream_id, dict(event.headers))
+            exchange = Exchange(self, event.stream_id, {str(name): str(value) for name, value in event.headers})
             self.server.asked.append(Asked(exchange.path, exchange.headers[":authority"], exchange.headers))
             threading.Thread(target=self._answer, args=(exchange,), daemon=True).start()
         elif isinstance(event, StreamReset):
@@ -135,6 +135,10 @@ class Http2Server(Server):
         self.resets: Counter[int] = Counter()
         self.streams_at_once = 0
         self.connected = 0
+
+    def on(self, path: str, answer: Callable[[Any], None]) -> None:
+        """Answer over either protocol."""
+        self.routes[path] = answer
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         self.connected += 1

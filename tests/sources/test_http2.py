@@ -111,6 +111,16 @@ def test_a_late_one_ends_on_time_and_no_other_with_it(
     assert server.spoken == {"h2": 1}
 
 
+def test_a_connection_without_a_sign_of_life_is_not_used_again(server: Http2Server, client: Client) -> None:
+    server.gives("/a", b"{}")
+    server.gives("/b", b"{}")
+    server.on("/silent", stalling)
+    assert client.get(server.url("/a"), PLAIN).body == b"{}"
+    assert "within 0.4 seconds" in refusal(client, server.url("/silent"), BRIEF)
+    assert client.get(server.url("/b"), PLAIN).body == b"{}"
+    assert server.spoken == {"h2": 2}
+
+
 @pytest.mark.parametrize("answer", [stalling, dripping])
 def test_cancelling_ends_every_wait(
     server: Http2Server, authority_file: Path, answer: Callable[[Exchange], None]

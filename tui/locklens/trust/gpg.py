@@ -181,7 +181,8 @@ class Gpg:
         told = self._ask(home, ["--multifile", "--verify", *map(str, messages)], b"")
         of_names = {f"1 {path}": path for path in messages}
         found: dict[Path, GpgAnswer] = {}
-        path, lines = None, []
+        path: Path | None = None
+        lines: list[StatusLine] = []
         for keyword, value in told.lines:
             if keyword == "FILE_START":
                 path, lines = of_names.get(value), []

@@ -17,7 +17,7 @@ import threading
 import time
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from locklens.addresses import display_host
 from locklens.errors import RunCancelledError
@@ -217,7 +217,8 @@ class Dialler:
 
     def _connected(self, host: str, port: int, seconds: float, *, is_proxy: bool) -> socket.socket:
         # As bytes: Python loads its codec of international names for any text, though this one is ASCII already.
-        made = socket.create_connection((host.encode("ascii"), port), min(seconds, threading.TIMEOUT_MAX))
+        place: Any = host.encode("ascii"), port
+        made = socket.create_connection(place, min(seconds, threading.TIMEOUT_MAX))
         try:
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             # The address that answers is checked, not the name: DNS names can be repointed at any time.
@@ -262,7 +263,8 @@ class NestedTls:
 
     def recv_into(self, buffer: memoryview) -> int:
         """Receive what is there, and return its bytes; 0 at the end."""
-        read: int = self._done(lambda: self._tls.read(len(buffer), buffer))  # type: ignore[arg-type]
+        # With a buffer it returns a number, whatever typeshed says.
+        read: int = self._done(lambda: self._tls.read(len(buffer), buffer))  # type: ignore[assignment]
         return read
 
     def sendall(self, data: bytes) -> None:

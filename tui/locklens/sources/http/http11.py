@@ -15,6 +15,7 @@ from typing import Any
 import httpcore
 
 from locklens.sources.http.connecting import (
+    HTTP1,
     LateError,
     ProtocolError,
     ProxyRefusedError,
@@ -83,7 +84,8 @@ class Http1Connections:
         """
         idle = self._idle.setdefault((target.scheme, target.host, target.port, proxy), [])
         with self._lock:
-            connection = idle.pop() if idle else self._pool(_Backend(self._dialler, is_proxy=bool(proxy)), proxy)
+            made = None if idle else _Backend(self._dialler, target.scheme, is_proxy=bool(proxy))
+            connection = idle.pop() if made is None else self._pool(made, proxy)
         framed = {**_framing(method, headers, content), **headers}
         return self._ask(connection, idle, method, target, framed, content)
 
@@ -91,7 +93,7 @@ class Http1Connections:
         """Take a connection over that was made elsewhere, and chose HTTP/1.1."""
         idle = self._idle.setdefault((target.scheme, target.host, target.port, ""), [])
         with self._lock:
-            idle.append(self._pool(_Backend(self._dialler, made=connection), ""))
+            idle.append(self._pool(_Backend(self._dialler, target.scheme, made=connection), ""))
 
     def close(self) -> None:
         """Close every connection."""
@@ -251,8 +253,11 @@ class _Stream(httpcore.NetworkStream):
 class _Backend(httpcore.NetworkBackend):
     """Connects within the bounds, to the server or to the proxy; once with a connection that was made before."""
 
-    def __init__(self, dialler: Dialler, *, is_proxy: bool = False, made: Connection | None = None) -> None:
+    def __init__(
+        self, dialler: Dialler, scheme: str, *, is_proxy: bool = False, made: Connection | None = None
+    ) -> None:
         self._dialler = dialler
+        self._is_direct_tls = scheme == "https" and not is_proxy
         self._is_proxy = is_proxy
         self._made = made
 
@@ -266,6 +271,8 @@ class _Backend(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         del timeout, local_address, socket_options
         made, self._made = self._made, None
+        if made is None and self._is_direct_tls:
+            made = self._dialler.dial(host, port, (HTTP1,))
         if made is not None:
             return _Stream(made, self._dialler, is_secured=True)
         return _Stream(self._dialler.connect(host, port, is_proxy=self._is_proxy), self._dialler)

@@ -73,6 +73,7 @@ class _Stream:
 
     def __init__(self, number: int) -> None:
         self.number = number
+        self.begun = time.monotonic()
         self.items: SimpleQueue[_Item] = SimpleQueue()
 
 
@@ -100,7 +101,7 @@ class Http2Connection:
         self._unsent = bytearray()
         self._arrived = bytearray()
         self._unasked = 0
-        self._used = time.monotonic()
+        self._used = self._heard = time.monotonic()
         self._is_ending = self._is_closed = False
         connection.setblocking(False)
         self._h2.initiate_connection()
@@ -224,6 +225,8 @@ class Http2Connection:
             if unread:
                 self._h2.acknowledge_received_data(unread, stream.number)
             if is_open:
+                # Of a connection without a sign of life nothing more is expected.
+                self._is_ending = self._is_ending or self._heard < stream.begun
                 self._h2.reset_stream(stream.number, ErrorCodes.CANCEL)
             self._send()
             self._close_if_done()
@@ -231,25 +234,30 @@ class Http2Connection:
     def _work(self) -> None:
         """Read until the connection ends."""
         with selectors.DefaultSelector() as selector:
-            try:
-                selector.register(self._socket, selectors.EVENT_READ)
-                wanted = selectors.EVENT_READ
-                while not self._is_closed:
-                    selector.select(GLANCE)
-                    with self._lock:
-                        if not self._is_closed:
-                            self._receive()
-                            self._send()
-                            is_idle = not self._streams and time.monotonic() - self._used > _IDLE_SECONDS
-                            if is_idle:
-                                self._fail("the connection was idle")
-                        now = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._unsent else 0)
-                        if now != wanted and not self._is_closed:
-                            selector.modify(self._socket, now)
-                            wanted = now
-            except (OSError, ValueError, KeyError, H2Error) as error:
+            with self._lock:
+                if not self._is_closed:
+                    selector.register(self._socket, selectors.EVENT_READ)
+            wanted = selectors.EVENT_READ
+            while not self._is_closed:
+                selector.select(GLANCE)
                 with self._lock:
-                    self._fail("the server does not keep to HTTP/2", error)
+                    self._go_on()
+                    now = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._unsent else 0)
+                    if now != wanted and not self._is_closed:
+                        selector.modify(self._socket, now)
+                        wanted = now
+
+    def _go_on(self) -> None:
+        """Receive and send what there is."""
+        if self._is_closed:
+            return
+        try:
+            self._receive()
+            self._send()
+        except Exception as error:  # noqa: BLE001 - whatever frames make `h2` fail, nobody may wait for this thread
+            self._fail("the server does not keep to HTTP/2", error)
+        if not self._streams and time.monotonic() - self._used > _IDLE_SECONDS:
+            self._fail("the connection was idle")
 
     def _receive(self) -> None:
         for _ in range(_READS):
@@ -260,6 +268,7 @@ class Http2Connection:
             if not data:
                 self._fail("the server broke the connection off")
                 return
+            self._heard = time.monotonic()
             if not self._streams:
                 self._unasked += len(data)
                 if self._unasked > _MOST_UNASKED:
