@@ -9,7 +9,7 @@ from concurrent.futures import TimeoutError as NotYetError
 from contextlib import suppress
 from itertools import islice
 
-from locklens.sources.http.connecting import HTTP1, HTTP2, Bounds, Dialler, Target, TlsContexts, TransportError
+from locklens.sources.http.connecting import HTTP1, HTTP2, Bounds, Dialler, RequestTarget, TlsContexts, TransportError
 from locklens.sources.http.environment import proxy_for
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ def connect_ahead(urls: Iterable[str], environ: Mapping[str, str]) -> None:
         contexts = _AHEAD.contexts.setdefault(_named(environ), TlsContexts(environ))
     for url in islice(urls, _MOST):
         with suppress(TransportError, ValueError):
-            target = Target.of(url)
+            target = RequestTarget.of(url)
             place = target.host, target.port
             found: Future[ssl.SSLSocket] = Future()
             with _AHEAD.lock:

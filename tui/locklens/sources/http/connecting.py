@@ -99,7 +99,7 @@ class Bounds(threading.local):
         return left
 
 
-class Target(NamedTuple):
+class RequestTarget(NamedTuple):
     """Where a request goes, and what it asks for there: all of it ASCII.
 
     Attributes:
@@ -115,7 +115,7 @@ class Target(NamedTuple):
     path: str
 
     @classmethod
-    def of(cls, url: str) -> Target:
+    def of(cls, url: str) -> RequestTarget:
         """Return the target of a URL.
 
         Raises:

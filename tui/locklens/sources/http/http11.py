@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.sources.http.connecting import Connection, Dialler, Target
+    from locklens.sources.http.connecting import Connection, Dialler, RequestTarget
 
 
 _IDLE_SECONDS = 15.0
@@ -66,7 +66,12 @@ class Http1Connections:
         self._idle: dict[tuple[str, str, int, str], list[httpcore.ConnectionPool]] = {}
 
     def ask(
-        self, method: str, target: Target, headers: dict[str, str], proxy: str, content: bytes | Iterable[bytes] = b""
+        self,
+        method: str,
+        target: RequestTarget,
+        headers: dict[str, str],
+        proxy: str,
+        content: bytes | Iterable[bytes] = b"",
     ) -> OpenResponse:
         """Send a request, on an idle connection or a new one, and return the answer with its body unread.
 
@@ -89,7 +94,7 @@ class Http1Connections:
         framed = {**_framing(method, headers, content), **headers}
         return self._ask(connection, idle, method, target, framed, content)
 
-    def adopt(self, connection: Connection, target: Target) -> None:
+    def adopt(self, connection: Connection, target: RequestTarget) -> None:
         """Take a connection over that was made elsewhere, and chose HTTP/1.1."""
         idle = self._idle.setdefault((target.scheme, target.host, target.port, ""), [])
         with self._lock:
@@ -118,7 +123,7 @@ class Http1Connections:
         connection: httpcore.ConnectionPool,
         idle: list[httpcore.ConnectionPool],
         method: str,
-        target: Target,
+        target: RequestTarget,
         headers: dict[str, str],
         content: bytes | Iterable[bytes],
     ) -> OpenResponse:

@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.sources.http.connecting import Bounds, Target
+    from locklens.sources.http.connecting import Bounds, RequestTarget
 
 
 _IDLE_SECONDS = 15.0
@@ -115,7 +115,7 @@ class Http2Connection:
         return not (self._is_ending or self._is_closed)
 
     def ask(
-        self, method: str, target: Target, headers: dict[str, str], bounds: Bounds, *, at_length: bool
+        self, method: str, target: RequestTarget, headers: dict[str, str], bounds: Bounds, *, at_length: bool
     ) -> OpenResponse:
         """Send a request, and return the answer with its body unread.
 
@@ -156,7 +156,7 @@ class Http2Connection:
             self._fail("the connection was closed")
 
     def _begin(
-        self, method: str, target: Target, headers: dict[str, str], bounds: Bounds, *, at_length: bool
+        self, method: str, target: RequestTarget, headers: dict[str, str], bounds: Bounds, *, at_length: bool
     ) -> _Stream:
         lines = [
             (":method", method),

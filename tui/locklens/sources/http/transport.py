@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 
 from locklens.sources.http.ahead import connected_ahead, contexts_of
-from locklens.sources.http.connecting import HTTP1, HTTP2, Dialler, ProtocolError, Target
+from locklens.sources.http.connecting import HTTP1, HTTP2, Dialler, ProtocolError, RequestTarget
 from locklens.sources.http.environment import proxy_for
 from locklens.sources.http.values import MIB
 
@@ -87,7 +87,7 @@ class Transport:
             PrivateAddressError: The address must not be asked.
             RunCancelledError: The run was cancelled.
         """
-        target, proxy = Target.of(url), proxy_for(url, self._environ)
+        target, proxy = RequestTarget.of(url), proxy_for(url, self._environ)
         if target.scheme != "https" or proxy or method not in _WITHOUT_CONTENT:
             return self._connections().ask(method, target, headers, proxy, content)
         with self._lock:
@@ -119,7 +119,7 @@ class Transport:
             return self._http1
 
     def _ask_shared(
-        self, server: _Server, method: str, target: Target, headers: dict[str, str], *, is_package: bool
+        self, server: _Server, method: str, target: RequestTarget, headers: dict[str, str], *, is_package: bool
     ) -> OpenResponse | None:
         """Send a request over HTTP/2; None if the server does not speak it, or wants this one otherwise."""
         for _ in range(_ATTEMPTS):
@@ -136,7 +136,7 @@ class Transport:
                 return None
         raise ProtocolError("the server ends connections before it looks at a request")
 
-    def _shared(self, server: _Server, target: Target) -> Http2Connection | None:
+    def _shared(self, server: _Server, target: RequestTarget) -> Http2Connection | None:
         """Return the connection of HTTP/2, made by the first who asks; None if the server does not speak it."""
         with server.lock:
             while True:
