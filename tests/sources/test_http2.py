@@ -283,7 +283,7 @@ def test_what_is_no_http2_ends_on_time(server: Http2Server, client: Client) -> N
 
 
 def test_large_packages_get_connections_of_their_own(server: Http2Server, client: Client) -> None:
-    large, small = bytes(2 * MEGABYTE), b"small" * 1000
+    large, small = bytes(2 * MEGABYTE), b"small" * 100_000
     server.gives("/small", small)
     server.gives("/one", large)
     server.gives("/two", large)

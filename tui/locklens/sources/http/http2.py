@@ -148,7 +148,10 @@ class Http2Connection:
         if not (status.isdigit() and len(status) == 3):
             self._end(stream)
             raise ProtocolError("an answer without a status")
-        return OpenResponse(int(status), named, self._chunks(stream, bounds), lambda: self._end(stream), is_shared=True)
+        answer = OpenResponse(int(status), named, self._chunks(stream, bounds), lambda: self._end(stream))
+        if not at_length and _WINDOW_AT_FIRST < (answer.length or 0) <= _WINDOW:
+            self._widen(stream)
+        return answer
 
     def close(self) -> None:
         """End it; requests that wait get a ProtocolError."""
@@ -183,6 +186,13 @@ class Http2Connection:
             self._unasked = 0
             self._send()
         return stream
+
+    def _widen(self, stream: _Stream) -> None:
+        """Let all of a body come that is known to be of modest length."""
+        with self._lock:
+            if stream.number in self._streams:
+                self._h2.increment_flow_control_window(_WINDOW, stream.number)
+                self._send()
 
     def _next(self, stream: _Stream, bounds: Bounds) -> Event | None:
         """Wait for what comes next; None at the end of the body."""

@@ -95,21 +95,13 @@ class OpenResponse:
         headers: Names and values, as they arrived.
         chunks: The body, as it is encoded.
         close: Gives the connection back.
-        is_shared: True if other requests share the connection.
     """
 
     def __init__(
-        self,
-        status: int,
-        headers: Iterable[tuple[bytes, bytes]],
-        chunks: Iterator[bytes],
-        close: Callable[[], None],
-        *,
-        is_shared: bool = False,
+        self, status: int, headers: Iterable[tuple[bytes, bytes]], chunks: Iterator[bytes], close: Callable[[], None]
     ) -> None:
         self.status = status
         self.received = 0
-        self.is_shared = is_shared
         self._headers: dict[str, str] = {}
         for name, value in headers:
             lower, text = name.decode("latin-1").lower(), _header_text(value)
