@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from collecting import UNCOLLECTED
 from kit.loopback import Server
+from kit.waiting import until
 from sources.asking import package
 
 from locklens.addresses import Platform, ProviderAddress
@@ -101,6 +102,7 @@ def test_faults_are_told_alike_after_the_same_requests(
     assert ours in told_by_us(environ)
     if "/SUMS" in fault:
         asked.append(("/SUMS.sig", None))  # Both are asked for at once, also where there is nothing that it signs.
+    until(lambda: len(server.asked) >= len(asked))
     assert Counter((one.path, one.headers.get("authorization")) for one in server.asked) == Counter(asked)
 
 
