@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 _IDLE_SECONDS = 15.0
 
-_BLOCK = 1 << 18
-"""Bytes that one read takes, at most."""
+_BLOCK, _BLOCK_AT_FIRST = 1 << 18, 1 << 16
+"""Bytes that one read takes at most: of a large body, and before it is known to be one."""
 
 _RECORD, _LARGE = 1 << 14, 1 << 15
 """Bytes of a record of TLS, and of a read after which more is waited for: several records at once are a large body."""
@@ -62,6 +62,8 @@ class Http1Connections:
     def __init__(self, dialler: Dialler) -> None:
         self._dialler = dialler
         self._lock = threading.Lock()
+        # It trusts nobody, and is never used: the streams of this module know whom to trust.
+        self._nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._made: list[httpcore.ConnectionPool] = []
         self._idle: dict[tuple[str, str, int, str], list[httpcore.ConnectionPool]] = {}
 
@@ -108,9 +110,8 @@ class Http1Connections:
 
     def _pool(self, backend: httpcore.NetworkBackend, proxy: str) -> httpcore.ConnectionPool:
         made = httpcore.ConnectionPool(
-            # It trusts nobody, and is never used: the streams of this module know whom to trust.
-            ssl_context=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            proxy=_proxy(proxy) if proxy else None,
+            ssl_context=self._nobody,
+            proxy=_proxy(proxy, self._nobody) if proxy else None,
             max_connections=1,
             keepalive_expiry=_IDLE_SECONDS,
             network_backend=backend,
@@ -172,15 +173,15 @@ def _translated() -> Iterator[None]:
         raise kind(str(error)) from error
 
 
-def _proxy(address: str) -> httpcore.Proxy:
+def _proxy(address: str, context: ssl.SSLContext) -> httpcore.Proxy:
     import httpx
 
     try:
         given = httpx.Proxy(address)
     except (httpx.InvalidURL, ValueError) as error:
         raise UnsupportedError(str(error)) from error
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if given.url.scheme == "https" else None
-    return httpcore.Proxy(str(given.url), auth=given.raw_auth, ssl_context=context)
+    is_secured = given.url.scheme == "https"
+    return httpcore.Proxy(str(given.url), auth=given.raw_auth, ssl_context=context if is_secured else None)
 
 
 def _is_readable(number: int) -> bool:
@@ -200,7 +201,7 @@ class _Stream(httpcore.NetworkStream):
         self._dialler = dialler
         self._bounds = dialler.bounds
         self._is_secured = is_secured
-        self._buffer = bytearray(_BLOCK)
+        self._buffer = bytearray(_BLOCK_AT_FIRST)
         self._is_large = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -209,12 +210,14 @@ class _Stream(httpcore.NetworkStream):
         Each chunk goes through several hands, and threads wait for each other at each: that costs more than its bytes.
         """
         del timeout
+        if self._is_large and len(self._buffer) < _BLOCK:
+            self._buffer = bytearray(_BLOCK)
         view = memoryview(self._buffer)
         size = self._read(view[:max_bytes])
         if size < _RECORD and not self._is_large:
             return bytes(view[:size])
         self._connection.settimeout(_MOMENT if self._is_large else 0)
-        while size < _BLOCK:
+        while size < len(view):
             try:
                 more = self._connection.recv_into(view[size:])
             except OSError:
