@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpcore
+import httpx
 
 from locklens.sources.http.connecting import (
     HTTP1,
@@ -22,7 +23,7 @@ from locklens.sources.http.connecting import (
     TransportError,
     UnsupportedError,
 )
-from locklens.sources.http.values import OpenResponse
+from locklens.sources.http.reading import ResponseBody
 from locklens.sources.urls import DEFAULT_PORTS
 
 TYPE_CHECKING = False
@@ -73,16 +74,16 @@ class Http1Connections:
         target: RequestTarget,
         headers: dict[str, str],
         proxy: str,
-        content: bytes | Iterable[bytes] = b"",
-    ) -> OpenResponse:
+        content: Iterable[bytes] | None = None,
+    ) -> httpx.Response:
         """Send a request, on an idle connection or a new one, and return the answer with its body unread.
 
         Args:
             method: The HTTP method.
             target: What is asked for.
-            headers: By lower-case names; of a content in parts its length is one of them, or it goes in chunks.
+            headers: By lower-case names, with those that tell where the content ends.
             proxy: URL of the proxy, "" without one.
-            content: The body.
+            content: The body; None without one.
 
         Raises:
             TransportError: There is no answer.
@@ -93,8 +94,7 @@ class Http1Connections:
         with self._lock:
             made = None if idle else _Backend(self._dialler, target.scheme, is_proxy=bool(proxy))
             connection = idle.pop() if made is None else self._pool(made, proxy)
-        framed = {**_framing(method, headers, content), **headers}
-        return self._ask(connection, idle, method, target, framed, content)
+        return self._ask(connection, idle, method, target, headers, content)
 
     def adopt(self, connection: Connection, target: RequestTarget) -> None:
         """Take a connection over that was made elsewhere, and chose HTTP/1.1."""
@@ -126,8 +126,8 @@ class Http1Connections:
         method: str,
         target: RequestTarget,
         headers: dict[str, str],
-        content: bytes | Iterable[bytes],
-    ) -> OpenResponse:
+        content: Iterable[bytes] | None,
+    ) -> httpx.Response:
         port = None if target.port == DEFAULT_PORTS[target.scheme] else target.port
         url = httpcore.URL(
             scheme=target.scheme.encode(), host=target.host.encode(), port=port, target=target.path.encode()
@@ -136,7 +136,7 @@ class Http1Connections:
         try:
             with _translated():
                 named = [(name.title().encode(), value.encode()) for name, value in lines.items()]
-                request = httpcore.Request(method, url, headers=named, content=content or None)
+                request = httpcore.Request(method, url, headers=named, content=content)
                 answer = connection.handle_request(request)
         except BaseException:
             idle.append(connection)
@@ -153,14 +153,7 @@ class Http1Connections:
             finally:
                 idle.append(connection)
 
-        return OpenResponse(answer.status, answer.headers, chunks(), close)
-
-
-def _framing(method: str, headers: dict[str, str], content: bytes | Iterable[bytes]) -> dict[str, str]:
-    """The header that tells where a content ends."""
-    if isinstance(content, bytes):
-        return {"content-length": str(len(content))} if content or method in {"POST", "PUT", "PATCH"} else {}
-    return {} if "content-length" in headers else {"transfer-encoding": "chunked"}
+        return httpx.Response(answer.status, headers=answer.headers, stream=ResponseBody(chunks(), close))
 
 
 @contextmanager
@@ -174,8 +167,6 @@ def _translated() -> Iterator[None]:
 
 
 def _proxy(address: str, context: ssl.SSLContext) -> httpcore.Proxy:
-    import httpx
-
     try:
         given = httpx.Proxy(address)
     except (httpx.InvalidURL, ValueError) as error:

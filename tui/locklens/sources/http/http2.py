@@ -14,6 +14,7 @@ import threading
 import time
 from queue import Empty, SimpleQueue
 
+import httpx
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
@@ -22,7 +23,7 @@ from h2.exceptions import FrameTooLargeError, H2Error
 from h2.settings import SettingCodes, Settings
 
 from locklens.sources.http.connecting import GLANCE, ProtocolError
-from locklens.sources.http.values import OpenResponse
+from locklens.sources.http.reading import ResponseBody, declared_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Http2Connection:
 
     def ask(
         self, method: str, target: RequestTarget, headers: dict[str, str], bounds: Bounds, *, at_length: bool
-    ) -> OpenResponse:
+    ) -> httpx.Response:
         """Send a request, and return the answer with its body unread.
 
         Args:
@@ -148,8 +149,9 @@ class Http2Connection:
         if not (status.isdigit() and len(status) == 3):
             self._end(stream)
             raise ProtocolError("an answer without a status")
-        answer = OpenResponse(int(status), named, self._chunks(stream, bounds), lambda: self._end(stream))
-        if not at_length and _WINDOW_AT_FIRST < (answer.length or 0) <= _WINDOW:
+        body = ResponseBody(self._chunks(stream, bounds), lambda: self._end(stream))
+        answer = httpx.Response(int(status), headers=named, stream=body)
+        if not at_length and _WINDOW_AT_FIRST < (declared_length(answer) or 0) <= _WINDOW:
             self._widen(stream)
         return answer
 

@@ -9,6 +9,7 @@ import socket
 import ssl
 import zlib
 
+import httpx
 from msgspec import Struct
 
 from locklens.addresses import display_host
@@ -24,18 +25,22 @@ from locklens.sources.urls import host_name, host_of, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from locklens.sources.http.values import OpenResponse, RequestKind
+    from collections.abc import Callable, Iterator
+
+    from locklens.sources.http.values import RequestKind
     from locklens.sources.urls import UrlOrigin
 
 
 _SHORT = 64 * KIB
+_LONGEST_NUMBER = 18
+"""Digits of a length that are read: more of them stand for more bytes than there are."""
 
 _MOST_RATIO = 100
 _ANY_RATIO = 2 * MIB
 """The ratio up to which an answer may unpack, and bytes up to which that does not matter: the list of a thousand
 versions has half a megabyte, in which little but the numbers differs."""
 
-TRANSPORT_ERRORS = (TransportError, ImportError, OSError, UnicodeError)
+TRANSPORT_ERRORS = (TransportError, httpx.InvalidURL, ImportError, OSError, UnicodeError)
 """All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
 
 
@@ -81,7 +86,7 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
     if isinstance(error, ProxyRefusedError):
         hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
         return TransportFailure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
-    if isinstance(error, ImportError | UnsupportedError | UnicodeError):
+    if isinstance(error, ImportError | UnsupportedError | httpx.InvalidURL | UnicodeError):
         return TransportFailure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -142,24 +147,48 @@ def too_slow(url: str, kind: RequestKind, received: int, waited: float) -> Trans
     )
 
 
-def drain(response: OpenResponse) -> bytes:
+class ResponseBody(httpx.SyncByteStream):
+    """The body of an answer, read and closed in the thread that asked; `on_close` is called once."""
+
+    def __init__(self, chunks: Iterator[bytes], on_close: Callable[[], None]) -> None:
+        self._chunks = chunks
+        self._on_close: Callable[[], None] | None = on_close
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._chunks
+
+    def close(self) -> None:
+        """Give the connection back, whatever was read."""
+        on_close, self._on_close = self._on_close, None
+        if on_close is not None:
+            on_close()
+
+
+def declared_length(response: httpx.Response) -> int | None:
+    """Return the bytes of a body as its server declares them; None if it does not."""
+    text = response.headers.get("Content-Length", "")
+    return int(text[:_LONGEST_NUMBER]) if text.isascii() and text.isdigit() else None
+
+
+def drain(response: httpx.Response) -> bytes:
     """Read off a body that does not matter, if it is short, so that the connection can be used again."""
-    if response.length is not None and response.length <= _SHORT:
+    length = declared_length(response)
+    if length is not None and length <= _SHORT:
         try:
-            for _ in response.chunks():
+            for _ in response.iter_raw():
                 pass
         except TRANSPORT_ERRORS:
             pass  # The status is the answer.
     return b""
 
 
-def read_error(response: OpenResponse, most: int) -> bytes:
+def read_error(response: httpx.Response, most: int) -> bytes:
     """Return the beginning of an error's body, which may say more than its status; b"" where it cannot be read."""
     body = bytearray()
     try:
-        if (response.header("content-encoding") or "identity").strip().lower() not in {"identity", ""}:
+        if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"identity", ""}:
             return b""
-        for chunk in response.chunks():
+        for chunk in response.iter_raw():
             body += chunk
             if len(body) > most:
                 return b""
@@ -168,21 +197,22 @@ def read_error(response: OpenResponse, most: int) -> bytes:
     return bytes(body)
 
 
-def read_body(response: OpenResponse, url: str, kind: RequestKind) -> bytes:
+def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
     """Read a body within its bound, of which decompression cannot break out either.
 
     Raises:
         FailedError: It is too large, breaks off or cannot be decompressed.
     """
-    if response.length is not None and response.length > kind.limit:
+    length = declared_length(response)
+    if length is not None and length > kind.limit:
         raise FailedError(too_large(url, kind))
-    encoding = (response.header("content-encoding") or "identity").strip().lower()
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"gzip", "x-gzip", "identity", ""}:
         raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} in an encoding that was not requested"))
     inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
     body, received = bytearray(), 0
     try:
-        for chunk in response.chunks():
+        for chunk in response.iter_raw():
             received += len(chunk)
             body += inflate.decompress(chunk, kind.limit + 1 - len(body)) if inflate else chunk
             if len(body) > kind.limit or received > kind.limit:

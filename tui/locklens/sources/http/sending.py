@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import httpx
 from msgspec.structs import replace
 
 from locklens.errors import RunCancelledError, UnavailableError
@@ -16,6 +17,7 @@ from locklens.sources.http.reading import (
     FailedError,
     TransportFailure,
     broken_words,
+    declared_length,
     drain,
     read_body,
     read_error,
@@ -24,12 +26,11 @@ from locklens.sources.http.reading import (
     too_slow,
     transport_failure,
 )
-from locklens.sources.http.transport import Transport
+from locklens.sources.http.transport import IS_PACKAGE, Transport
 from locklens.sources.http.values import (
     KIB,
     LONGEST_WAIT,
     Exchange,
-    OpenResponse,
     Outgoing,
     RequestKind,
     Response,
@@ -77,6 +78,9 @@ class _Server:
 
 class Sender:
     """Sends requests. Any number of threads may use it.
+
+    There is no `httpx.Client`: its redirects, cookies, logins from URLs and time-outs are all unwanted here, so that
+    requests go to the transport as they are.
 
     Args:
         environ: Proxies and certificates are named there.
@@ -165,12 +169,13 @@ class Sender:
         first, current, as_of = origin(url), url, moment()
         for _ in range(kind.redirects + 1):
             response, body = self._exchange(current, kind, token, attempt, sent)
-            status, location = response.status, response.header("location")
+            status, headers = response.status_code, response.headers
+            location = headers.get("Location", "")
             if status not in _REDIRECTS or not location or sent.method not in _READING:
-                kept = {name: response.header(name) for name in kind.kept_headers if response.header(name)}
-                content_type = response.header("content-type") or None
+                kept = {name: headers[name] for name in kind.kept_headers if name in headers}
+                content_type = headers.get("Content-Type")
                 answer = Response(status, current, content_type, body, token is not None, as_of, headers=kept)
-                return answer, response.header("retry-after")
+                return answer, headers.get("Retry-After", "")
             current = redirected(current, location)
             if origin(current) != first:
                 token = None  # For good: a way back could be of the other host's making.
@@ -178,7 +183,7 @@ class Sender:
 
     def _exchange(
         self, url: str, kind: RequestKind, token: Token | None, attempt: int, sent: Outgoing
-    ) -> tuple[OpenResponse, bytes]:
+    ) -> tuple[httpx.Response, bytes]:
         """Send one request, read the answer and its body, and log it; redirects are not followed."""
         asked = origin(url)
         with self._slot(asked) as server:
@@ -188,13 +193,13 @@ class Sender:
             try:
                 response = self._open(url, kind, token, encoding="identity" if kind.error_limit else "gzip", sent=sent)
                 try:
-                    if response.status == _OK:
+                    if response.status_code == _OK:
                         body = read_body(response, url, kind)
                     else:
                         body = read_error(response, kind.error_limit) if kind.error_limit else drain(response)
                 finally:
                     response.close()
-                outcome = status_words(response.status)
+                outcome = status_words(response.status_code)
                 server.failures, server.last = 0, None
                 return response, body
             except TRANSPORT_ERRORS as error:
@@ -236,18 +241,19 @@ class Sender:
         encoding: str,
         sent: Outgoing = _GET,
         is_package: bool = False,
-    ) -> OpenResponse:
+    ) -> httpx.Response:
         """Send a request and return the answer with its body unread."""
-        headers = {"user-agent": self._agent, "accept": kind.accept, "accept-encoding": encoding}
-        headers |= {name.lower(): value for name, value in sent.headers}
+        headers = {"User-Agent": self._agent, "Accept": kind.accept, "Accept-Encoding": encoding, **dict(sent.headers)}
         if token is not None:
             try:
-                headers["authorization"] = token.authorization()
+                headers["Authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(TransportFailure(f"{host_name(url)} cannot be asked: {error}")) from None
         content = sent.content if isinstance(sent.content, bytes) else self._leaving(sent.content(), url, kind)
         try:
-            return self._transport.ask(sent.method, url, headers, content, is_package=is_package)
+            extensions = {IS_PACKAGE: True} if is_package else {}
+            request = httpx.Request(sent.method, url, headers=headers, content=content or None, extensions=extensions)
+            return self._transport.handle_request(request)
         except PrivateAddressError as error:
             raise FailedError(TransportFailure(str(error))) from None
 
@@ -294,18 +300,18 @@ class Sender:
                     if not failure.may_pass or attempt > retries:
                         raise self._error(current, failure, attempt) from error
                 else:
-                    location = response.header("location")
+                    location = response.headers.get("Location", "")
                     try:
-                        if is_transient(response.status) and attempt <= retries:
-                            failure = _answered(current, response.status)
-                            retry_after = response.header("retry-after")
-                        elif response.status not in _REDIRECTS or not location:
+                        if is_transient(response.status_code) and attempt <= retries:
+                            failure = _answered(current, response.status_code)
+                            retry_after = response.headers.get("Retry-After", "")
+                        elif response.status_code not in _REDIRECTS or not location:
                             yield self._downloading(response, current, kind, attempt)
                             return
                     finally:
                         response.close()
-                        seconds, size = time.monotonic() - start, response.received
-                        outcome, with_token = status_words(response.status), given is not None
+                        seconds, size = time.monotonic() - start, response.num_bytes_downloaded
+                        outcome, with_token = status_words(response.status_code), given is not None
                         line = Exchange(
                             url_for_log(current), outcome, seconds, size, attempt, with_token, as_of, method=method
                         )
@@ -328,17 +334,18 @@ class Sender:
                 given = None
         raise self._error(url, TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
-    def _downloading(self, response: OpenResponse, url: str, kind: RequestKind, attempt: int) -> Transfer:
-        if response.status != _OK:
-            raise self._error(url, _answered(url, response.status), attempt)
-        if response.length is not None and response.length > kind.limit:
+    def _downloading(self, response: httpx.Response, url: str, kind: RequestKind, attempt: int) -> Transfer:
+        if response.status_code != _OK:
+            raise self._error(url, _answered(url, response.status_code), attempt)
+        length = declared_length(response)
+        if length is not None and length > kind.limit:
             raise self._error(url, too_large(url, kind))
-        return Transfer(url, response.length, self._chunks(response, url, kind))
+        return Transfer(url, length, self._chunks(response, url, kind))
 
-    def _chunks(self, response: OpenResponse, url: str, kind: RequestKind) -> Iterator[bytes]:
+    def _chunks(self, response: httpx.Response, url: str, kind: RequestKind) -> Iterator[bytes]:
         received, waited, since = 0, 0.0, time.monotonic()
         try:
-            for chunk in response.chunks():
+            for chunk in response.iter_raw():
                 received += len(chunk)
                 waited += time.monotonic() - since
                 if received > kind.limit:

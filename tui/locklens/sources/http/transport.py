@@ -8,21 +8,25 @@ the frames of HTTP/2 cost more than the bytes in them. Through a proxy all is as
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
+
+import httpx
 
 from locklens.sources.http.ahead import connected_ahead, contexts_of
 from locklens.sources.http.connecting import HTTP1, HTTP2, Dialler, ProtocolError, RequestTarget
 from locklens.sources.http.environment import proxy_for
+from locklens.sources.http.reading import declared_length
 from locklens.sources.http.values import MIB
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.sources.http.connecting import Bounds
     from locklens.sources.http.http2 import Http2Connection
     from locklens.sources.http.http11 import Http1Connections
-    from locklens.sources.http.values import OpenResponse
 
+
+IS_PACKAGE = "locklens.is_package"
 
 _LARGE = MIB
 """Bytes above which a package gets a connection of its own."""
@@ -44,7 +48,7 @@ class _Server:
         self.shared: Http2Connection | None = None
 
 
-class Transport:
+class Transport(httpx.BaseTransport):
     """Sends requests; any number of threads may use it.
 
     Args:
@@ -63,23 +67,11 @@ class Transport:
         self._http1: Http1Connections | None = None
         self._servers: dict[tuple[str, int], _Server] = {}
 
-    def ask(
-        self,
-        method: str,
-        url: str,
-        headers: dict[str, str],
-        content: bytes | Iterable[bytes] = b"",
-        *,
-        is_package: bool = False,
-    ) -> OpenResponse:
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request, and return the answer with its body unread.
 
-        Args:
-            method: The HTTP method. What has a content, or may have one, goes over HTTP/1.1.
-            url: http or https.
-            headers: By lower-case names.
-            content: The body.
-            is_package: True if the body may be large.
+        What has a content, or may have one, goes over HTTP/1.1. The extension `IS_PACKAGE` tells of a body that may be
+        large.
 
         Raises:
             TransportError: There is no answer, or not in time.
@@ -87,9 +79,12 @@ class Transport:
             PrivateAddressError: The address must not be asked.
             RunCancelledError: The run was cancelled.
         """
+        method, url, is_package = request.method, str(request.url), IS_PACKAGE in request.extensions
+        headers = {name: value for name, value in request.headers.items() if name != "host"}
         target, proxy = RequestTarget.of(url), proxy_for(url, self._environ)
         if target.scheme != "https" or proxy or method not in _WITHOUT_CONTENT:
-            return self._connections().ask(method, target, headers, proxy, content)
+            has_content = method not in _WITHOUT_CONTENT
+            return self._connections().ask(method, target, headers, proxy, _parts(request) if has_content else None)
         with self._lock:
             server = self._servers.setdefault((target.host, target.port), _Server())
         if not (is_package and server.has_large_packages):
@@ -120,7 +115,7 @@ class Transport:
 
     def _ask_shared(
         self, server: _Server, method: str, target: RequestTarget, headers: dict[str, str], *, is_package: bool
-    ) -> OpenResponse | None:
+    ) -> httpx.Response | None:
         """Send a request over HTTP/2; None if the server does not speak it, or wants this one otherwise."""
         for _ in range(_ATTEMPTS):
             shared = self._shared(server, target)
@@ -165,5 +160,11 @@ class Transport:
                 server.lock.notify_all()
 
 
-def _is_large(answer: OpenResponse) -> bool:
-    return answer.status == 200 and (answer.length is None or answer.length > _LARGE)
+def _is_large(answer: httpx.Response) -> bool:
+    length = declared_length(answer)
+    return answer.status_code == httpx.codes.OK and (length is None or length > _LARGE)
+
+
+def _parts(request: httpx.Request) -> Iterable[bytes]:
+    assert isinstance(request.stream, httpx.SyncByteStream)
+    return request.stream

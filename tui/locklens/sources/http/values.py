@@ -44,9 +44,6 @@ REQUESTS_PER_HOST = 16
 
 _MOST_AT_ONCE = 64
 
-_LONGEST_NUMBER = 18
-"""Digits of a length that are read: more of them stand for more bytes than there are."""
-
 
 class Response(Struct, frozen=True):
     """A server's answer, after redirects.
@@ -85,57 +82,6 @@ class Outgoing(Struct, frozen=True):
     method: str
     headers: tuple[tuple[str, str], ...] = ()
     content: bytes | Callable[[], Iterable[bytes]] = b""
-
-
-class OpenResponse:
-    """A server's answer with its body unread; read and closed in the thread that asked.
-
-    Args:
-        status: The HTTP status.
-        headers: Names and values, as they arrived.
-        chunks: The body, as it is encoded.
-        close: Gives the connection back.
-    """
-
-    def __init__(
-        self, status: int, headers: Iterable[tuple[bytes, bytes]], chunks: Iterator[bytes], close: Callable[[], None]
-    ) -> None:
-        self.status = status
-        self.received = 0
-        self._headers: dict[str, str] = {}
-        for name, value in headers:
-            lower, text = name.decode("latin-1").lower(), _header_text(value)
-            self._headers[lower] = f"{self._headers[lower]}, {text}" if lower in self._headers else text
-        self._chunks = chunks
-        self._close = close
-
-    def header(self, name: str) -> str:
-        """The value of a header; "" without one."""
-        return self._headers.get(name, "")
-
-    @property
-    def length(self) -> int | None:
-        """The body's bytes as declared; None if they are not."""
-        text = self.header("content-length")
-        return int(text[:_LONGEST_NUMBER]) if text.isascii() and text.isdigit() else None
-
-    def chunks(self) -> Iterator[bytes]:
-        """Read the body; errors are those of `TRANSPORT_ERRORS`, or RunCancelledError."""
-        for chunk in self._chunks:
-            self.received += len(chunk)
-            yield chunk
-
-    def close(self) -> None:
-        """Give the connection back, whatever was read."""
-        close, self._close = self._close, lambda: None
-        close()
-
-
-def _header_text(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
 
 
 class Transfer(Struct, frozen=True):
