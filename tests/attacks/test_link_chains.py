@@ -83,7 +83,7 @@ def test_a_run_without_the_means_to_go_on_says_so(
     def ended(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("locklens.project.roots.brought_packages", ended)
+    monkeypatch.setattr("locklens.project.root_search.brought_packages", ended)
     (top / "infra/x").write_text("")
     git(top, "add", "--all")
     assert main(["review", "main", "--offline", "--report", "markdown=../r.md"], lambda *_: 0) == 2

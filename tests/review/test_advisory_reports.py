@@ -115,7 +115,7 @@ def test_the_lines_that_screens_and_reports_share_say_what_changes_and_what_is_n
         "in both 1 for other platforms",
         "cannot say: why",
         "ignored by the policy: GO-9",
-        "Go vulnerability database, https://vuln.go.dev, licence CC-BY-4.0",
+        "database: here; advisories of https://vuln.go.dev are licensed under CC-BY-4.0",
     ]
 
 

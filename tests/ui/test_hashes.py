@@ -83,8 +83,7 @@ def locked(
 WANTED = Policy(
     (WantedPlatform(Platform.parse(LINUX), "CI, prod", 4), WantedPlatform(Platform.parse(MAC), "laptops", 5)),
     frozenset({InstallPath.DIRECT, InstallPath.PLUGIN_CACHE}),
-    None,
-    "locklens.toml",
+    file="locklens.toml",
 )
 
 

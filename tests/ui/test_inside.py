@@ -106,7 +106,9 @@ async def test_the_republished_package_and_the_odd_platform(tmp_path: Path) -> N
 async def test_an_upgrade_side_by_side(size: tuple[int, int], tmp_path: Path) -> None:
     async with demo(tmp_path, size) as on:
         await on.press("2")
-        await until(on, lambda: ">  [ ] acme/demo" in on.text, seconds=60)
+        await until(on, lambda: "6 can upgrade" in on.text, seconds=60)
+        await on.press("slash", *"acme/demo", "enter")
+        await until(on, lambda: ">  [ ] acme/demo" in on.text)
         await opened(on, "z")
         await on.press("enter")
         await until(on, shows(on, "TOOLCHAIN    go1.23.4 → go1.24.4"), seconds=30)
@@ -123,8 +125,8 @@ async def test_the_advisories_of_an_upgrade(tmp_path: Path) -> None:
     with sample_advisories(tmp_path):
         async with demo(tmp_path) as on:
             await on.press("2")
-            await until(on, lambda: ">  [ ] acme/demo" in on.text, seconds=60)
-            await on.press(*"jjjjjjjjj")
+            await until(on, lambda: "6 can upgrade" in on.text, seconds=60)
+            await on.press("slash", *"p/vault", "enter")
             await opened(on, "z")
             assert "vault 4.6.0 linux_amd64" in on.inside
             await on.press("enter")
@@ -136,7 +138,7 @@ async def test_the_advisories_of_an_upgrade(tmp_path: Path) -> None:
 async def test_from_a_preview(tmp_path: Path) -> None:
     async with demo(tmp_path) as on:
         await on.press("2")
-        await until(on, lambda: "11 can upgrade" in on.text, seconds=60)
+        await until(on, lambda: "6 can upgrade" in on.text, seconds=60)
         await on.press("slash", *"vault", "enter", "space", "U")
         await until(on, lambda: "enter apply" in on.text and "4.6.0 -> 4.6.1" in on.text, seconds=60)
         while "hashicorp/vault" not in on.app.screen.query_one("#plan", LineView).current.text:  # type: ignore[union-attr]

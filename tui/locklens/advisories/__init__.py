@@ -15,7 +15,7 @@ STDLIB, TOOLCHAIN = "stdlib", "toolchain"
 """The names by which the database calls Go's standard library, and the commands of Go's toolchain."""
 
 LICENCE = "CC-BY-4.0"
-ATTRIBUTION = "Go vulnerability database, https://vuln.go.dev, licence CC-BY-4.0"
+ATTRIBUTION = "advisories of https://vuln.go.dev are licensed under CC-BY-4.0"
 """What the licence asks to be said wherever its entries are shown."""
 
 

@@ -121,7 +121,7 @@ def advisory_lines(known: ChangeAdvisories | None, label: str = "ADVISORIES") ->
         yield labelled("", Span("modules inside: not inspected, see locklens inspect", Role.DIM))
     if known.ignored:
         yield labelled("", Span(f"ignored by the policy: {listing(known.ignored)}", Role.DIM))
-    yield labelled("", Span(ATTRIBUTION, Role.DIM))
+    yield labelled("", Span(f"database: {known.source}; {ATTRIBUTION}", Role.DIM))
 
 
 def advisory_section(known: ChangeAdvisories | None) -> Iterator[Line]:
