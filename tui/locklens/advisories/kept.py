@@ -6,9 +6,12 @@ import os
 import zlib
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from locklens.advisories import AdvisoryDatabase
 from locklens.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from locklens.advisories import AdvisoryDatabase
 
 _FORM = b"locklens advisories 1\n"
 """The form of the file; one in another form is read again from where it came from."""
@@ -27,6 +30,11 @@ def default_advisories_path() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("locklens", appauthor=False) / "advisories.bin"
+
+
+def is_database_kept() -> bool:
+    """True if there is a file, readable or not."""
+    return os.path.lexists(default_advisories_path())  # A link to nothing is reported by who reads it.
 
 
 def keep_database(database: AdvisoryDatabase, path: Path | None = None) -> None:
@@ -67,6 +75,7 @@ def kept_database(path: Path | None = None) -> AdvisoryDatabase | None:
 def _read(path: Path, changed: int, size: int) -> AdvisoryDatabase:  # noqa: ARG001 - what tells one file from the next
     import msgspec
 
+    from locklens.advisories import AdvisoryDatabase
     from locklens.storage.files import read_bounded
 
     data = read_bounded(path, _MOST_BYTES)

@@ -16,7 +16,6 @@ from msgspec import Struct
 from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.project.clifiles import ObjectMember, last, objects
-from locklens.project.oci import template_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -234,6 +233,8 @@ def check_template(text: str, include: Iterable[ProviderPattern] = (), line: int
         "type": {one.type for one in patterns},
     }
     fixed = {part: len(names - {_ANY}) for part, names in named.items()}
+    from locklens.project.oci import template_problems
+
     if problems := list(template_problems(text, fixed)):
         raise MethodError(f"Invalid oci_mirror repository template: {'; '.join(problems)}", line)
 

@@ -16,11 +16,12 @@ from msgspec import Struct
 from locklens.addresses import ProviderAddress, normalise_host
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
-from locklens.project.templates import NameTemplate, TemplateError, UnreadableTemplateError, read_template
 from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from locklens.project.templates import NameTemplate
 
 
 _PARTS = {"hostname": "registry hostname", "namespace": "provider namespace", "type": "provider"}
@@ -124,6 +125,8 @@ def given_template(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _read(template: str) -> NameTemplate:
+    from locklens.project.templates import read_template
+
     return read_template(template)
 
 
@@ -147,6 +150,8 @@ def template_problems(template: str, fixed: Mapping[str, int]) -> Iterator[str]:
         template: As written.
         fixed: How many different names the `include` patterns have for a part of the address.
     """
+    from locklens.project.templates import TemplateError, UnreadableTemplateError
+
     try:
         names = _read(template).names
     except UnreadableTemplateError:

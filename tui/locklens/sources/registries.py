@@ -25,16 +25,12 @@ from locklens.errors import (
 from locklens.project.cliconfig import netrc_tokens, read_cli_config
 from locklens.project.clifiles import find_helper, implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
-from locklens.project.oci import require_oci
 from locklens.sources.helpers import Helper
 from locklens.sources.hosts import Access, Credentials, Discovery, NotAsked, asked_hosts
 from locklens.sources.http import Kinds
 from locklens.sources.http.client import Client
 from locklens.sources.metadata import RegistryVersions, ReleaseDates
 from locklens.sources.mirrors import FilesystemMirror, NetworkMirror
-from locklens.sources.oci_logins import ConfiguredLogins
-from locklens.sources.oci_mirror import OciMirror
-from locklens.sources.oci_session import OciRegistries
 from locklens.sources.registry import Registry
 
 if TYPE_CHECKING:
@@ -48,12 +44,15 @@ if TYPE_CHECKING:
     from locklens.sources import Source
     from locklens.sources.http import Exchange, Transfer
     from locklens.sources.metadata import ListedVersion, PackageMetadata, SignedChecksums
+    from locklens.sources.oci_logins import ConfiguredLogins
+    from locklens.sources.oci_mirror import OciMirror
+    from locklens.sources.oci_session import OciRegistries
     from locklens.storage.cache import Cache
     from locklens.versions import Version
 
-    _Build = tuple[ProviderAddress, Version, Platform]
+    Mirror = FilesystemMirror | NetworkMirror | OciMirror
 
-Mirror = FilesystemMirror | NetworkMirror | OciMirror
+    _Build = tuple[ProviderAddress, Version, Platform]
 
 _OCI_SECONDS = 60.0
 """The time limit of a request to an OCI registry, of which OpenTofu has none."""
@@ -108,15 +107,15 @@ class Registries:
         self._pause = pause
         self._lock = threading.Lock()
         self._opened: Access | None = None
-        self._logins = ConfiguredLogins(config.oci_credentials, environ)
         self._oci: OciRegistries | None = None
+        self._logins: ConfiguredLogins | None = None
         self._oci_mirrors: dict[str, OciMirror] = {}
         self._folders: dict[str, FilesystemMirror] = {}
 
     @property
     def problems(self) -> tuple[ConfigurationError, ...]:
         """What could not be used of the user's settings, so far."""
-        return (*self.config.problems, *map(ConfigurationError, self._logins.problems))
+        return (*self.config.problems, *map(ConfigurationError, self._logins.problems if self._logins else ()))
 
     def of(self, host: str) -> Registry | NotAsked:
         """Return a host's registry, or that the host is not asked.
@@ -153,6 +152,8 @@ class Registries:
         if methods is None:
             methods = self._implied(root)
         if any(method.kind is MethodKind.OCI for method in methods):
+            from locklens.project.oci import require_oci
+
             require_oci(self._dialect)
         return SourceSelection([Route(method, self._source_of(method)) for method in methods])
 
@@ -173,6 +174,8 @@ class Registries:
             case MethodKind.NETWORK:
                 return NetworkMirror(method, self._access())
             case MethodKind.OCI:
+                from locklens.sources.oci_mirror import OciMirror
+
                 made = OciMirror(method, self.oci(), None if self._asks_all else self.asked.judge)
                 with self._lock:
                     return self._oci_mirrors.setdefault(method.place, made)
@@ -205,10 +208,14 @@ class Registries:
 
     def oci(self) -> OciRegistries:
         """Return the OCI registries, with the user's logins."""
+        from locklens.sources.oci_logins import ConfiguredLogins
+        from locklens.sources.oci_session import OciRegistries
+
         access = self._access()
         with self._lock:
             if self._oci is None:
                 seconds = max(_OCI_SECONDS, access.kinds.versions.seconds)
+                self._logins = ConfiguredLogins(self.config.oci_credentials, self._environ)
                 self._oci = OciRegistries(access.client, seconds, self._logins)
             return self._oci
 

@@ -276,6 +276,14 @@ class Cache:
             self._packages[package.zh] = package
             self._has_grown(sum(map(len, package.hashes)))
 
+    @property
+    def has_inspections(self) -> bool:
+        """True if it is known of any package what is inside."""
+        with self._lock:
+            if self._inspections or (self._opened is None and not self._is_on_disk):
+                return bool(self._inspections)
+            return bool(self._database.run(_has_inspections))
+
     def inspection(self, zh: str) -> bytes | None:
         """Return the cached record of what is inside a package by the `zh` of its zip file, if there is one."""
         with self._lock:
@@ -409,6 +417,10 @@ def _package(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
     columns = "zh, h1, size, unpacked_size, files"
     found: tuple[Any, ...] | None = file.execute(f"SELECT {columns} FROM packages WHERE zh = ?", (zh,)).fetchone()  # noqa: S608
     return found
+
+
+def _has_inspections(file: sqlite3.Connection) -> bool:
+    return file.execute("SELECT 1 FROM inspections LIMIT 1").fetchone() is not None
 
 
 def _inspection(file: sqlite3.Connection, zh: str) -> bytes | None:
