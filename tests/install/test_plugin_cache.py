@@ -63,6 +63,8 @@ def test_many_processes_fill_one_cache(tool: Tool, locklens: Locklens, monkeypat
 
 
 OURS, THEIRS = "locklens", "the real tool"
+_RACE = "this is a bug in Terraform"
+"""Terraform's words where another process replaces what it unpacks into the cache: two of its own say so, too."""
 
 
 @pytest.mark.parametrize("pair", [(OURS, OURS), (OURS, THEIRS), (THEIRS, OURS)], ids=" and ".join)
@@ -81,13 +83,20 @@ def test_two_at_once_again_and_again(
     with bench(tool, monkeypatch, replace(CASE, files={}, catalog=catalog)) as place:
         place.configure(f'plugin_cache_dir = "{place.work}/cache"\n')
         cache = place.work / "cache"
+        sound = 0
         for _ in range(effort(2, 20)):
             cache.mkdir()
             roots = [place.work / f"root{number}" for number in range(len(pair))]
             for root in roots:
                 root.mkdir()
                 (root / "main.tf").write_text(requires(("acme/demo", "1.0.0"), ("hashicorp/random", "1.0.0")))
-            assert all_at_once([runs[who] for who in pair], roots, place.environ) == []
+            failed = all_at_once([runs[who] for who in pair], roots, place.environ)
+            if THEIRS in pair and any(_RACE in words for words in failed):
+                for folder in (cache, *roots):
+                    shutil.rmtree(folder)
+                continue
+            assert failed == []
+            sound += 1
             for package, expected in packages.items():
                 assert h1_of_folder(cache / package) == expected
                 for root in roots:
@@ -99,6 +108,7 @@ def test_two_at_once_again_and_again(
             assert all(expected in next(iter(locks)) for expected in packages.values())
             for folder in (cache, *roots):
                 shutil.rmtree(folder)
+        assert sound
 
 
 @contextmanager
