@@ -64,7 +64,7 @@ def test_many_processes_fill_one_cache(tool: Tool, locklens: Locklens, monkeypat
 
 OURS, THEIRS = "locklens", "the real tool"
 _RACE = "this is a bug in Terraform"
-"""Terraform's words where another process replaces what it unpacks into the cache: two of its own say so, too."""
+"""Terraform's words where what it unpacked into the cache was replaced before it looked again."""
 
 
 @pytest.mark.parametrize("pair", [(OURS, OURS), (OURS, THEIRS), (THEIRS, OURS)], ids=" and ".join)
