@@ -98,6 +98,17 @@ async def test_other_views_show_the_new_side_read_only(
         assert "lock the wanted" not in on.text
 
 
+async def test_a_switch_is_offered_although_its_letter_plans_a_write_elsewhere(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base("v1", head="v2")), size=(240, 40)) as on:
+        screen = await shown(on, "2")
+        assert "M majors" in on.lines[-1]
+        assert "U Preview" not in on.lines[-1]
+        actions = {command.action for command in screen.palette_commands()}
+        assert "majors" in actions
+        assert not {"upgrade", "undo"} & actions
+        assert not any(action.startswith("elsewhere(") for action in actions)
+
+
 async def test_the_head_fits_a_narrow_terminal(running: Running, top: Path) -> None:
     async with running(source_of(top, Base("v1", head="v2")), size=(40, 24)) as on:
         await shown(on, "3")

@@ -154,8 +154,20 @@ def elsewhere(*present: str) -> KeyGroup:
     return KeyGroup("On another screen", *(key for key in _ELSEWHERE if key.keys not in present))
 
 
-WRITE_KEYS = frozenset("LURPFMSATDZ")
-"""Labels of the keys that plan a write; not offered while the compared head cannot be written."""
+_WRITES = frozenset(
+    {"lock", "upgrade", "restore", "prune", "format", "merge", "stage", "accept", "trust", "drop_pin", "undo"}
+)
+"""Actions that plan a write."""
+
+
+def write_keys(table: KeyTable) -> tuple[Key, ...]:
+    """Return the keys that plan a write, here or elsewhere; not offered while the compared head cannot be written."""
+    return tuple(
+        key
+        for group in table.groups
+        for key in group.keys
+        if key.action in _WRITES or key.action.startswith("elsewhere(")
+    )
 
 
 def dialog_bindings(table: KeyTable) -> list[Binding]:

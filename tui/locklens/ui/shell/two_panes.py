@@ -19,7 +19,7 @@ from locklens.ui.shell import bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, parse_filter
 from locklens.ui.shell.jobs import Job
-from locklens.ui.shell.keys import WRITE_KEYS, help_section, key_help
+from locklens.ui.shell.keys import help_section, key_help, write_keys
 from locklens.ui.shell.messages import PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
@@ -287,7 +287,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             head = bars.read_only_head(head, name)
         self.query_one("#head", Bar).show_layouts(*head)
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
-        without = WRITE_KEYS if self.is_read_only else ()
+        without = {key.shown for key in write_keys(self.TABLE)} if self.is_read_only else ()
         keys = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
         self.query_one("#keys", Bar).show_layouts(*keys)
 
@@ -351,8 +351,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Return the palette's commands on this view."""
         from locklens.ui.shell.keys import view_commands
 
-        keys = (key for group in self.TABLE.groups for key in group.keys)
-        hidden = {key.action for key in keys if key.shown in WRITE_KEYS} if self.is_read_only else set()
+        hidden = {key.action for key in write_keys(self.TABLE)} if self.is_read_only else set()
         commands = view_commands(self.TABLE, self.VIEW, self.export_commands())
         return [command for command in commands if command.action not in hidden]
 
