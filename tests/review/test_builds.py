@@ -89,6 +89,24 @@ def test_what_is_kept_of_the_functions_is_compared_alike() -> None:
     assert notable_in(small.functions).keys() == notable_in(names).keys()
 
 
+def test_a_new_notable_package_is_seen_in_packages_that_were_compared_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, zh = "example.com/new.Run", "zh:" + "1" * 64
+    change = Samples().change("acme/demo")
+    assert change.new is not None
+    change = replace(change, new=replace(change.new, hashes=(zh,)), old=None)
+    with Cache(tmp_path / "cache.sqlite3") as cache:
+        keep_facts(cache, replace(facts("linux_amd64", functions=(name,)), zh=zh))
+        assert BuildLookup(cache).of_change(change) is not None
+        for module in ("operations.review.inside", "review.platform_agreement"):
+            monkeypatch.setattr(f"locklens.{module}.BEGINNINGS", ("example.com/new.",))
+        program = BuildLookup(cache)._compared(zh)
+    assert program is not None
+    assert program.executable is not None
+    assert program.executable.functions == (name,)
+
+
 def test_only_what_was_looked_into_is_judged(tmp_path: Path) -> None:
     def change_of(samples: Samples, *zhs: str) -> Change:
         change = samples.change("acme/demo")

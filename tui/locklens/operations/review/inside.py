@@ -13,6 +13,7 @@ from locklens.advisories import PackageAdvisories
 from locklens.advisories.kept import kept_database
 from locklens.advisories.matching import AdvisoryMatcher, Subject
 from locklens.errors import ConfigurationError
+from locklens.executables.notable import BEGINNINGS
 from locklens.hashes import packages_of
 from locklens.packages.inspecting import PackageFacts, kept_facts
 from locklens.review.inside import ReleaseAdvisories, heeding
@@ -126,7 +127,7 @@ class BuildLookup:
 
     def _compared(self, zh: str) -> PackageFacts | None:
         """Return what is compared of a package, which an earlier run may have found: a program has many functions."""
-        key = identity_of("builds", __version__, zh)
+        key = identity_of("builds", __version__, zh, *BEGINNINGS)
         if (record := self._cache.verification(key)) is not None:
             with suppress(msgspec.MsgspecError):
                 return msgspec.msgpack.decode(record, type=PackageFacts)
