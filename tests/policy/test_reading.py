@@ -14,7 +14,7 @@ from kit.pages import marked
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
-from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse
+from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse, reading
 from locklens.policy.document import policy_schema
 from locklens.policy.marked import KeyPath, lines_of_keys
 from locklens.policy.model import Acceptance, AcceptFrom, IgnoredAdvisory, Pin
@@ -33,6 +33,12 @@ EXAMPLE = marked("policy")["locklens.toml"]
 """The policy on the page about it."""
 
 LINUX, DARWIN = Platform("linux", "amd64"), Platform("darwin", "arm64")
+
+
+def test_a_key_of_the_document_without_a_reader_is_not_read_as_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(reading._TYPES, "signers", list[str])
+    with pytest.raises(AssertionError, match="signers"):
+        parse(b'signers = ["example.com"]', "locklens.toml")
 
 
 def test_all_keys() -> None:

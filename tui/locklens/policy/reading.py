@@ -144,10 +144,16 @@ class _Reading(MarkedDocument):
                 return self._accept(value)
             case "advisories":
                 return self._ignored(value)
-        texts = self.convert(value, _TYPES[key], key, key)
-        if key == "allow":
-            return tuple(self._allowed(text, key, place) for place, text in enumerate(texts))
-        return tuple(dict.fromkeys(self._host(text, key, place) for place, text in enumerate(texts)))
+            case "allow":
+                return tuple(self._allowed(text, key, place) for place, text in enumerate(self._texts(value, key)))
+            case "hosts" | "reported_hashes":
+                hosts = (self._host(text, key, place) for place, text in enumerate(self._texts(value, key)))
+                return tuple(dict.fromkeys(hosts))
+        raise AssertionError(f"the key {key} of the document has no reader")
+
+    def _texts(self, value: object, key: str) -> list[str]:
+        texts: list[str] = self.convert(value, _TYPES[key], key, key)
+        return texts
 
     def _choice(self, value: object, choices: Sequence[str], name: str, *where: str | int) -> str:
         if not isinstance(value, str) or value not in choices:
