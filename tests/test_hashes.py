@@ -114,7 +114,7 @@ def test_a_package_names_every_hash_of_it_that_a_lock_file_may_have() -> None:
     assert archive.hashes == {hashes.zh_of("1" * 64), *folder.of_files}
     assert all(scheme in {hashes.scheme_of(text) for text in archive.hashes} for scheme in hashes.Scheme)
     known = {archive.zh: archive.of_files}
-    assert hashes.hashes_of_hashed([archive.zh, hashes.zh_of("2" * 64)], known) == archive.of_files
+    assert hashes.file_hashes_of([archive.zh, hashes.zh_of("2" * 64)], known) == archive.of_files
 
 
 def test_an_h1_is_found_beside_hashes_of_other_schemes() -> None:
@@ -134,5 +134,5 @@ def test_reported_hashes_make_a_package_only_where_they_are_of_its_files_and_one
     assert known is not None
     assert known.hashes == {zh, h1}
     assert hashes.HashedPackage.of_hashes(zh, [zh]) is None
-    assert not hashes.has_rivals({zh, h1})
-    assert hashes.has_rivals({zh, h1, other})
+    assert not hashes.repeats_a_scheme({zh, h1})
+    assert hashes.repeats_a_scheme({zh, h1, other})

@@ -107,7 +107,10 @@ def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytes
     assert counts(value)["not-authentic"] >= 2
     doubted = [one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK001"]
     edited = next(one for one in doubted if "netbox" in one["provider"])
-    assert "3.10.0 was republished, or a locked hash never was of it: 5 of 5 locked zh are not in" in edited["message"]
+    assert (
+        "3.10.0 was republished, or a locked hash never belonged to it: 5 of 5 locked zh are not in"
+        in edited["message"]
+    )
     assert counts(value)["behind"] == 2
     behind = next(one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK038")
     assert "elastic/ec 0.12.2 is 229 days older than 0.12.4, 1 newer version in range" in behind["message"]

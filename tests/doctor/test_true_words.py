@@ -141,7 +141,7 @@ def test_hashes_that_never_were_of_the_release_are_no_republication(made: Any, d
     assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("republished", "likely")
     assert not any("accept" in one["id"] for one in document["remedies"])
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
-    assert "The version was published again, or what is locked never was of it. [LIKELY]" in out
+    assert "The version was published again, or what is locked never belonged to it. [LIKELY]" in out
 
 
 def test_what_is_on_this_machine_is_likely_at_most(made: Any, doctor: Any, tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ async def test_a_row_of_hashes_leads_to_doctor(opened: Opening) -> None:
         await until(on, lambda: "acme/demo" in on.text and "BLOCK" in on.text)
         await on.press("j", "i")
         await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "STARTED FROM" in on.text)
-        assert on.titles[0] == "likely the version was published again, or what is locked never was of it"
+        assert on.titles[0] == "likely the version was published again, or what is locked never belonged to it"
         assert "LK001" in on.text
         assert on.doctor._request.roots == ("live/prod",)
 

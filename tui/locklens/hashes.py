@@ -4,7 +4,7 @@
 unpacked package (the Go module system's directory hash); it is never signed. Equality is equality of text, as it is for
 the tools.
 
-The source of a hash is not judged here.
+Whether a hash can be trusted is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def hashes_of_zips(hashes: Iterable[str]) -> frozenset[str]:
     return frozenset([text for text in hashes if text.startswith(_OF_ZIP)])  # A generator would take twice the time.
 
 
-def has_rivals(hashes: Collection[str]) -> bool:
-    """True if two of the hashes, which all differ, have the same scheme."""
+def repeats_a_scheme(hashes: Collection[str]) -> bool:
+    """True if two of these distinct hashes share a scheme."""
     return len(set(map(scheme_of, hashes))) < len(hashes)
 
 
@@ -143,7 +143,7 @@ def forms_in_words() -> str:
 
 
 def count_by_scheme(hashes: Iterable[str], *, sign: str = "") -> str:
-    """Return numbers of hashes, "4 zh and 1 h1", with a sign "+4 zh +1 h1"; unknown schemes count as one."""
+    """Return numbers of hashes, "4 zh and 1 h1", with a sign "+4 zh +1 h1"; unknown schemes are counted together."""
     counts: dict[str, int] = {}
     for text in hashes:
         scheme = scheme_of(text) if is_known_scheme(text) else ""
@@ -159,8 +159,8 @@ def registry_manifests() -> frozenset[str]:
     """Return the `zh` values that are registry manifests, not packages.
 
     A release's SHA256SUMS lists `terraform-provider-X_V_manifest.json` too, and that small file is the same in
-    hundreds of versions of many providers, so its hash proves nothing about a package. The texts of those seen in
-    public lock files ship with the package.
+    hundreds of versions of many providers, so its hash proves nothing about a package. Manifests seen in public lock
+    files ship in registry_manifests.json, by digest.
     """
     import json
     from pathlib import Path
@@ -202,12 +202,12 @@ class HashedPackage(Struct, frozen=True):
         unpacked_size: int = 0,
         files: int = 0,
     ) -> Self:
-        """Hash a package by every scheme; `digests` and errors are those of `h1_of_digests`, `zh` may be ""."""
+        """Hash a package by every scheme; `digests` as for `h1_of_digests`, whose errors are raised; `zh` may be ""."""
         return cls(zh, h1_of_digests(digests), size, unpacked_size, files)
 
     @classmethod
     def of_hashes(cls, zh: str, of_files: Iterable[str]) -> Self | None:
-        """Return a package of known hashes; None if a scheme of files has no hash among them."""
+        """Return a package of known hashes; None unless every scheme of unpacked files has a hash among them."""
         h1 = h1_in(of_files)
         return cls(zh, h1, 0, 0, 0) if h1 is not None else None
 
@@ -222,7 +222,7 @@ class HashedPackage(Struct, frozen=True):
         return self.of_files | {self.zh} if self.zh else self.of_files
 
 
-def hashes_of_hashed(zhs: Iterable[str], hashed: HashedFiles) -> frozenset[str]:
+def file_hashes_of(zhs: Iterable[str], hashed: HashedFiles) -> frozenset[str]:
     """Return the hashes of the files of those packages that were hashed here."""
     return frozenset[str]().union(*(hashed[zh] for zh in zhs if zh in hashed))
 

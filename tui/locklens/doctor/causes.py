@@ -60,7 +60,8 @@ CAUSES = (
     KnownCause(
         CauseId.REPUBLISHED,
         "the version was published again with other packages",
-        "The publisher, or someone with its access, replaced a version's packages, or what is locked never was of it.",
+        "The publisher, or someone with its access, replaced a version's packages, or what is locked never belonged to "
+        "it.",
         "Compare the zh lines with the SHA256SUMS of the release, and ask the publisher in another channel.",
         release_causes.republished,
         remedies.fix_republished,

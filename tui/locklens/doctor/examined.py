@@ -271,7 +271,7 @@ class Examined(Struct, frozen=True, dict=True):
             if one.origin.kind in kinds and (not self.platform or one.platform in {"", self.platform})
         )
 
-    def donors(self) -> tuple[tuple[str, LockEntry], ...]:
+    def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
         """Return entries of other versions of the provider that are known: place in words, and entry."""
         if self.entry is None:
             return ()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
 _OF_UNREADABLE = frozenset({"lock-invalid"})
-"""Errors of a lock file that the failing run could not read; it read the file before it gave any other."""
+"""Error kinds that mean the failing run could not read its lock file; any other error means that it could."""
 
 
 def _unreadable(x: Examined, words: str) -> Judgement:
@@ -28,7 +28,7 @@ def _unreadable(x: Examined, words: str) -> Judgement:
 
 
 def lock_syntax(x: Examined) -> Judgement | None:
-    """Test if the lock file can be read."""
+    """Test if the lock file is unreadable."""
     if x.lock.conflict is not None:
         return None
     if x.lock.problems:
@@ -39,7 +39,7 @@ def lock_syntax(x: Examined) -> Judgement | None:
     if not x.lock.exists:
         return None
     if x.error is not None and x.error.kind == "lock-invalid":
-        words = f"{x.lock.path} can be read here: it was fixed since, or the log is of another root"
+        words = f"{x.lock.path} can be read here: it was fixed since, or the log is from another root"
         return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
     return Judgement(_NO, f"{x.lock.path} can be read")
 
@@ -51,12 +51,12 @@ def bad_merge(x: Examined) -> Judgement | None:
         ours, theirs = lock.conflict.names
         lines = ", ".join(f"{lock.path}:{marker.line}" for marker in lock.conflict.markers) or lock.path
         return _unreadable(x, f"conflict between {ours} and {theirs} at {lines}")
-    double = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
-    if double is not None:
-        return _unreadable(x, f"{lock.path}:{double.line}: {double.summary}")
+    duplicate = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
+    if duplicate is not None:
+        return _unreadable(x, f"{lock.path}:{duplicate.line}: {duplicate.summary}")
     if lock.problems or x.entry is None:
         return None
-    for place, entry in x.donors():
+    for place, entry in x.entries_of_other_versions():
         theirs_alone = packages_of(entry.hashes) & (x.stale if x.is_known else x.packed)
         rest = x.packed - packages_of(entry.hashes)
         if theirs_alone and rest and (x.is_known or len(theirs_alone) * 2 <= len(x.packed) + 1):
@@ -75,11 +75,11 @@ def bad_merge(x: Examined) -> Judgement | None:
     return Judgement(_NO, words)
 
 
-_NOT_ALL_KNOWN = "whether all that is required is locked is not known"
+_NOT_ALL_KNOWN = "it is not known whether every required provider is locked"
 
 
 def _unknown_requirements(x: Examined) -> str:
-    """Return why not all that requires a provider is known; "" if it is."""
+    """Return why the requirements are not fully known; "" if they are."""
     return "the configuration" if x.configuration is None else x.configuration.unknown_reason
 
 
@@ -87,7 +87,7 @@ def not_locked(x: Examined) -> Judgement | None:
     """Test if the provider is required, and not locked."""
     if x.lock.problems:
         return None
-    # Of an error, the provider is known; without one, each that is required has to be locked.
+    # With an error only this provider counts; without one, every required provider must be locked.
     unknown = _unknown_requirements(x) if x.error is None else ""
     if x.address is None:
         return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None
@@ -108,7 +108,7 @@ def not_locked(x: Examined) -> Judgement | None:
 
 
 def constraint_conflict(x: Examined) -> Judgement | None:
-    """Test if the locked version satisfies the constraints, or any listed version where none is locked."""
+    """Test if constraints exclude one another, the locked version violates them, or no listed one satisfies them."""
     if x.address is None or x.configuration is None:
         return None
     required = x.configuration.of(x.address)
@@ -124,12 +124,13 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         fitting = [one.version for one in x.case.listing.versions if constraints.admits(one.version)]
         if not fitting:
             words = f"none of {counted(len(x.case.listing.versions), 'listed version')} satisfies {constraints}"
-            return Judgement(_YES, f"{words} ({_places(x)})", as_of=x.case.listing.as_of)
+            return Judgement(_YES, f"{words} ({_excluding_constraints(x)})", as_of=x.case.listing.as_of)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
-        words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may hide what is listed"
+        words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may not offer them"
         return Judgement(_UNKNOWN, words, "provider_installation of the runner")
     if is_about_listing and version is None:
-        words = f"the message says so of the source that was asked: no version satisfies {constraints} ({_places(x)})"
+        words = f"the message says that the source it asked has no version that satisfies {constraints}"
+        words = f"{words} ({_excluding_constraints(x)})"
         title = "no available version satisfies the constraints"
         return Judgement(_YES, words, basis=Basis.RUN, title=title)
     if version is None:
@@ -140,7 +141,7 @@ def constraint_conflict(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, words, unknown)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
-    return Judgement(_YES, f"{version} does not satisfy {constraints} ({_places(x)})")
+    return Judgement(_YES, f"{version} does not satisfy {constraints} ({_excluding_constraints(x)})")
 
 
 def wrong_source(x: Examined) -> Judgement | None:
@@ -170,7 +171,8 @@ def _clash(x: Examined) -> str:
     return f"{listing(list(places), 6)} exclude one another: no version satisfies them all" if places else ""
 
 
-def _places(x: Examined) -> str:
+def _excluding_constraints(x: Examined) -> str:
+    """Return the constraints that exclude the locked version, each with its place; all where none does."""
     assert x.configuration is not None
     assert x.address is not None
     excluding = [
@@ -192,17 +194,17 @@ def hand_edit(x: Examined) -> Judgement | None:
         place = f"{x.lock.path}:{x.entry.line_of(odd)}"
         words = f"{place}: no tool writes such a hash: {odd[:80]}"
         return Judgement(_YES, words, basis=Basis.HASHES)
-    for place, entry in x.donors():
+    for place, entry in x.entries_of_other_versions():
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
             words = (
                 f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and has the hashes of {entry.version}"
-                f" ({place}): the version was changed without them"
+                f" ({place}): the version was edited, the hashes were not"
             )
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.hashes_of:
         words = (
             f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and all {len(x.packed)} locked zh are of "
-            f"the signed release {x.hashes_of}: the version was changed without them"
+            f"the signed release {x.hashes_of}: the version was edited, the hashes were not"
         )
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"
@@ -239,7 +241,7 @@ def other_tool(x: Examined) -> Judgement | None:
         words = f"the message says so, and {x.lock.path}:{x.entry.line} locks {x.address}"
         return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
     if x.address.host not in hosts:
-        return Judgement(_NO, f"{x.address.host} is the registry of both tools")
+        return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
     theirs = x.case.packages.elsewhere if x.case is not None else {}
     if theirs:
         host, found = next(iter(theirs.items()))
@@ -261,9 +263,11 @@ def other_tool(x: Examined) -> Judgement | None:
     if elsewhere is not None and (elsewhere.today is not None or (elsewhere.trouble and elsewhere.trouble.is_no)):
         return Judgement(_NO, "the other tool's registry does not have them either", as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else f"this version on the other tool's registry ({_other_trouble(x)})"
-    return Judgement(_UNKNOWN, "the writer of the file and the tool do not differ", missing, as_of=x.as_of)
+    words = "nothing shows that the hashes are from the other tool's registry"
+    return Judgement(_UNKNOWN, words, missing, as_of=x.as_of)
 
 
 def _other_trouble(x: Examined) -> str:
+    """Return why it is not known what the other tool's registry has."""
     elsewhere = x.case.elsewhere if x.case is not None else None
     return elsewhere.trouble.words if elsewhere is not None and elsewhere.trouble is not None else "not asked"

@@ -35,7 +35,7 @@ def republished(x: Examined) -> Judgement | None:
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
         return Judgement(_NO, words, as_of=x.as_of)
     theirs = frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset[str]()
-    donors = frozenset(text for _, entry in x.donors() for text in entry.hashes)
+    donors = frozenset(text for _, entry in x.entries_of_other_versions() for text in entry.hashes)
     left = x.stale - theirs - donors
     if not left:
         words = f"{len(x.stale)} of {total} are not of this release: all of them are of another release or registry"
@@ -49,14 +49,14 @@ def republished(x: Examined) -> Judgement | None:
     return _of_signed_hashes(x, words)
 
 
-_NEVER_WAS = "the version was published again, or what is locked never was of it"
+_NEVER_WAS = "the version was published again, or what is locked never belonged to it"
 _EARLIER = "whether the locked hashes were signed once: an earlier package, or the publisher"
 
 
 def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Judgement:
     """Judge locked hashes that the release does not have: certain if a package shows that they were of it once.
 
-    Today's list cannot tell a release that was replaced from a hash that never was of it.
+    Today's list cannot tell a release that was replaced from a hash that never belonged to it.
     """
     entries = [x.entry, *(one.entry for one in x.past if past)]
     version = x.entry.version if x.entry is not None else None
@@ -109,7 +109,7 @@ def _of_its_path(x: Examined, cause: Judgement) -> Judgement:
 def _replaced(x: Examined) -> str:
     """Return how an earlier commit locked this version with packages that it has no longer; "" if none did."""
     assert x.entry is not None
-    theirs = frozenset(text for _, entry in x.donors() for text in entry.hashes)
+    theirs = frozenset(text for _, entry in x.entries_of_other_versions() for text in entry.hashes)
     theirs |= frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset()
     for past in x.past:
         entry = past.entry

@@ -1,8 +1,8 @@
 """Authenticates a release: the tool's verdict, in its words, and the hashes for the lock file.
 
 Two things differ from the tools when a release is to be installed or locked. A blank or odd line in SHA256SUMS is
-skipped and named, and the other lines count, where a tool would crash or take next to nothing. And a signed list of
-another release is refused; see `locklens.trust.checksums`.
+skipped and reported, and the rest still counts, where a tool would crash or use almost none of it. And a signed list
+of another release is refused; see `locklens.trust.checksums`.
 
 The hashes that a registry reports of every platform's package are compared with the release's signed checksums.
 OpenTofu checks the entry of the package that it fetches, in this order (`registryPackageAuthentication` of
@@ -22,12 +22,12 @@ from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import TrustError
 from locklens.hashes import (
     digest_of,
-    has_rivals,
     hashes_of_files,
     hashes_of_zips,
     is_known_scheme,
     is_well_formed,
     packages_of,
+    repeats_a_scheme,
 )
 from locklens.text import counted, listing, shortened
 from locklens.trust import Tier
@@ -88,7 +88,7 @@ class ReportedHashes(Struct, frozen=True):
     def agrees(self, platform: Platform, known: HashedPackage) -> bool:
         """True if a platform's package that was hashed before has the reported hashes, or none is reported.
 
-        Those of the zip file, which a registry may report as well, are not kept: then only the package can tell.
+        Reported hashes of zip files are not kept, so a passed-over platform never agrees: only its package can tell.
         """
         return platform not in self.passed_over and self.of_files.get(platform, frozenset()) <= known.of_files
 
@@ -98,7 +98,7 @@ class ReportedHashes(Struct, frozen=True):
         return left_out(self.passed_over, "its checksums do not bear them out") if self.passed_over else ""
 
     def without(self, platforms: Collection[Platform]) -> ReportedHashes:
-        """The same with platforms whose packages decide, not the registry."""
+        """A copy that passes over `platforms`, so that their packages decide."""
         of_files = {platform: found for platform, found in self.of_files.items() if platform not in platforms}
         return ReportedHashes(self.own, of_files, tuple(sorted({*self.passed_over, *platforms})))
 
@@ -126,7 +126,7 @@ def read_reported(metadata: PackageMetadata, checksums: Checksums) -> ReportedHa
         if one.platform == metadata.platform:
             expected = frozenset({metadata.zh})
         else:
-            # A file of an unusual name is of no known platform: it may be this one's.
+            # A file with an unusual name has no known platform, so it may belong to this one.
             expected = listed.get(one.platform) or checksums.hashes - named
         zhs, found = hashes_of_zips(one.hashes), hashes_of_files(one.hashes)
         wrong = zhs - expected
@@ -134,7 +134,7 @@ def read_reported(metadata: PackageMetadata, checksums: Checksums) -> ReportedHa
             raise _contradiction(metadata, one.platform, min(wrong), f"lists {min(expected)}")
         if wrong & named:
             raise _contradiction(metadata, one.platform, min(wrong & named), "lists that for another platform")
-        if wrong or not zhs or has_rivals(found) or not all(map(is_well_formed, found)):
+        if wrong or not zhs or repeats_a_scheme(found) or not all(map(is_well_formed, found)):
             passed_over.append(one.platform)
         elif found:
             of_files[one.platform] = found
@@ -145,11 +145,11 @@ def check_reported(metadata: PackageMetadata, own: PlatformPackage | None, size:
     """Require that a package is the one that its registry reports.
 
     Args:
-        metadata: The package's.
+        metadata: Its metadata.
         own: The registry's report of it, None if there is none.
-        size: Its bytes.
-        found: Its own hashes: of the unpacked folder, and of the zip file where folders or odd names make that
-            another.
+        size: Its size in bytes.
+        found: Its own hashes: of the unpacked folder, and of the zip file if folder entries or odd names make
+            it differ.
 
     Raises:
         TrustError: It has another size or another hash of its files.
@@ -194,7 +194,7 @@ class JudgedRelease(Struct, frozen=True):
         release: The registry's answer.
         authentication: The judgement.
         checksums: Its SHA256SUMS.
-        foreign: The release that is signed instead of this one, in a clause, or "".
+        foreign: A clause naming the release that was signed instead; "" if it is this one.
     """
 
     release: Release
@@ -211,10 +211,10 @@ class AuthenticatedRelease(Struct, frozen=True):
         checksums: Its SHA256SUMS.
         hashes: The hashes for the lock file that SHA256SUMS or a mirror gives, of all platforms.
         warnings: Oddities, in sentences without their full stops.
-        expected: Hashes of which the package must have one; empty for any package.
-        records_matches: True if those that it has are for the lock file too.
+        expected: Hashes of which the package must have one; empty if any package is accepted.
+        records_matches: True if the matching expected hashes are also locked.
         reported: The hashes that the registry reports of each platform's package, to be compared with the packages.
-        is_believed: True if those are for the lock file too.
+        is_believed: True if the reported hashes are also locked.
     """
 
     authentication: Authentication
@@ -233,11 +233,11 @@ class AuthenticatedRelease(Struct, frozen=True):
 
     @property
     def believed(self) -> Mapping[Platform, frozenset[str]]:
-        """The hashes of the files of each platform's package that the registry's word is enough for."""
+        """The hashes of the files of each platform's package that are locked on the registry's word alone."""
         return self.reported.of_files if self.is_believed else {}
 
     def held_against(self, known: HashedFiles, address: ProviderAddress, version: Version) -> AuthenticatedRelease:
-        """The same without reported hashes that packages which were hashed before do not have.
+        """Return a copy without reported hashes that contradict packages hashed earlier.
 
         Args:
             known: The hashes of packages that were hashed before.
@@ -256,7 +256,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         return replace(self, reported=self.reported.without(wrong), warnings=(*self.warnings, warning))
 
     def check(self, found: Collection[str], platform: Platform) -> frozenset[str]:
-        """Return the hashes of a platform's package that are for the lock file beside `hashes`; `found` are its own.
+        """Return the hashes of a platform's package to be locked in addition to `hashes`; `found` are its own.
 
         Raises:
             TrustError: It has none of the expected ones.
@@ -298,8 +298,8 @@ class AuthenticatedRelease(Struct, frozen=True):
     def change_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
         """The change of the release since it was locked, by `added_to`: a sentence, "" if unchanged.
 
-        A lock entry is all that is known of what was locked: unlike a review, which has the base, this cannot tell
-        a hash that the release had from one that was written into the file.
+        Only the entry is known: unlike a review, which has the base, this cannot tell a hash that the release once had
+        from one edited into the file.
         """
         judged = self.added_to(prior, address, version)
         if judged.has(Origin.GROWN):
@@ -308,11 +308,11 @@ class AuthenticatedRelease(Struct, frozen=True):
             return ""
         locked = len(packages_of(prior.hashes)) if prior is not None else 0
         is_sure = bool(judged.disguised or judged.doubled)
-        lead = f"the version was republished{'' if is_sure else ', or a locked hash never was of it'}"
+        lead = f"the version was republished{'' if is_sure else ', or a locked hash never belonged to it'}"
         return f"{lead}: {judged.republished_words(locked, self.sums, had_all=False)}"
 
     def unread_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
-        """What of a locked release cannot be told without a base to compare with: a sentence, "" for nothing."""
+        """What cannot be decided about a locked release without a base: a sentence, "" for nothing."""
         judged = self.added_to(prior, address, version)
         is_locked = prior is not None and not judged.unread.isdisjoint(prior.hashes)
         return judged.unread_words(self.authentication.sums) if is_locked else ""
@@ -370,7 +370,7 @@ class ReleaseAuthenticator:
             return self._unsigned(metadata)
         found = self.judge(metadata, signed)
         judged, checksums = found.authentication, found.checksums
-        # A blank line alone makes the tool crash after all else was found good.
+        # The tool may crash on a blank line after every other check passed.
         is_good = judged.outcome in {AuthenticationOutcome.ACCEPTED, AuthenticationOutcome.SKIPPED} or (
             judged.refusal is Refusal.CRASH and judged.tier is not Tier.UNKNOWN
         )
@@ -394,7 +394,7 @@ class ReleaseAuthenticator:
         )
 
     def believes(self, address: ProviderAddress) -> bool:
-        """True if unsigned hashes of a provider are recorded, as OpenTofu records those of its own registry's."""
+        """True if unsigned hashes of a provider are recorded, as OpenTofu records those of its own registry."""
         return self._dialect is OPENTOFU and address.host in self._believed and not self._enforcement.validation
 
     def _unsigned(self, metadata: PackageMetadata) -> AuthenticatedRelease:
@@ -406,7 +406,8 @@ class ReleaseAuthenticator:
         is_tofu = self._dialect is OPENTOFU
         others = frozenset(filter(is_well_formed, metadata.others))
         if others and not expected:
-            words = f"the mirror lists no hash for {metadata.platform}: those of other platforms count only beside one"
+            words = f"the mirror lists no hash for {metadata.platform}: "
+            words += "hashes of other platforms count only if one for this platform is listed too"
             raise TrustError(words, hint="mirror the version again, or set trust_all_hashes to false")
         trusts = bool(others) and self.believes(metadata.address)
         return AuthenticatedRelease(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.hashes import hashes_of_hashed, is_of_signed_scheme, registry_manifests
+from locklens.hashes import file_hashes_of, is_of_signed_scheme, registry_manifests
 from locklens.releases.facts import Fact, FactRequest, ListingId, LookupFailure, ReleaseFacts, unasked
 from locklens.review.case import case_of, mirror_id, new_id, old_id, other_registry, version_before, vouched_for
 from locklens.review.coverage import LockedHashes
@@ -127,8 +127,8 @@ def _facts(
         of_files |= dict.fromkeys(case.hashed.get(zh, ()), build)
     vouchers = vouched_for(release, case.hashed)
     signed = {zh for zh in platforms if vouchers.get(zh) is HashOrigin.SIGNED}
-    computed = hashes_of_hashed(signed, case.hashed)
-    of_unsigned = hashes_of_hashed(platforms.keys() - signed, case.hashed)
+    computed = file_hashes_of(signed, case.hashed)
+    of_unsigned = file_hashes_of(platforms.keys() - signed, case.hashed)
     traced = []
     for fact in facts:
         text = fact.hash

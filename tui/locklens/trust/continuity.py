@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from locklens.hashes import (
+    file_hashes_of,
     hashes_of_files,
-    hashes_of_hashed,
     hashes_of_zips,
     is_well_formed,
     packages_of,
@@ -269,7 +269,7 @@ def judge_folders(
     """
     wanted = hashes_of_files(filter(is_well_formed, added))
     signed = packages_of(packages)
-    proven = wanted & hashes_of_hashed(signed, hashed)
+    proven = wanted & file_hashes_of(signed, hashed)
     said = (wanted - proven) & frozenset(reported)
     open_ones = wanted - proven - said
     to_hash = frozenset(zh for zh in signed if zh not in hashed)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError, SourceError
-from locklens.hashes import hashes_of_files, hashes_of_hashed, is_well_formed
+from locklens.hashes import file_hashes_of, hashes_of_files, is_well_formed
 from locklens.operations.review.answers import answers_with_mirrors
 from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, ReviewEvent, RootsKnown
 from locklens.packages.hashing import hash_package
@@ -267,7 +267,7 @@ def targets(
         case = case_of(subject.change, subject.tool, known, hashed)
         hashes = case.entry.hashes if everything else case.first_said
         folders = hashes_of_files(filter(is_well_formed, hashes))
-        proven = hashes_of_hashed(case.new.packages, hashed) | vouched_for(case.new, hashed).keys()
+        proven = file_hashes_of(case.new.packages, hashed) | vouched_for(case.new, hashed).keys()
         if folders - proven and case.new.packages - hashed.keys():
             unproven.setdefault(case.new.id, set()).update(folders - proven)
             packages[case.new.id] = _in_order(case.new.platforms, case.new.sizes, hashed)

@@ -39,7 +39,7 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     locked = len(packages_of(case.change.old.hashes)) if case.change.old else 0
     # Without a base nothing tells a hash that the release had from one that was written into the file.
     is_sure = case.change.kind is not ChangeKind.UNCHANGED or bool(judged.disguised or judged.doubled)
-    lead = "was republished" if is_sure else "was republished, or a locked hash never was of it"
+    lead = "was republished" if is_sure else "was republished, or a locked hash never belonged to it"
     words = judged.republished_words(locked, _sums(case.new), had_all=is_sure)
     message = f"{case.entry.version} {lead}: {words}"
     if case.new.signer is not None and case.new.signer.keys:
