@@ -71,8 +71,8 @@ def test_urls_are_read_against_where_redirects_ended(secure_server: Server, envi
     [
         ("{}", "is not a Terraform provider registry"),
         ('{"providers": "/v1/", "modules.v1": "/"}', "is not a Terraform provider registry"),
-        ('{"providers.v2": "/v2/"}', "has a provider registry of another protocol version only"),
-        ('{"providers.v1": {}}', "has a provider registry of another protocol version only"),
+        ('{"providers.v2": "/v2/"}', "offers its provider registry only in another protocol version"),
+        ('{"providers.v1": {}}', "offers its provider registry only in another protocol version"),
         ('{"Providers.V1": "/"}', "is not a Terraform provider registry"),
         ("[]", "with JSON that is not an object"),
         ("{} {}", "with JSON with trailing data"),

@@ -1,15 +1,15 @@
 """Hosts: which may be asked, where their registries are, and which tokens they get.
 
-Hosts are asked that the user or the base of a comparison vouches for, and no other. A change under review names hosts
-too: if those were asked, a pull request could make a reviewer's machine call a host of its choice, from inside a
-company's network and with the reviewer's address.
+Only hosts that the user or the base of a comparison vouches for are asked. A change under review names hosts too: if
+those were asked, a pull request could make a reviewer's machine call a host of its choice, from inside a company's
+network and with the reviewer's address.
 
-A host's document at /.well-known/terraform.json says where its registry is, always over TLS, unless a `host` block of
-the CLI configuration does: then no request is sent
+A host's document at /.well-known/terraform.json, read over TLS, says where its registry is; if a `host` block of the
+CLI configuration gives the address, nothing is requested
 (developer.hashicorp.com/terraform/internals/remote-service-discovery).
 
 Tokens come from TF_TOKEN_ variables, then `credentials` blocks, then the credentials helper. The first that knows a
-host wins, also with an empty token. Tokens are values that do not print themselves.
+host wins, also with an empty token. Tokens never show their value when printed.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class NotAsked(Struct, frozen=True):
 
     Attributes:
         host: Comparison form.
-        hint: The next step that would have it asked.
+        hint: The next step, by which the user can have it asked.
     """
 
     host: str
@@ -98,10 +98,10 @@ def asked_hosts(
     """Return the hosts that may be asked. Hosts are in comparison form.
 
     Args:
-        dialect: The tool whose default registry is asked; so is the other tool's, to recognise hashes of its releases.
+        dialect: The tool whose default registry is asked; the other tool's is asked too, to recognise its hashes.
         services: Hosts of `host` blocks.
-        credentials: Hosts of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for no host: it
-            would have to be asked first.
+        credentials: Hosts of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for no host:
+            only running it would tell which hosts it knows.
         base: Hosts that the base's lock files or policy name.
         given: Hosts of the command line.
     """
@@ -122,7 +122,7 @@ def asked_hosts(
 
 
 class Access(Struct, frozen=True):
-    """The means by which the sources of a run ask.
+    """What a run's sources need to send requests.
 
     Attributes:
         client: The run's client.
@@ -130,7 +130,7 @@ class Access(Struct, frozen=True):
         dialect: The running tool.
         credentials: Tokens of hosts.
         discovery: Finds the hosts' registries.
-        package_token: Returns what `.netrc` has for a package's URL, if that counts.
+        package_token: Returns what `.netrc` has for a package's URL, where the tool would use it.
     """
 
     client: Client
@@ -145,9 +145,9 @@ class Service(Struct, frozen=True):
     """The address of a host's provider registry.
 
     Attributes:
-        url: The base of the registry's URLs; its last segment counts only with a slash behind it.
-        takes_token: True if the host's token may go there: to the host itself, or where the user's own `host` block
-            points. A document that points to another host does not take the token along.
+        url: The base of the registry's URLs; its last segment is kept only if a slash follows.
+        takes_token: True if the host's token may be sent to this URL: on the host itself, or named in the user's own
+            `host` block. Where the host's document points elsewhere, no token is sent.
         is_given: True if the user's own `host` block says so.
     """
 
@@ -208,7 +208,8 @@ class Discovery:
         try:
             return self._credentials.token(host)
         except SourceError:
-            return None  # The tools ask anonymously here, and stop when they come to the registry.
+            # Like the tools: discovery goes on without a token; the error comes when the registry is asked.
+            return None
 
     def _services(self, host: str, answer: Response) -> Mapping[str, str | None]:
         if answer.status == _NOT_FOUND:
@@ -231,7 +232,7 @@ class Discovery:
         if value is None:
             if any(key.startswith(_FAMILY) for key in services):
                 hint = f"another version of {self._product} may support it"
-                raise self._error(host, "has a provider registry of another protocol version only", hint)
+                raise self._error(host, "offers its provider registry only in another protocol version", hint)
             raise self._error(
                 host, f"is not a {self._product} provider registry", "check the host in the source address"
             )
@@ -240,7 +241,7 @@ class Discovery:
                 raise ValueError("it holds a user name or a password")
             return resolve(base, value)
         except ValueError as error:
-            raise self._error(host, f"names a URL of its provider registry that cannot be used: {error}") from error
+            raise self._error(host, f"gives an unusable URL for its provider registry: {error}") from error
 
     def _error(self, host: str, words: str, hint: str = "") -> UnavailableError:
         name = display_host(host)
@@ -248,7 +249,7 @@ class Discovery:
 
 
 def token_hint(host: str) -> str:
-    """Return the next step where a host refused a request; a host with a port has no variable."""
+    """Return the next step where a host refused a request; no variable can name a host with a port."""
     block = f"a credentials block for {host}"
     return f"set {block}" if ":" in host else f"set {_PREFIX}{host.replace('-', '__').replace('.', '_')}, or {block}"
 
@@ -256,8 +257,8 @@ def token_hint(host: str) -> str:
 def environment_tokens(environ: Mapping[str, str]) -> dict[str, Token]:
     """Return the tokens of TF_TOKEN_ variables by host in comparison form.
 
-    In a variable's name `__` stands for a dash and `_` for a dot. A name that is no host then is passed over; of two
-    for one host the last counts.
+    In a variable's name `__` stands for a dash and `_` for a dot. Names that decode to no host are
+    ignored; the last of two for one host wins.
     """
     tokens: dict[str, Token] = {}
     for name, value in environ.items():
@@ -277,7 +278,7 @@ def _decoded_host(text: str) -> str:
 
 
 def _from_punycode(host: str) -> str:
-    """Return the Unicode spelling, which alone may be typed for a host elsewhere."""
+    """Return the Unicode spelling: `normalise_host` refuses punycode."""
     lowered = host.lower()
     return display_host(lowered) if "xn--" in lowered else host
 
@@ -288,7 +289,7 @@ class Credentials:
     def __init__(
         self, environ: Mapping[str, str], configured: Mapping[str, Token | None], helper: Helper | None = None
     ) -> None:
-        """Read the environment; the helper is run when a host is asked that nothing else knows.
+        """Read the environment; the helper runs only for hosts that neither variables nor blocks name.
 
         Args:
             environ: TF_TOKEN_ variables are looked at.

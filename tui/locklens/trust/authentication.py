@@ -1,8 +1,8 @@
 """Authentication of a release by a tool's own rules.
 
-Terraform and OpenTofu ask the same questions in the same order and differ in what they forgive: Terraform an expired
-key, OpenTofu an expired signature too, and on its own registry a release for which no key is listed. Both look, for
-each key that the registry lists, at the first signature that names it, and at no other.
+Terraform and OpenTofu ask the same questions in the same order and differ in what they forgive. Terraform forgives an
+expired key; OpenTofu also forgives an expired signature and, on its own registry, a release without keys. Both look,
+for each key that the registry lists, at the first signature that names it, and at no other.
 
 The rules are those of internal/getproviders/package_authentication.go in Terraform v1.11.4 and OpenTofu v1.12.6, in
 this order; step numbers are repeated where a step is done:
@@ -14,10 +14,10 @@ this order; step numbers are repeated where a step is done:
 4. In it, what is forgiven: Terraform `ErrKeyExpired`, OpenTofu `ErrSignatureExpired` too unless
    `shouldEnforceGPGExpiration`.
 5. Terraform alone holds the key against HashiCorp's own and, by its trust signature, against the partners' key.
-6. `AcceptableHashes` (`acceptableHashes` in OpenTofu): what of SHA256SUMS goes into the lock file.
+6. `AcceptableHashes` (`acceptableHashes` in OpenTofu): which hashes of SHA256SUMS go into the lock file.
 
 Two keys that HashiCorp publishes determine the tier. The security key signs HashiCorp's own providers. The partners key
-signs the keys of its partners, and the registry hands that signature out beside the key. The keys are in `keys/`, as
+signs the keys of its partners, and the registry serves that signature with the key. The keys are in `keys/`, as
 https://www.hashicorp.com/security and Terraform's sources have them. Tiers are facts about keys, so they are found for
 both tools, though OpenTofu shows none.
 """
@@ -75,13 +75,13 @@ class Refusal(StrEnum):
 
     NOT_LISTED = "SHA256SUMS does not list the package"
     INVALID_CHECKSUM = "SHA256SUMS has no valid digest of the package"
-    OTHER_CHECKSUM = "SHA256SUMS has another digest of the package than the registry says"
+    OTHER_CHECKSUM = "SHA256SUMS and the registry give different digests for the package"
     BROKEN_KEY = "a key that the registry lists cannot be read"
     BROKEN_SIGNATURE = "the signature file cannot be read"
     BAD_SIGNATURE = "the signature is bad"
     REVOKED_KEY = "the key was revoked"
     EXPIRED_SIGNATURE = "the signature has expired, or is dated in the future"
-    """Or a self-signature of the key."""
+    """The expired one may also be the key's self-signature."""
     UNKNOWN_ISSUER = "signed by a key that the registry does not list"
     NO_KEYS = "the registry lists no key"
     BAD_TRUST_SIGNATURE = "the trust signature of the key is bad"
@@ -96,7 +96,7 @@ class Lenience(StrEnum):
 
 
 class PublishedKey(Struct, frozen=True):
-    """A key as a registry lists it, and what it claims HashiCorp's partners key to have signed."""
+    """A key as a registry lists it, with the trust signature said to be by HashiCorp's partners key."""
 
     armor: str
     trust_signature: str = ""
@@ -126,7 +126,7 @@ class Enforcement(Struct, frozen=True):
     """The checks that the environment makes OpenTofu enforce.
 
     Attributes:
-        expiration: An expired key or signature is none.
+        expiration: Expired keys and signatures are rejected.
         validation: A release without keys is refused on OpenTofu's own registry too.
     """
 
@@ -176,7 +176,7 @@ class Authentication(Struct, frozen=True):
         return f"the publisher's {'unsigned' if self.tier is Tier.UNSIGNED else 'signed'} SHA256SUMS"
 
     def words(self, dialect: Dialect) -> str:
-        """The text that the tool prints in brackets after the version; "" if it does not get there."""
+        """The text that the tool prints in brackets after the version; "" if it stops before, or none is known."""
         if self.outcome is AuthenticationOutcome.SKIPPED:
             return "signing skipped"
         if self.outcome is not AuthenticationOutcome.ACCEPTED or self.key is None:
@@ -191,7 +191,7 @@ class Authentication(Struct, frozen=True):
 def authenticate(
     release: Release, dialect: Dialect, verifier: Verifier, enforcement: Enforcement | None = None
 ) -> Authentication:
-    """Judge a release as the tool would; what it does after the download is left out but for SHA256SUMS itself.
+    """Judge a release as the tool would, by its signature and SHA256SUMS; the package itself is not looked at.
 
     Args:
         release: The registry's answer.
@@ -200,7 +200,7 @@ def authenticate(
         enforcement: The checks that the environment makes OpenTofu enforce.
 
     Returns:
-        The judgement; no release makes it raise.
+        The judgement; never raises, whatever the release holds.
     """
     enforced = enforcement or Enforcement()
     if refusal := _package_refusal(release):  # 1
@@ -269,11 +269,11 @@ def _signer(
             return Authentication(AuthenticationOutcome.REFUSED, refusal=Refusal.BROKEN_KEY)
         signature = _first_of(keyring, verification)
         if signature is None:
-            # The tools read on until a signature names the key: they meet the damage only where none does.
+            # The tools stop at the first signature that names the key; damage matters only where none does.
             if verification.form not in {Form.SIGNATURES, Form.EMPTY}:
                 return Authentication(AuthenticationOutcome.REFUSED, refusal=Refusal.BROKEN_SIGNATURE)
             continue
-        refusal, lenience = _details(signature, dialect)
+        refusal, lenience = _judge_signature(signature, dialect)
         if refusal is not None:
             return Authentication(AuthenticationOutcome.REFUSED, key=signature.key, refusal=refusal)
         if lenience is None or dialect is not OPENTOFU:
@@ -284,14 +284,14 @@ def _signer(
 
 
 def _first_of(keyring: Keyring, verification: Verification) -> Signature | None:
-    """The first signature that names a key of the keyring, with any verdict: the tools ignore all others."""
+    """The first signature that names a key of the keyring, whatever its verdict: the tools ignore all others."""
     return next(
         (one for one in verification.signatures if one.key is not None and one.key.fingerprint in keyring.fingerprints),
         None,
     )
 
 
-def _details(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Lenience | None]:
+def _judge_signature(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Lenience | None]:
     """Judge one signature, in the order in which the tools' library looks at it: an expired key hides the rest.
 
     The order is that of `checkSignatureDetails` (Terraform 1.11.4: go-crypto v1.0.0) and `checkMessageSignatureDetails`
@@ -348,10 +348,10 @@ def _is_signed(data: bytes, signature: bytes, name: str, verifier: Verifier) -> 
     """True if one of HashiCorp's keys signed, as Terraform sees it: the first signature that names it counts."""
     found = verifier.verify(data, signature, (hashicorp_key(name),))
     named = [one for one in found.signatures if one.key is not None]
-    return bool(named) and found.problem is None and _counts(named[0])
+    return bool(named) and found.problem is None and _is_acceptable(named[0])
 
 
-def _counts(signature: Signature) -> bool:
+def _is_acceptable(signature: Signature) -> bool:
     if not signature.matches or signature.key_revoked:
         return False
     return signature.key_expired or not signature.signature_expired
@@ -369,9 +369,9 @@ def vouchers(
 ) -> dict[str, HashOrigin]:
     """Return the origin of each hash of a release.
 
-    A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: not even
-    the registry's word counts that a wrong signature contradicts. One for which no key is listed is the registry's
-    word alone, whether the tool would take it or not.
+    A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: even
+    the registry's own report does not count against a wrong signature. One for which no key is listed is the
+    registry's word alone, whether the tool would take it or not.
 
     Args:
         sums: The release's SHA256SUMS.
