@@ -22,9 +22,9 @@ from locklens.errors import ConfigurationError
 from locklens.project.clifiles import (
     CliFiles,
     FormatError,
+    block_bodies,
     find_files,
-    last,
-    objects,
+    last_argument,
     parse_cli_configuration,
     read_file,
 )
@@ -161,12 +161,12 @@ class _Reading:
             self._oci_credentials.read(entries, path, is_json=self._is_json)
         if is_main and self._dialect is OPENTOFU:  # in the folder's files it has no effect
             self._network(entries)
-        cache = last(entries, "plugin_cache_dir")
+        cache = last_argument(entries, "plugin_cache_dir")
         if cache is not None and not isinstance(cache.value, str):
             self._problem("plugin_cache_dir must be a string", cache.line)
         elif cache is not None and not self._cache:
             self._cache = self._expanded(str(cache.value))
-        may_break = last(entries, _MAY_BREAK)
+        may_break = last_argument(entries, _MAY_BREAK)
         if may_break is not None and not isinstance(may_break.value, bool):
             self._problem(f"{_MAY_BREAK} must be true or false", may_break.line)
         elif may_break is not None:
@@ -185,8 +185,8 @@ class _Reading:
     def _hosts(self, entries: _Objects) -> None:
         for label, body, line in _labelled(entries, "host"):
             host = self._host(label, "host", line)
-            services = last(body, "services")
-            maps = objects(services.value) if services else []
+            services = last_argument(body, "services")
+            maps = block_bodies(services.value) if services else []
             if services is not None and not maps:
                 self._problem("services must be a map", services.line)
             elif host:
@@ -198,7 +198,7 @@ class _Reading:
     def _tokens(self, entries: _Objects) -> None:
         for label, body, line in _labelled(entries, "credentials"):
             host = self._host(label, "credentials", line)
-            token = last(body, "token")
+            token = last_argument(body, "token")
             if token is not None and not isinstance(token.value, str):
                 self._problem("token must be a string", token.line)
             elif host:
@@ -209,7 +209,7 @@ class _Reading:
         for _, _, line in blocks[1:]:
             self._problem("there is more than one credentials_helper block; the first counts here", line)
         for label, body, line in blocks[:1]:
-            arguments = last(body, "args")
+            arguments = last_argument(body, "args")
             value = [] if arguments is None else arguments.value
             if not re.fullmatch(r"[\w.-]+", label):
                 self._problem("the label of a credentials_helper block is not a program name", line)
@@ -223,7 +223,7 @@ class _Reading:
         for entry in blocks[1:]:
             self._problem("there is more than one registry_protocols block; the first counts", entry.line)
         for entry in blocks[:1]:
-            for body in objects(entry.value)[:1]:
+            for body in block_bodies(entry.value)[:1]:
                 retries = self._number(body, "retry_count")
                 seconds = self._number(body, "request_timeout_seconds")
                 self._protocols = RegistryProtocols(
@@ -231,7 +231,7 @@ class _Reading:
                 )
 
     def _number(self, body: _Objects, name: str) -> int | None:
-        found = last(body, name)
+        found = last_argument(body, name)
         if found is None:
             return None
         if isinstance(found.value, bool) or not isinstance(found.value, int | float) or found.value % 1:
@@ -243,7 +243,7 @@ class _Reading:
         for entry in entries:
             if entry.keys[0] != "provider_installation":
                 continue
-            bodies = objects(entry.value)
+            bodies = block_bodies(entry.value)
             if entry.is_assigned and isinstance(entry.value, tuple) and not self._is_json:
                 bodies = []
             if not bodies or len(entry.keys) > 1:
@@ -266,12 +266,12 @@ def _labelled(entries: _Objects, kind: str) -> Iterator[tuple[str, _Objects, int
         if entry.keys[0] != kind:
             continue
         if len(entry.keys) == 2:
-            for body in objects(entry.value):
+            for body in block_bodies(entry.value):
                 yield entry.keys[1], body, entry.line
         elif len(entry.keys) == 1:
-            for outer in objects(entry.value):
+            for outer in block_bodies(entry.value):
                 for member in outer:
-                    for body in objects(member.value):
+                    for body in block_bodies(member.value):
                         yield member.keys[0], body, member.line
 
 

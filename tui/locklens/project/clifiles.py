@@ -1,7 +1,7 @@
 """The files of the CLI configuration: where they are, and the older HCL in which they are written.
 
-Each tool has its own places, and the user can name another file: then the folder is not read, and with it what `login`
-stored.
+Each tool has its own places. If the user names a file, the folder is not read, nor the credentials that `login` stored
+there.
 
 The older HCL differs from that of configurations: names of arguments may be quoted, as everybody does in
 `dev_overrides`, commas are optional, and a block is a value like another. A file that begins with `{` is JSON, whatever
@@ -35,16 +35,16 @@ _OS = {"win32": "windows", "cygwin": "windows"}
 _ARCH = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64", "i386": "386", "i686": "386"}
 
 _MAX_DEPTH = 100
-# Of nested braces as many as any template has: what an interpolation holds is kept as written, quotes and escapes too.
+# Braces nested as deep as in any template; an interpolation is kept verbatim, with its quotes and escapes.
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}"
 _TOKEN = re.compile(
     rf"""
     (?P<skip>[ \t\r\n\ufeff]+|(?:\#|//)[^\n]*|/\*.*?\*/)
-  | (?P<heredoc><<(?P<indent>-?)(?P<mark>[A-Za-z0-9_]+)\r?\n(?P<text>.*?)^[ \t]*(?P=mark)[ \t]*$)
+  | (?P<heredoc><<(?P<indent>-?)(?P<delimiter>[A-Za-z0-9_]+)\r?\n(?P<text>.*?)^[ \t]*(?P=delimiter)[ \t]*$)
   | (?P<string>"(?:[^"\\\n$]|\\.|\$(?!\{{)|\${_BRACES})*")
   | (?P<number>-?(?:0x[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![\w.-]))
   | (?P<word>[^\W\d][\w.:-]*)
-  | (?P<mark_sign>[{{}}\[\]=,])
+  | (?P<punctuation>[{{}}\[\]=,])
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
@@ -60,7 +60,7 @@ class CliFiles(Struct, frozen=True):
 
     Attributes:
         files: In order of increasing precedence.
-        main: The one that is not from the folder; None if it does not exist.
+        main: The main file, as opposed to those in the folder; None if it does not exist.
         missing: The file that the environment names and that is not there.
         unlisted: Why the folder cannot be listed, with its name; None if it can, or is not there.
     """
@@ -159,7 +159,7 @@ def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path
         folders[0] = _home(environ) / ".terraform.d" if sys.platform != "win32" else folders[0]
         folders += [data for data in (_xdg(environ, "XDG_DATA_HOME"),) if data is not None]
     found: list[tuple[tuple[int, ...], Path]] = []
-    # Where HOME or APPDATA is relative or empty, the folder lies in the current one: the repository under review.
+    # A relative HOME, or an empty APPDATA, would put the folder into the repository under review: it is skipped.
     for folder in filter(Path.is_absolute, folders):
         for plugins in (folder / "plugins", folder / "plugins" / this_platform()):
             found += _helpers(plugins, name)
@@ -213,7 +213,7 @@ def _helpers(folder: Path, name: str) -> list[tuple[tuple[int, ...], Path]]:
 
 
 def this_platform() -> str:
-    """The platform that this machine is, such as `linux_amd64`."""
+    """This machine's platform, such as `linux_amd64`."""
     machine = platform.machine().lower()
     return f"{_OS.get(sys.platform, sys.platform)}_{_ARCH.get(machine, machine)}"
 
@@ -222,7 +222,7 @@ class ObjectMember(Struct, frozen=True):
     """One member of an object.
 
     Attributes:
-        keys: The name, and labels behind it.
+        keys: The name, then any labels.
         value: A constant, a list of values, or an object as a tuple of entries; None for what JSON calls null.
         line: Line of the name.
         is_assigned: True if an equals sign, or JSON's colon, stands before the value.
@@ -249,13 +249,13 @@ def parse_cli_configuration(data: bytes) -> tuple[ObjectMember, ...]:
     """Read a file.
 
     Raises:
-        FormatError: It is malformed; str() does not quote what may be a secret.
+        FormatError: It is malformed; the message never quotes the file, which may hold secrets.
     """
     if len(data) > hcl.MAX_CONFIGURATION_BYTES:
         raise FormatError(f"the file has more than {hcl.MAX_CONFIGURATION_BYTES // 1024**2} MiB", 1)
     if data.lstrip().startswith(b"{"):
         return _parse_json(data)
-    return _Native(data.decode("utf-8", "replace")).parse()
+    return _OlderHclParser(data.decode("utf-8", "replace")).parse()
 
 
 class _Token(Struct, frozen=True):
@@ -271,8 +271,7 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, position)
         if match is None:
             raise FormatError("this is neither an argument nor a block", line)
-        kind = match.lastgroup or ""
-        kind = next(name for name in ("skip", "heredoc", "string", "number", "word", "mark_sign") if match[name])
+        kind = next(name for name in ("skip", "heredoc", "string", "number", "word", "punctuation") if match[name])
         if kind != "skip":
             tokens.append(_Token(kind, match["text"] if kind == "heredoc" else match[0], line))
         line += match[0].count("\n")
@@ -281,7 +280,7 @@ def _tokens(text: str) -> list[_Token]:
     return tokens
 
 
-class _Native:
+class _OlderHclParser:
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
         self._at = 0
@@ -379,16 +378,16 @@ def _constant(value: hcl.Expression) -> Value:
             for key, member in value.items
             if isinstance(key, hcl.Literal)
         )
-    return None  # A template: nothing that is read here may hold one.
+    return None  # A template: no setting read here allows one.
 
 
-def objects(value: Value) -> list[tuple[ObjectMember, ...]]:
+def block_bodies(value: Value) -> list[tuple[ObjectMember, ...]]:
     """Return the bodies of a block: JSON may write one as an object or as a list of objects."""
     if isinstance(value, tuple):
         return [value]
     return [item for item in value if isinstance(item, tuple)] if isinstance(value, list) else []
 
 
-def last(entries: tuple[ObjectMember, ...], name: str) -> ObjectMember | None:
+def last_argument(entries: tuple[ObjectMember, ...], name: str) -> ObjectMember | None:
     """Return the argument of a name, or None; of several the last counts."""
     return next((entry for entry in reversed(entries) if entry.keys == (name,)), None)

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
 from locklens.dialect import OPENTOFU, Dialect
-from locklens.project.clifiles import ObjectMember, last, objects
+from locklens.project.clifiles import ObjectMember, block_bodies, last_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -175,7 +175,7 @@ def read_installation(
 def _blocks(body: _Objects) -> Iterator[tuple[ObjectMember, _Objects | None]]:
     """Yield each block with its content; in JSON, one member may stand for several blocks. None for what is none."""
     for entry in body:
-        found = objects(entry.value)
+        found = block_bodies(entry.value)
         yield from ((entry, content) for content in found)
         if not found:
             yield entry, None
@@ -193,7 +193,7 @@ def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> Install
         raise MethodError(f'unknown installation method "{name}"', line)
     is_repeated = is_tofu and kind in {MethodKind.DIRECT, MethodKind.NETWORK}
     retries = _number(content, "download_retry_count", line) if is_repeated else None
-    trusts = last(content, "trust_all_hashes") if is_tofu and kind is MethodKind.NETWORK else None
+    trusts = last_argument(content, "trust_all_hashes") if is_tofu and kind is MethodKind.NETWORK else None
     if trusts is not None and not isinstance(trusts.value, bool):
         raise MethodError("trust_all_hashes must be true or false", trusts.line)
     include = _patterns(content, "include", dialect)
@@ -210,7 +210,7 @@ def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> Install
 def _place(content: _Objects, kind: MethodKind, line: int, include: tuple[ProviderPattern, ...]) -> str:
     if not kind.argument:
         return ""
-    found = last(content, kind.argument)
+    found = last_argument(content, kind.argument)
     if found is None or not isinstance(found.value, str) or not found.value:
         raise MethodError(f"{kind} needs the argument {kind.argument}, a string", line)
     if kind is MethodKind.NETWORK:
@@ -255,7 +255,7 @@ def check_mirror_url(text: str, line: int = 0) -> None:
 
 
 def _patterns(content: _Objects, name: str, dialect: Dialect) -> tuple[ProviderPattern, ...]:
-    found = last(content, name)
+    found = last_argument(content, name)
     if found is None:
         return ()
     if not isinstance(found.value, list):
@@ -272,7 +272,7 @@ def _patterns(content: _Objects, name: str, dialect: Dialect) -> tuple[ProviderP
 
 
 def _number(content: _Objects, name: str, line: int) -> int | None:
-    found = last(content, name)
+    found = last_argument(content, name)
     if found is None:
         return None
     if isinstance(found.value, bool) or not isinstance(found.value, int | float) or found.value % 1:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Struct
 
-from locklens.project.clifiles import ObjectMember, last, objects
+from locklens.project.clifiles import ObjectMember, block_bodies, last_argument
 from locklens.project.oci import OciRepository
 from locklens.text import visible
 
@@ -164,7 +164,7 @@ class OciCredentialsReader:
     def _take_defaults(self, entry: ObjectMember, path: Path, *, is_json: bool) -> None:
         if len(entry.keys) > 1:
             raise _BlockError("must not have a label", entry.line)
-        bodies = objects(entry.value)
+        bodies = block_bodies(entry.value)
         if not bodies or (entry.is_assigned and not is_json):
             raise _BlockError("must be a block, without an equals sign", entry.line)
         for body in bodies:
@@ -217,7 +217,7 @@ class _BlockError(ValueError):
 
 
 def _labelled(entry: ObjectMember, *, is_json: bool) -> Iterator[tuple[str, tuple[ObjectMember, ...], int]]:
-    bodies = objects(entry.value)
+    bodies = block_bodies(entry.value)
     if entry.is_assigned and not is_json:
         raise _BlockError("must not be introduced with an equals sign", entry.line)
     if not is_json:
@@ -233,7 +233,7 @@ def _labelled(entry: ObjectMember, *, is_json: bool) -> Iterator[tuple[str, tupl
 
 
 def _text(body: tuple[ObjectMember, ...], name: str, line: int) -> str | None:
-    found = last(body, name)
+    found = last_argument(body, name)
     if found is None:
         return None
     if isinstance(found.value, float) and found.value.is_integer():
@@ -244,7 +244,7 @@ def _text(body: tuple[ObjectMember, ...], name: str, line: int) -> str | None:
 
 
 def _value(body: tuple[ObjectMember, ...], name: str, kind: type[bool], line: int) -> bool | None:
-    found = last(body, name)
+    found = last_argument(body, name)
     if found is None:
         return None
     if not isinstance(found.value, kind):
@@ -253,7 +253,7 @@ def _value(body: tuple[ObjectMember, ...], name: str, kind: type[bool], line: in
 
 
 def _files(body: tuple[ObjectMember, ...], line: int, folder: Path) -> tuple[Path, ...] | None:
-    found = last(body, "docker_style_config_files")
+    found = last_argument(body, "docker_style_config_files")
     if found is None:
         return None
     if not isinstance(found.value, list) or not all(isinstance(item, str) for item in found.value):
