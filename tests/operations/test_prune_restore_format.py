@@ -87,7 +87,7 @@ def test_prune_keeps_and_names_what_something_unread_may_require(
     assert plan.proposal.files == ()
     assert [remark.address for remark in plan.remarks] == ["hashicorp/null", "hashicorp/tls"]
     assert all(
-        "kept, although not required as far as" in remark.words and words in remark.words for remark in plan.remarks
+        "kept: not required by what could be read" in remark.words and words in remark.words for remark in plan.remarks
     )
     named = Prune(Scope(top), ("tls",)).plan()
     apply(named.proposal)

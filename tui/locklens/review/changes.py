@@ -1,8 +1,8 @@
 """Compares two lock files and gives each provider exactly one kind of change.
 
-The only user of deepdiff, which is loaded where lock files differ. Kinds, bumps, and which hashes were added and
+The only user of deepdiff, which is loaded only if lock files differ. Kinds, bumps, and which hashes were added and
 removed are read off its tree; the same change in many roots is compared once. Registry manifests are left out wherever
-packages are compared, because every honest upgrade keeps theirs.
+packages are compared, because the hash of a manifest survives every honest upgrade.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
     return Comparer().compare(old, new, include_unchanged=include_unchanged)
 
 
-def comparable(old: LockFile) -> tuple[LockFile, str]:
+def readable_old_side(old: LockFile) -> tuple[LockFile, str]:
     """Return the substitute for an old side that cannot be read, and a clause that describes it.
 
     The substitute is its readable part, one side of its conflict, or nothing; for a valid file, the file and "".
@@ -117,7 +117,7 @@ def _content(entry: LockEntry | None) -> EntryContent | None:
 
 
 def _differences(keys: Sequence[ChangeKey], pairs: Sequence[Pair]) -> list[Change]:
-    """Compare pairs of entries by their contents; in one run of deepdiff."""
+    """Compare pairs of entries by their contents, in one run of deepdiff."""
     if all(old == new for _, old, new in keys):
         # Nothing differs, and deepdiff takes longer to load than a small review.
         return [_change(pair, {}) for pair in pairs]
@@ -137,7 +137,7 @@ def _differences(keys: Sequence[ChangeKey], pairs: Sequence[Pair]) -> list[Chang
     values: dict[EntryContent, dict[str, Any]] = {}
 
     def side(contents: Iterable[EntryContent | None]) -> dict[int, dict[str, Any]]:
-        # Equal contents are one object, which deepdiff does not walk.
+        # Equal contents are one object, so deepdiff skips them.
         return {
             number: values.setdefault(
                 content, {"version": content[0], "constraints": content[1], "hashes": set(content[2])}
@@ -162,7 +162,7 @@ def _differences(keys: Sequence[ChangeKey], pairs: Sequence[Pair]) -> list[Chang
 
 
 def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
-    """Return the change of a provider; `reports` are those of deepdiff by subject."""
+    """Return the change of a provider; `reports` are deepdiff's, by field."""
     address, old, new = pair
     had = frozenset(old.hashes) if old else frozenset[str]()
     has = frozenset(new.hashes) if new else frozenset[str]()
@@ -212,8 +212,8 @@ def _kind(pair: Pair, reports: Mapping[str, Any]) -> ChangeKind:
 def _ids(pair: Pair, moved_from: ProviderAddress | None = None) -> tuple[str, str]:
     """Return `id` and `group` of a change, which `Change` describes.
 
-    Constraints are in the id where the change changes them. Others only repeat what each root's configuration says:
-    with them, the same change would be another decision in each root.
+    The id has constraints only if the change alters them; unaltered ones would give one change another id in each
+    root.
     """
     address, old, new = pair
     names = (str(address), str(moved_from or ""))
@@ -245,12 +245,12 @@ def _by_type(changes: Iterable[Change]) -> dict[str, list[Change]]:
     return found
 
 
-def _has_version_of(old: Change, new: Change) -> bool:
-    assert old.old is not None
-    assert new.new is not None
-    return old.old.version == new.new.version
+def _has_version_of(removed: Change, added: Change) -> bool:
+    assert removed.old is not None
+    assert added.new is not None
+    return removed.old.version == added.new.version
 
 
 def _predecessor(new: ProviderAddress) -> ProviderAddress | None:
-    """OpenTofu's registry carries on the providers of Terraform's under the same namespace."""
+    """Return the address on Terraform's registry that an address on OpenTofu's continues; None for other hosts."""
     return replace(new, host=TERRAFORM.default_host) if new.host == OPENTOFU.default_host else None

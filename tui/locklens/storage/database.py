@@ -42,8 +42,8 @@ class DatabaseLayout(Struct, frozen=True):
         name: Name of the file in sentences: "The … was damaged".
         contents: Name of the contents, in the plural, at the start of a sentence: "… last for this run only".
         stays_open: True if one connection serves all calls; otherwise each opens the file anew.
-        is_trusted: True if the contents are taken for proven: then the file is not used if others may write to it or
-            in its folder. A file of another user is never used.
+        is_trusted: True if the contents are believed without another check: then the file is not used if others
+            may write to it or in its folder. A file of another user is never used.
     """
 
     schema: int
@@ -71,7 +71,7 @@ class Database:
         self._place = place
         self._path: Path | None = None
         self._connection: sqlite3.Connection | None = None
-        self._seen: tuple[int, int] | None = None
+        self._identity_when_opened: tuple[int, int] | None = None
         self._memory = _in_memory(layout) if place is None else None
         self._notices: list[str] = []
         self._lock = threading.RLock()
@@ -150,7 +150,7 @@ class Database:
             if path is None:
                 return
             try:
-                if self.is_there and not self._emptied(path):
+                if self.is_there and not self._try_to_empty(path):
                     self.close()
                     for each in self._files():
                         each.unlink(missing_ok=True)
@@ -159,10 +159,10 @@ class Database:
             except OSError as error:
                 raise ConfigurationError(f"cannot be cleared: {error.strerror or error}", path=str(path)) from error
 
-    def _emptied(self, path: Path) -> bool:
+    def _try_to_empty(self, path: Path) -> bool:
         """Delete every row and return True if that was possible; other processes may have the file open."""
         try:
-            with closing(_opened(path, self._layout)) as connection:
+            with closing(_open(path, self._layout)) as connection:
                 names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
                 with connection:
                     for name in names:
@@ -202,9 +202,9 @@ class Database:
 
     def _in_transaction(self, path: Path, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
         if self._connection is None:
-            self._seen = _identity(path)
+            self._identity_when_opened = _identity(path)
             _prepare(path, self._layout)
-            self._connection = _opened(path, self._layout)
+            self._connection = _open(path, self._layout)
         try:
             with self._connection:
                 return work(self._connection)
@@ -214,7 +214,7 @@ class Database:
 
     def _set_aside(self, path: Path) -> None:
         """Rename a damaged file, unless another process already put a new one in its place."""
-        if self._seen is None or _identity(path) != self._seen:
+        if self._identity_when_opened is None or _identity(path) != self._identity_when_opened:
             return
         aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}")
         path.replace(aside)
@@ -246,10 +246,10 @@ def _in_memory(layout: DatabaseLayout) -> sqlite3.Connection:
     return connection
 
 
-def _opened(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
+def _open(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level="IMMEDIATE", check_same_thread=False)
     try:
-        _use_log(connection)
+        _enable_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > layout.schema:
@@ -266,8 +266,8 @@ def _opened(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
     return connection
 
 
-def _use_log(connection: sqlite3.Connection) -> None:
-    """Turn on the write-ahead log; the busy timeout does not wait for the exclusive lock that this takes."""
+def _enable_wal(connection: sqlite3.Connection) -> None:
+    """Turn on the write-ahead log; SQLite's busy timeout does not cover this exclusive lock, so it is retried here."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:

@@ -16,7 +16,7 @@ from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
 from locklens.project.roots import RootEvidence, RootPair
-from locklens.review.changes import Comparer, comparable
+from locklens.review.changes import Comparer, readable_old_side
 from locklens.review.context import RootContext, ToolChange, UnlockedRoot, Unreviewed
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, PolicySide, Review, RootReview, SideName
 from locklens.review.rules.judge import judge, judge_policy_change
@@ -256,7 +256,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
     if setting.tool is None and new.data and new.writer is not tool:
         new = parse(new.data, new.path, dialect=tool)
     new = _with_staged_sides(comparison, new, tool)
-    changes = setting.comparer.compare(comparable(old)[0], new, include_unchanged=setting.include_unchanged)
+    changes = setting.comparer.compare(readable_old_side(old)[0], new, include_unchanged=setting.include_unchanged)
     root = RootReview(
         path=pair.path,
         lock_file=lock_file,
@@ -357,7 +357,7 @@ def _base_locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Itera
     for path in comparison.base_locks:
         if path not in unchanged:
             lock = parsed.get(path)
-            yield comparable(lock)[0] if lock is not None else read_lock(comparison.base.tree, path, None)
+            yield readable_old_side(lock)[0] if lock is not None else read_lock(comparison.base.tree, path, None)
 
 
 def _with_other_roots(

@@ -71,7 +71,7 @@ def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderA
             words = f"could not determine what is required: {reason}"
             raise ConfigurationError(words, path=root.path or ".", hint="name the providers to remove")
         if reason:
-            words = f"kept, although not required as far as the configuration can be read: {reason}"
+            words = f"kept: not required by what could be read of the configuration ({reason})"
             for entry in orphans:
                 draft.note(root.path, words, address=root.name_of(entry.address))
         else:
@@ -150,8 +150,8 @@ class Restore(FileOperation, frozen=True):
     """Restores entries from the lock files of a revision.
 
     Attributes:
-        where: The folder that the roots are relative to; its own roots are ignored.
-        restored: The providers; no root is in two of them.
+        where: The folder that the roots are relative to; `Scope.roots` is ignored.
+        restored: The providers of each root; each root occurs once.
         revision: A revision of git.
     """
 
@@ -180,12 +180,12 @@ class Restore(FileOperation, frozen=True):
 def restore(
     request: Scope, providers: Sequence[str], revision: str = "HEAD", *, on_root: Callable[[str], None] = no_progress
 ) -> Plan:
-    """Plan to restore entries from the lock file of a revision; those it does not have are removed.
+    """Plan to restore entries from the lock file of a revision; entries that it lacks are removed.
 
     A missing lock file is created with these entries.
 
     Args:
-        request: The roots; in a git repository.
+        request: The roots, which must be in a git repository.
         providers: Their names as typed.
         revision: A revision of git.
         on_root: Called with each root when its turn begins.
@@ -227,7 +227,7 @@ def _lock_of(data: bytes, path: str, revision: str) -> LockFile:
 
 
 def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected: frozenset[ProviderAddress]) -> None:
-    going: dict[ProviderAddress, LockEntry | None] = {}
+    entries: dict[ProviderAddress, LockEntry | None] = {}
     now, then = root.lock.by_address, lock.by_address
     for address in sorted(selected):
         name, entry = root.name_of(address), then.get(address)
@@ -237,9 +237,9 @@ def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected
         elif address in now and entry is not None and now[address].written == entry.written:
             draft.note(root.path, f"already as in {lock.path}", address=name)
         else:
-            going[address] = entry
+            entries[address] = entry
             constraints = root.configuration.constraints(address)
             if entry is not None and root.configuration.of(address) and not constraints.admits(entry.version):
                 words = f"{entry.version} does not satisfy {constraints}"
                 draft.note(root.path, words, address=name)
-    put_entries(draft, root, going)
+    put_entries(draft, root, entries)

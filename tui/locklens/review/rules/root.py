@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.policy import POLICY_FILE
-from locklens.review.changes import comparable
+from locklens.review.changes import readable_old_side
 from locklens.review.model import RootReview, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, identity_of, listing
@@ -46,7 +46,7 @@ def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Verdict]:
 def _unreadable(root: RootReview) -> Iterator[Verdict]:
     yield from refused(root.new)
     if not root.old.is_valid:
-        problem, (_, shown) = root.old.problems[0], comparable(root.old)
+        problem, (_, shown) = root.old.problems[0], readable_old_side(root.old)
         message = f"the old side cannot be read ({problem.summary}): {shown}"
         yield Verdict(message, problem.line, root.old.path, severity=Severity.INFO)
 
