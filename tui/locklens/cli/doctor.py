@@ -1,4 +1,4 @@
-"""`doctor`: the log and the options to a request, and the diagnosis to a report."""
+"""`doctor`: turns the log and the options into a request, and the diagnosis into a report."""
 
 from __future__ import annotations
 
@@ -42,11 +42,13 @@ def add_doctor_options(parser: Parser) -> None:
     )
     parser.add_argument("log", nargs="?", metavar="FILE", help="log of the failing run; - for standard input")
     group = parser.group("facts of the failing run")
-    group.add("--platform", metavar="OS_ARCH", type=platform_option, help="its platform (default: as the log says)")
-    group.add("--tool-version", metavar="VERSION", default="", help="its version (default: as the log says)")
-    words = f"the origin of the package: {', '.join(_INSTALL_PATHS)} (default: as the message says)"
+    words = "the failing run's platform (default: as the log says)"
+    group.add("--platform", metavar="OS_ARCH", type=platform_option, help=words)
+    words = "the failing tool's version (default: as the log says)"
+    group.add("--tool-version", metavar="VERSION", default="", help=words)
+    words = f"where the package came from: {', '.join(_INSTALL_PATHS)} (default: as the message says)"
     group.add("--install-path", choices=_INSTALL_PATHS, metavar="PATH", help=words)
-    words = "its package: a folder, a zip file, or a hash (default: none)"
+    words = "the failing run's package: a folder, a zip file, or a hash (default: none)"
     group.add("--package", metavar="PATH|HASH", default="", help=words)
     words = "folder of a mirror to look in; may be repeated (default: the settings')"
     group.add("--mirror", metavar="DIR", action="append", default=[], help=words)
@@ -54,7 +56,7 @@ def add_doctor_options(parser: Parser) -> None:
     group.add("--plugin-cache", metavar="DIR", default="", help=words)
     words = "without a log, the only provider to examine (default: all of the root)"
     group.add("--provider", metavar="PROVIDER", default="", help=words)
-    parser.group("scope").add_roots("the current folder's, else those with the failing entry")
+    parser.group("scope").add_roots("the log's, else the current folder's, else every root that fits")
     group = parser.group("common options")
     group.add_output(formats_of("doctor"))
     group.add_tool("as the log says, else detected for each root")
@@ -71,7 +73,8 @@ def run_doctor(options: Namespace) -> int:
     """Diagnose the errors of a log, or examine roots.
 
     Returns:
-        FINDINGS where nothing was recognised, or a root that was examined without a log has a cause for an error.
+        FINDINGS where nothing was recognised, or a root examined without a log has a cause that is certain or
+            probable.
     """
     from locklens.cli.review import ReviewProgress
     from locklens.doctor.report_text import NOTHING_RECOGNISED
@@ -79,10 +82,10 @@ def run_doctor(options: Namespace) -> int:
 
     started = perf_counter()
     log = _read(options.log)
-    network, telling = network_of(options), ReviewProgress(is_verbose=options.verbose)
+    network, progress = network_of(options), ReviewProgress(is_verbose=options.verbose)
     with network.cache:
         request = doctor_request(options, log, Path.cwd(), os.environ, network)
-        diagnosis = diagnose(request, on_event=telling.take)
+        diagnosis = diagnose(request, on_event=progress.take)
         tell(f"note: {words}" for words in network.cache.take_notices())
     if options.verbose:
         tell((f"diagnosed in {perf_counter() - started:.3f} s",))
@@ -91,7 +94,7 @@ def run_doctor(options: Namespace) -> int:
     if not diagnosis.is_recognised:
         if options.format == "json" or options.output:
             tell([NOTHING_RECOGNISED])
-        tell(["hint: hand in the whole output of init; without a log, doctor examines the root itself"])
+        tell(["hint: pass the whole output of init; without a log, doctor examines the root itself"])
         return FINDINGS
     return FINDINGS if log is None and diagnosis.has_cause else DONE
 
@@ -123,7 +126,7 @@ def doctor_request(
 
 
 def _read(name: str | None) -> bytes | None:
-    """Return the end of the log, within the bound and one byte more; None without one.
+    """Return at most the last MOST_BYTES + 1 bytes of the log, so that a cut is noticed; None without a log.
 
     Raises:
         ConfigurationError: It cannot be read.
