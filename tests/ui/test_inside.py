@@ -97,9 +97,8 @@ async def test_the_republished_package_and_the_odd_platform(tmp_path: Path) -> N
         assert on.app.clipboard.startswith("### registry.terraform.io/acme/demo linux")
         await on.press("escape")
         assert not on.inside
-        await until(
-            on, lambda: "LK044" in "\n".join(line.text for line in on.app.screen.query_one("#detail").lines), seconds=60
-        )  # type: ignore[attr-defined]
+        detail = on.app.screen.query_one("#detail", LineView)
+        await until(on, lambda: "LK044" in "\n".join(line.text for line in detail.lines), seconds=60)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
