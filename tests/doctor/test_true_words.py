@@ -13,6 +13,7 @@ from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
 from locklens.demo.packages import lock_file
+from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = ".terraform.lock.hcl"
@@ -155,6 +156,26 @@ def test_what_is_on_this_machine_is_likely_at_most(made: Any, doctor: Any, tmp_p
     for options, verdict in (((), "likely"), (("--mirror", "mirror"), "yes")):
         first = doctor(folder, "--prove", "changed", *options, "ci.log")["causes"][0]
         assert (first["id"], first["verdict"]) == ("mirror-differs", verdict)
+
+
+@pytest.mark.parametrize("options", [(), ("--platform", "linux_amd64"), ("--platform", "darwin_arm64")])
+def test_a_copy_of_another_platform_is_not_blamed(options: tuple[str, ...], made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["mirror-differs"]
+    platform = options[1] if options else this_platform()
+    other = "darwin_arm64" if platform != "darwin_arm64" else "linux_amd64"
+    copies = tuple(replace(incident.copies[0], platform=one, edition="tampered") for one in (platform, other))
+    folder = made(replace(incident, copies=copies))
+    log = folder / "ci.log"
+    log.write_text(log.read_text("utf-8").replace("on linux_amd64\n", ""), "utf-8")
+    document = doctor(folder, "--offline", "--mirror", "mirror", *options, "ci.log")
+    cause = next(one for one in document["causes"] if one["id"] == "mirror-differs")
+    assert cause["verdict"] == "likely"
+    assert platform in cause["evidence"]
+    assert other not in cause["evidence"]
+    assert ("is assumed" in cause["evidence"]) == (not options)
+    moved = [one["command"] for one in document["remedies"] if one["id"] == "replace-copy"]
+    assert len(moved) == 1
+    assert f"1.4.2/{platform}" in moved[0]
 
 
 def test_a_sound_folder_here_rules_nothing_out_there(made: Any, doctor: Any) -> None:

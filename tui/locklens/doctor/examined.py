@@ -132,6 +132,7 @@ class Examined(Struct, frozen=True, dict=True):
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
         mirrors: The folders of mirrors that the user or this machine's settings name.
+        machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
     """
 
@@ -162,6 +163,7 @@ class Examined(Struct, frozen=True, dict=True):
     fitting: tuple[str, ...] = ()
     asks_registry: bool = True
     mirrors: tuple[str, ...] = ()
+    machine: str = ""
 
     @property
     def is_path_of_run(self) -> bool:
@@ -182,6 +184,15 @@ class Examined(Struct, frozen=True, dict=True):
     def platform(self) -> str:
         """The platform of the machine with the error; "" for unknown."""
         return self.incident.platform or ""
+
+    @property
+    def platform_on_disk(self) -> str:
+        """The platform whose copies on this machine count: that of the error, else this machine's."""
+        return self.platform or self.machine
+
+    def can_be_installed(self, one: FoundPackage) -> bool:
+        """True unless a package is of another platform than the failing run installs, as known or assumed."""
+        return one.origin.kind == "given" or one.platform in {"", self.platform_on_disk} or not self.platform_on_disk
 
     @property
     def text(self) -> str:
@@ -264,12 +275,8 @@ class Examined(Struct, frozen=True, dict=True):
         return f"{self.sums}{reason}{': ' if hint else ''}{hint}"
 
     def of_kind(self, *kinds: str) -> tuple[FoundPackage, ...]:
-        """Return packages of some places, for the platform of the error where that is known."""
-        return tuple(
-            one
-            for one in self.packages
-            if one.origin.kind in kinds and (not self.platform or one.platform in {"", self.platform})
-        )
+        """Return packages of some places that the failing run may have installed, by their platform."""
+        return tuple(one for one in self.packages if one.origin.kind in kinds and self.can_be_installed(one))
 
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
         """Return entries of other versions of the provider that are known: place in words, and entry."""

@@ -228,7 +228,27 @@ def cache_differs(x: Examined) -> Judgement | None:
 def _copy(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
     """Judge copies of the package: the worst one counts, and is of the failing run where the user named it as that."""
     given = tuple(one for one in found if one.is_of_run)
-    worst = min((_judged_copy(x, one) for one in given or found), key=lambda one: one.rank)
+    judged = ((_judged_copy(x, one), one) for one in given or found)
+    worst, copy = min(judged, key=lambda pair: pair[0].rank)
+    return _of_assumed_platform(x, copy, _of_the_run(x, given, worst))
+
+
+def _of_assumed_platform(x: Examined, copy: FoundPackage, judged: Judgement) -> Judgement:
+    """Return what is said of a copy, which is likely at most where its platform is assumed to be the failing one."""
+    if x.error is None or x.platform or not copy.platform or copy.origin.kind == "given":
+        return judged
+    words = f"{judged.evidence}; that the failing run was on {copy.platform} is assumed"
+    if judged.verdict is _YES:
+        return replace(judged, verdict=_LIKELY, evidence=words, missing=ASK_PLATFORM)
+    if judged.verdict is _NO and copy.is_of_root:
+        return judged  # what it means beside the message is another question
+    if judged.verdict is _NO:
+        return replace(judged, verdict=_UNKNOWN, evidence=words, missing=judged.missing or ASK_PLATFORM)
+    return replace(judged, evidence=words)
+
+
+def _of_the_run(x: Examined, given: tuple[FoundPackage, ...], worst: Judgement) -> Judgement:
+    """Return the judgement of the worst copy as one about the failing run."""
     if x.error is None or (given and (x.is_path_of_run or worst.verdict is not _YES)):
         return worst
     if given and any(one.origin.kind == "given" for one in given):
@@ -290,7 +310,9 @@ def _is_said_of_folder(x: Examined) -> bool:
 def plugin_corrupted(x: Examined) -> Judgement | None:
     """Test if the installed folder is the locked package."""
     given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
-    found = (*given, *(one for one in x.packages if one.is_of_root))
+    is_of_other = x.error is not None and x.error.kind == "plugin-other-platform"
+    own = (one for one in x.packages if one.is_of_root and (is_of_other or x.can_be_installed(one)))
+    found = (*given, *own)
     if found and x.entry is not None:
         copy = _copy(x, found)
         if copy.verdict is _NO and x.replaced:
@@ -301,7 +323,7 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
                 f"the message says that its hash is not locked; {copy.evidence}, so it is not the folder of that run"
             )
             return replace(copy, verdict=_LIKELY, evidence=words, basis=Basis.RUN)
-        if copy.verdict is _NO and x.error is not None and x.error.kind == "plugin-other-platform":
+        if copy.verdict is _NO and is_of_other:
             return replace(copy, verdict=_UNKNOWN, missing="the folder of the failing run")
         return copy
     if x.error is not None and x.error.kind == "cached-modified":

@@ -113,7 +113,9 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
     kinds = {_PLACES[cause.id] for cause in one.causes if cause.id in _PLACES and cause.verdict in _HOLDING}
     for found in x.packages:
         is_here = found.is_of_root or found.origin.kind != "installed"
-        if found.place and found.origin.kind in kinds and is_here and not found.hashes & locked:
+        is_of_other = x.error is not None and x.error.kind == "plugin-other-platform" and found.is_of_root
+        is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked
+        if found.place and found.origin.kind in kinds and is_here and is_suspect:
             yield found
 
 
@@ -292,9 +294,9 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
     )  # fmt: skip
 
 
-def _mirror_line(one: Affected, place: str) -> str:
-    """Return the command line that fills a mirror for the roots."""
-    words = [f"--platform={one.platform or 'OS_ARCH'}", place]
+def _mirror_line(one: Affected, place: str, platform: str = "") -> str:
+    """Return the command line that fills a mirror for the roots, of a platform or that of the failing run."""
+    words = [f"--platform={platform or one.platform or 'OS_ARCH'}", place]
     return one.alone.line("mirror", *words)
 
 
@@ -316,9 +318,9 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     if targets:
         return
     x = one.examined
-    kinds = {"mirror", "plugin-cache"}
+    kinds = ("mirror", "plugin-cache")
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    packed = next((each for each in x.packages if each.origin.kind in kinds and not each.hashes & locked), None)
+    packed = next((each for each in x.of_kind(*kinds) if not each.hashes & locked), None)
     if packed is None and (x.replaced or x.incident.path is PackagePath.OCI_MIRROR):
         yield from fix_mirror(one)
         return
@@ -334,7 +336,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
 def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
     """Return the command that brings the package back: of a mirror that is the only source, one that fills it."""
     if target is not None and target.origin.kind == "mirror" and not one.examined.asks_registry:
-        return _mirror_line(one, _top_of(target, one.examined))
+        return _mirror_line(one, _top_of(target, one.examined), target.platform)
     return one.next_step
 
 

@@ -184,6 +184,7 @@ class Examiner:
             fitting=tuple(map(self._checkout.shown, one.fitting)),
             asks_registry=sources.has_direct,
             mirrors=(*self._request.mirrors, *sources.mirrors) if sources.has_installation else self._request.mirrors,
+            machine=this_platform(),
         )
 
     def _data(self, root: str) -> Path:
