@@ -178,6 +178,23 @@ def test_a_copy_of_another_platform_is_not_blamed(options: tuple[str, ...], made
     assert f"1.4.2/{platform}" in moved[0]
 
 
+@pytest.mark.parametrize("words", [(), ("ci.log",)])
+def test_an_edited_hash_is_not_the_packages_fault(words: tuple[str, ...], made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["plugin-corrupted"]
+    folder = made(replace(incident, copies=(replace(incident.copies[0], platform=this_platform(), edition=""),)))
+    lock = folder / "live/prod" / LOCK
+    text = lock.read_text("utf-8")
+    h1 = next(one for one in text.split('"') if one.startswith("h1:"))
+    other = h1[:10] + ("A" if h1[10] != "A" else "B") + h1[11:]
+    lock.write_text(text.replace(h1, other), "utf-8")
+    document = doctor(folder, "--offline", *words, "--", "live/prod")
+    first, causes = document["causes"][0], {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (first["id"], first["verdict"]) == ("hand-edit", "yes")
+    assert h1 in first["evidence"]
+    assert causes["plugin-corrupted"] == "no"
+    assert [one["id"] for one in document["remedies"]] == ["restore-entry"]
+
+
 def test_a_sound_folder_here_rules_nothing_out_there(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["plugin-corrupted"]
     folder = made(replace(incident, copies=(replace(incident.copies[0], edition=""),)))

@@ -102,6 +102,25 @@ class ElsewhereEntry(Struct, frozen=True):
     entry: LockEntry
 
 
+class EditedHash(Struct, frozen=True):
+    """A hash as it is locked now, and as a commit locks it; the package at hand that has the earlier one."""
+
+    now: str
+    was: str
+    commit: str
+    package: str
+
+
+_MOST_EDITED = 4
+"""Characters by which two hashes differ at most where one was made from the other: digests differ in nearly all."""
+
+
+def _is_nearly(text: str, other: str) -> bool:
+    """True if two different hashes of equal length differ in a few characters alone."""
+    differing = sum(one != two for one, two in zip(text, other, strict=False))
+    return len(text) == len(other) and 0 < differing <= _MOST_EDITED
+
+
 class Examined(Struct, frozen=True, dict=True):
     """The facts about one provider in one root.
 
@@ -277,6 +296,32 @@ class Examined(Struct, frozen=True, dict=True):
     def of_kind(self, *kinds: str) -> tuple[FoundPackage, ...]:
         """Return packages of some places that the failing run may have installed, by their platform."""
         return tuple(one for one in self.packages if one.origin.kind in kinds and self.can_be_installed(one))
+
+    def committed(self, one: FoundPackage) -> str:
+        """Return the commit, HEAD's or the one before, that locks a package for this version; "" if none does."""
+        if self.entry is None or one.hashes & frozenset(self.entry.hashes):
+            return ""
+        states = ((past.commit, past.entry) for past in self.past[:2] if past.entry is not None)
+        return next(
+            (commit for commit, entry in states
+             if entry.version == self.entry.version and one.hashes & frozenset(entry.hashes)), ""
+        )  # fmt: skip
+
+    @cached_property
+    def edited(self) -> EditedHash | None:
+        """A locked hash that was edited; None if there is none.
+
+        It is one of a package at hand but for a few characters, where a commit locks that package for this version.
+        """
+        if self.entry is None:
+            return None
+        for one in self.packages:
+            commit = self.committed(one)
+            for was in sorted(one.hashes) if commit else ():
+                now = next((text for text in self.entry.hashes if _is_nearly(text, was)), "")
+                if now:
+                    return EditedHash(now, was, commit, one.origin.path)
+        return None
 
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
         """Return entries of other versions of the provider that are known: place in words, and entry."""

@@ -186,13 +186,19 @@ def _excluding_constraints(x: Examined) -> str:
 
 
 def hand_edit(x: Examined) -> Judgement | None:
-    """Test if the block has hashes that no tool wrote there: malformed ones, or those of another version."""
+    """Test if the block has hashes that no tool wrote there: malformed or altered ones, or those of another version."""
     if x.entry is None:
         return None
     odd = next((text for text in x.entry.hashes if is_known_scheme(text) and not is_well_formed(text)), None)
     if odd is not None:
         place = f"{x.lock.path}:{x.entry.line_of(odd)}"
         words = f"{place}: no tool writes such a hash: {odd[:80]}"
+        return Judgement(_YES, words, basis=Basis.HASHES)
+    if (edited := x.edited) is not None:
+        words = (
+            f"{x.lock.path}:{x.entry.line_of(edited.now)}: the block has {edited.now}, where commit "
+            f"{edited.commit[:12]} has {edited.was}, which {edited.package} is: the hash was edited"
+        )
         return Judgement(_YES, words, basis=Basis.HASHES)
     for place, entry in x.entries_of_other_versions():
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
