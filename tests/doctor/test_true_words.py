@@ -195,6 +195,19 @@ def test_an_edited_hash_is_not_the_packages_fault(words: tuple[str, ...], made: 
     assert [one["id"] for one in document["remedies"]] == ["restore-entry"]
 
 
+def test_no_two_causes_contradict_each_other_about_an_edited_version(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    causes = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
+    assert causes["hand-edit"]["verdict"] == "yes"
+    assert "has the hashes of 3.9.1" in causes["hand-edit"]["evidence"]
+    assert causes["bad-merge"]["verdict"] == "no"
+    assert "5 of 5 zh are of 3.9.1" in causes["bad-merge"]["evidence"]
+    covered = doctor(folder, "--platform", "linux_amd64", "ci.log")["causes"]
+    words = next(one["evidence"] for one in covered if one["id"] == "platform-missing")
+    assert "none is missing" not in words
+    assert "5 of them are not of it" in words
+
+
 def test_a_sound_folder_here_rules_nothing_out_there(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["plugin-corrupted"]
     folder = made(replace(incident, copies=(replace(incident.copies[0], edition=""),)))

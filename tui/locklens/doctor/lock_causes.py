@@ -71,6 +71,15 @@ def bad_merge(x: Examined) -> Judgement | None:
     words = "no conflict markers, and no provider twice"
     if not x.past:
         return Judgement(_UNKNOWN, f"{words}; there is no history to compare", x.why_unknown)
+    shared = [
+        (len(x.packed & packages_of(entry.hashes)), place, entry) for place, entry in x.entries_of_other_versions()
+    ]
+    number, place, donor = max(shared, key=lambda one: one[0], default=(0, "", None))
+    if donor is not None and number:
+        words = f"{words}; {number} of {counted(len(x.packed), 'zh', 'zh')} are of {donor.version} ({place})"
+        if number == len(x.packed):
+            return Judgement(_NO, f"{words}, so no two versions were merged")
+        return Judgement(_UNKNOWN, words, x.why_unknown if not x.is_known else "the commit that wrote these hashes")
     words = f"{words}; no hash of another version in {counted(len(x.past), 'commit')}"
     return Judgement(_NO, words)
 

@@ -141,7 +141,10 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
         words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
         return Judgement(_NO, words, as_of=x.as_of)
     if len(x.stale) >= len(x.platforms):
-        words = f"{len(x.packed)} zh are locked, for {counted(len(x.platforms), 'package')}: none is missing"
+        words = (
+            f"{len(x.packed)} zh are locked, as many as {x.release} has packages or more, though {len(x.stale)} of them "
+            "are not of it: no platform was left out"
+        )
         return Judgement(_NO, words, as_of=x.as_of)
     is_of_zh_alone = x.incident.path is PackagePath.OCI_MIRROR
     is_sure = not x.stale and (is_of_zh_alone or platform in x.expected or len(x.attributed) == len(x.unpacked))
