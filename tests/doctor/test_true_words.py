@@ -262,6 +262,13 @@ def test_an_altered_package_is_no_damaged_download(made: Any, doctor: Any) -> No
     causes = {one["id"]: one["verdict"] for one in document["causes"]}
     assert (causes["package-altered"], causes["download-damaged"]) == ("yes", "no")
     assert "retry" not in {one["id"] for one in document["remedies"]}
+    out = " ".join(doctor(folder, "--format", "text", *incident.options, "ci.log").split())
+    assert "or the package was altered" not in out
+
+
+def test_a_fix_of_a_signature_names_the_signature(made: Any, doctor: Any) -> None:
+    out = " ".join(doctor(made(INCIDENTS["key-changed"]), "--format", "text", "ci.log").split())
+    assert "Upgrade acme/demo to a version that is signed with a known and valid key" in out
 
 
 def test_a_fix_ends_the_diagnosis(made: Any, doctor: Any) -> None:

@@ -232,7 +232,7 @@ CAUSES = (
         "Another key than the listed one, or than before, made the signature: a rotation, or an attack.",
         "locklens keys --history shows earlier signers; compare all 40 digits with what the publisher announced.",
         release_causes.key_changed,
-        remedies.fix_version,
+        remedies.fix_signature,
         rules=("LK010", "LK011", "LK030"),
     ),
     KnownCause(
@@ -241,7 +241,7 @@ CAUSES = (
         "The key or the signature has expired. Terraform refuses expired signatures, OpenTofu warns.",
         "locklens keys shows the dates; the publisher has to sign again, or to extend the key.",
         release_causes.key_expired,
-        remedies.fix_version,
+        remedies.fix_signature,
         rules=("LK012", "LK030"),
     ),
     KnownCause(
@@ -250,7 +250,7 @@ CAUSES = (
         "The owner took the signing key back, perhaps because it was stolen: nothing that it signed counts.",
         "Ask the publisher which key and which version replace it.",
         release_causes.key_revoked,
-        remedies.fix_version,
+        remedies.fix_signature,
         rules=("LK012", "LK030"),
         stops_init=True,
     ),

@@ -142,8 +142,8 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
         return Judgement(_NO, words, as_of=x.as_of)
     if len(x.stale) >= len(x.platforms):
         words = (
-            f"{len(x.packed)} zh are locked, as many as {x.release} has packages or more, though {len(x.stale)} of them "
-            "are not of it: no platform was left out"
+            f"{len(x.packed)} zh are locked, as many as {x.release} has packages or more, though {len(x.stale)} of "
+            "them are not of it: no platform was left out"
         )
         return Judgement(_NO, words, as_of=x.as_of)
     is_of_zh_alone = x.incident.path is PackagePath.OCI_MIRROR

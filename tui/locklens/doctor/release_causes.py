@@ -264,6 +264,7 @@ def download_damaged(x: Examined) -> Judgement | None:
     cause = _of_message(x)
     if cause is None or not x.downloads or cause.verdict is _NO:
         return cause
+    cause = replace(cause, title="")  # downloads here tell a damaged one from an altered package
     total, sound = len(x.downloads), x.downloads[-1] in x.listed
     if sound and total == 1:
         words = "downloaded here, it is the signed package: it was damaged on the way, once or there alone"

@@ -264,7 +264,12 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.error is not None and (x.error.reason is NetworkReason.ABSENT or _is_of_list(x)):
         yield from fix_by_retry(one)
-    yield from _upgrade(one)
+    yield from _upgrade(one, f"Upgrade {x.name} to a version that can be installed")
+
+
+def fix_signature(one: Affected) -> Iterator[Remedy]:
+    """For a release whose signature is refused: a version with another one."""
+    yield from _upgrade(one, f"Upgrade {one.examined.name} to a version that is signed with a known and valid key")
 
 
 def _is_of_list(x: Examined) -> bool:
