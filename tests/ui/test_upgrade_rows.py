@@ -12,7 +12,7 @@ from ui.conftest import Samples
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
-from locklens.lines import FilePlace, Line
+from locklens.lines import FilePlace, Line, Role
 from locklens.operations.upgrades import report
 from locklens.operations.upgrades.candidates import CandidateTable, DownloadEstimate, RefusedRoot
 from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
@@ -202,6 +202,19 @@ def test_by_root() -> None:
 def test_filter(narrowed: str, expected: list[str]) -> None:
     of = selection_of(*ALL).toggled([READY])
     assert [row.title for row in rows(of, By.PROVIDER, narrowed) if row.depth] == expected
+
+
+def test_a_group_says_in_how_many_roots_its_target_is_not_allowed() -> None:
+    versions = "1.0.0:90 1.1.0:40 2.0.0:2"
+    some = [offer(versions, one, root=root) for root, one in (("a", "~> 1.0"), ("b", ">= 1.0"), ("c", "~> 1.0"))]
+    of = selection_of(*some).moved(some, 1)
+    group = rows(of)[1]
+    assert (group.target.text, group.target.role) == ("2.0.0*", Role.WARN)
+    assert (group.note.text, group.note.role) == ("*edits 2 of 3 roots, in cooldown in 3", Role.WARN)
+    assert rows(of.toggled(some))[1].note.text == "*edits 2 of 3 roots, in cooldown in 3, selected in 3"
+    # Where all roots admit it, only its age speaks against it.
+    free = [offer(versions, ">= 1.0", root=root) for root in "ab"]
+    assert "cooldown" in rows(selection_of(*free).moved(free, 1))[1].note.text
 
 
 # Selection

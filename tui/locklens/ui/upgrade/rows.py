@@ -299,7 +299,7 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
         mark=_mark(offers, targets, selection),
         locked=_range([offer.locked for offer in offers]),
         target=_common([row.target for row in rows if row.mark != " - "] or [rows[0].target])
-        or Span(_range([choice.version for choice in targets if choice is not None]), Role.STRONG),
+        or _differing_target([choice for choice in targets if choice is not None]),
         in_range=_range([offer.in_range.version for offer in offers if offer.in_range is not None]),
         newest=_range([offer.newest for offer in offers if offer.newest is not None]),
         age=_common([row.age for row in rows if row.age.text]) or Span(""),
@@ -308,18 +308,34 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
         signer=_common([row.signer for row in rows if row.signer.text]) or Span(""),
         note=notes
         if notes is not None and notes.text and not _is_partial(offers, selection)
-        else Span(_roots(offers, selection), Role.DIM),
+        else _roots(offers, selection),
         is_folded=key not in unfolded,
         is_warned=any(row.is_warned for row in rows),
     )
 
 
-def _roots(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> str:
+def _differing_target(choices: list[CandidateVersion]) -> Span:
+    """The version that some roots would lock; starred if the constraint of at least one root would be edited."""
+    sign = "*" if any(choice.excluding for choice in choices) else ""
+    return Span(f"{_range([choice.version for choice in choices])}{sign}", Role.WARN if sign else Role.STRONG)
+
+
+def _roots(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> Span:
+    """In how many roots something speaks against the target, and in how many it is selected."""
+    choices = [choice for offer in offers if (choice := selection.target(offer)) is not None]
+    edited = sum(bool(choice.excluding) for choice in choices)
+    young = sum(map(selection.terms.is_too_young, choices))
     selected = sum(map(selection.is_selected, offers))
+    against = [f"*edits {edited} of {len(offers)} roots"] if edited else []
+    if young:
+        against.append(f"in cooldown in {young}" + ("" if edited else f" of {len(offers)} roots"))
+    if against:
+        more = [f"selected in {selected}"] if selected else []
+        return Span(", ".join([*against, *more]), Role.WARN)
     if selected:
-        return f"selected in {selected} of {len(offers)} roots"
+        return Span(f"selected in {selected} of {len(offers)} roots", Role.DIM)
     held = sum(selection.state(offer) is Eligibility.HELD for offer in offers)
-    return f"in {len(offers)} roots" + (f", {held} held back" if held else "")
+    return Span(f"in {len(offers)} roots" + (f", {held} held back" if held else ""), Role.DIM)
 
 
 def _is_partial(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> bool:

@@ -121,7 +121,7 @@ UPGRADE_KEYS = KeyTable(
 _UPGRADE_SIGNS = {
     "[x] [ ] [-]": "selected, not selected, selected in some roots",
     "-": "no version to select: right steps to one that needs an edited constraint",
-    "*": "excluded by the configuration: the upgrade edits the constraint, as Preview shows",
+    "*": "excluded by the configuration, of at least one root: the upgrade edits the constraint, as Preview shows",
 }
 
 
