@@ -20,7 +20,7 @@ from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.upgrade.detail import fetch_words, upgrade_head, upgrade_lines, upgrade_status
-from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, upgrade_rows
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, stepped, toggled_eligible, upgrade_rows
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 
@@ -218,6 +218,32 @@ def test_a_group_says_in_how_many_roots_its_target_is_not_allowed() -> None:
 
 
 # Selection
+
+
+def test_what_a_selects_and_leaves_adds_up_with_the_head() -> None:
+    major = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="a", name="major")
+    ready_elsewhere = offer("1.0.0:90 1.1.0:40", "~> 1.0", root="b", name="major")
+    stepped_to = offer("1.0.0:90 1.1.0:40 1.2.0:30", "~> 1.0", root="a", name="stepped")
+    undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
+    of = selection_of(READY, major, ready_elsewhere, stepped_to, undated).moved([stepped_to], -1)
+    assert "3 can upgrade  1 to decide" in plain(upgrade_head(of)[0])
+    words = toggled_eligible(of).words
+    assert words.startswith(
+        "selected 2 eligible providers; 1 is left at the version you stepped to; 1 needs your decision"
+    )
+    both = of.moved([ready_elsewhere], -1)
+    assert "; 2 are left at the version you stepped to; 1 needs" in toggled_eligible(both).words
+
+
+def test_a_step_to_the_locked_version_says_that_it_deselects() -> None:
+    of = selection_of(READY).toggled([READY])
+    step = stepped(of, rows(of)[1], -1)
+    assert step.selection.picks == ()
+    assert step.words == "deselected acme/ready: that is the locked version"
+    assert stepped(step.selection, rows(step.selection)[1], 1).words == ""
+    some = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root=root) for root in "ab"]
+    of = selection_of(*some).toggled(some)
+    assert stepped(of, rows(of)[1], -1).words == "deselected acme/x in 2 of 2 roots: that is the locked version"
 
 
 def test_versions_that_are_stepped_to() -> None:

@@ -356,6 +356,14 @@ class UpgradeSelection(Struct, frozen=True):
             return standing.state
         return Eligibility.DECIDE
 
+    def state_by_provider(self) -> dict[ProviderAddress, Eligibility]:
+        """The state of each provider in the root where it is the first in display order."""
+        states: dict[ProviderAddress, Eligibility] = {}
+        for offer in self.offers.providers:
+            state = self.state(offer)
+            states[offer.address] = min(states.get(offer.address, state), state, key=list(Eligibility).index)
+        return states
+
     def _is_eligible(self, offer: UpgradeCandidates, choice: CandidateVersion | None) -> bool:
         if (
             choice is None

@@ -43,11 +43,7 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
         return (BarLayout(name),)
     roots = {offer.root for offer in providers} | {offer.root for offer in selection.offers.refused}
     extent = f"  {counted(len({offer.address for offer in providers}), 'provider')} in {counted(len(roots), 'root')}"
-    best: dict[object, Eligibility] = {}
-    for offer in providers:
-        state = selection.state(offer)
-        best[offer.address] = min(best.get(offer.address, state), state, key=list(Eligibility).index)
-    states = list(best.values())
+    states = list(selection.state_by_provider().values())
     ready, undecided = states.count(Eligibility.READY), states.count(Eligibility.DECIDE)
     held = len({offer.address for offer in providers if selection.state(offer) is Eligibility.HELD})
     counts = (

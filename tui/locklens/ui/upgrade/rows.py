@@ -137,6 +137,7 @@ def _by_provider(
         groups.setdefault(row.offers[0].address, []).append(row)
     by_state: dict[Eligibility, list[list[UpgradeRow]]] = {state: [] for state in Eligibility}
     for _, members in sorted(groups.items(), key=lambda item: item[0].sort_key):
+        # Of the roots that are shown: a filter may hide the others.
         best = min((selection.state(row.offers[0]) for row in members), key=list(Eligibility).index)
         by_state[best].append(members)
     held = len({offer.address for offer in selection.offers.providers if selection.state(offer) is Eligibility.HELD})
@@ -408,14 +409,18 @@ def toggled_eligible(selection: UpgradeSelection) -> Chosen:
     if frozenset(map(candidate_key, eligible)) <= selection.selected:
         return Chosen(selection.without_any(), "selection cleared" if selection.selected else "no eligible upgrades")
     addresses = {offer.address for offer in eligible}
-    offers = selection.offers.providers
-    undecided = {offer.address for offer in offers if selection.state(offer) is Eligibility.DECIDE}
-    excluded = len(undecided - addresses)
-    majors = sum(map(selection.is_left_out_as_major, offers))
+    states = selection.state_by_provider()
+    ready = [address for address, state in states.items() if state is Eligibility.READY]
+    undecided = list(states.values()).count(Eligibility.DECIDE)
+    majors = sum(map(selection.is_left_out_as_major, selection.offers.providers))
     included = f" (M includes {counted(majors, 'major version')})" if majors else ""
-    needs = "needs" if excluded == 1 else "need"
-    rest = f"; {excluded} {needs} your decision{included}" if excluded else ""
-    return Chosen(selection.with_safe(), f"selected {counted(len(addresses), 'eligible provider')}{rest}")
+    words = f"selected {counted(len(addresses), 'eligible provider')}"
+    if left := len(frozenset(ready) - addresses):
+        # Another version than the recommended one was stepped to in all of their roots.
+        words += f"; {left} {'is' if left == 1 else 'are'} left at the version you stepped to"
+    if undecided:
+        words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{included}"
+    return Chosen(selection.with_safe(), words)
 
 
 def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Chosen:
@@ -423,8 +428,12 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
     if row is None or not row.is_of_provider:
         return Chosen(selection, "version: no provider on this row")
     moved = selection.moved(row.offers, by)
-    is_end = moved.stepped == selection.stepped
-    return Chosen(moved, f"no {'newer' if by > 0 else 'older'} version can be selected" if is_end else "")
+    if moved.stepped == selection.stepped:
+        return Chosen(moved, f"no {'newer' if by > 0 else 'older'} version can be selected")
+    dropped = len(selection.selected - moved.selected)
+    where = f" in {dropped} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
+    name = row.offers[0].name
+    return Chosen(moved, f"deselected {name}{where}: that is the locked version" if dropped else "")
 
 
 def with_next_limit(selection: UpgradeSelection) -> Chosen:
