@@ -102,7 +102,7 @@ def test_the_upgrade_limit_cycles() -> None:
 
 
 def test_up_to_date() -> None:
-    assert suggested(offer("0.9.0:99 1.0.0:90 1.1.0-beta1:80", "~> 1.0")) == "up to date: "
+    assert suggested(offer("0.9.0:99 1.0.0:90 1.1.0-beta1:80", "~> 1.0")) == "no newer version: "
 
 
 def test_a_locked_version_that_is_not_admitted_may_move_down() -> None:

@@ -160,12 +160,13 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 async def test_the_list_and_the_detail(opening: Opening) -> None:
     async with opening() as on:
-        assert "upgrade  5 providers in 3 roots" in on.lines[0]
+        assert "upgrade  5 providers in 2 roots" in on.lines[0]
+        assert "1 root not read" in on.lines[0]
         assert "2 can upgrade  2 held back" in on.lines[0]
         assert "[2 Upgrade]" in on.lines[1]
         assert on.rows == [
             "CAN UPGRADE NOW  2 providers", "[ ] acme/ready", "[ ] acme/twice", "HELD BACK  2 providers", "-  acme/held", "-  acme/young",
-            "UP TO DATE  1 provider", "-  acme/current", "UNKNOWN  1 root", "-  c",
+            "NO NEWER VERSION  1 provider", "-  acme/current", "UNKNOWN  1 root", "-  c",
         ]  # fmt: skip
         assert "held back by" in on.lines[2]  # the first section is in sight, with the titles of the columns
         assert on.title == "acme/ready"
@@ -260,7 +261,7 @@ async def test_moving(opening: Opening) -> None:
         await on.press("]", "]", "]")
         assert on.title == "UNKNOWN  1 root"
         await on.press("left_square_bracket")
-        assert on.title == "UP TO DATE  1 provider"
+        assert on.title == "NO NEWER VERSION  1 provider"
         await on.press("n")
         assert on.title == "c"
         await on.press("n")
@@ -316,7 +317,7 @@ async def test_choosing(opening: Opening) -> None:
         assert "held back: ~> 1.0 (a/main.tf:1)" in on.status
         await on.choose("acme/current")
         await on.press("space")
-        assert "acme/current is up to date" in on.status
+        assert "no newer version of acme/current is released" in on.status
         await on.choose("c")
         await on.press("space")
         assert "upgrades are not possible there" in on.status

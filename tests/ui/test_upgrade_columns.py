@@ -22,6 +22,11 @@ def fitting(width: int, *more: Column) -> LaidOutColumns:
     return LaidOutColumns.fitting((*COLUMNS[:-1], *more, COLUMNS[-1]), BODY, width, lead=6)
 
 
+def test_the_help_of_the_last_column_names_what_its_cell_begins_with() -> None:
+    assert COLUMNS[-1].title == "held back by"
+    assert "cooldown of a newer one in range" in COLUMNS[-1].meaning
+
+
 def test_each_column_has_a_title_and_a_sentence_of_help() -> None:
     heads, help_text = line_of(fitting(140).painted_titles()), str(UpgradeScreen.TERMS)
     for column in COLUMNS:

@@ -59,7 +59,7 @@ ALL = (CURRENT, HELD, READY, SILENT, YOUNG)
 
 def test_sections_in_order() -> None:
     assert titles(rows(selection_of(*ALL))) == [
-        "CAN UPGRADE NOW  1 provider", "  acme/ready", "HELD BACK  2 providers", "  acme/held", "  acme/young", "UP TO DATE  1 provider", "  acme/current",
+        "CAN UPGRADE NOW  1 provider", "  acme/ready", "HELD BACK  2 providers", "  acme/held", "  acme/young", "NO NEWER VERSION  1 provider", "  acme/current",
         "UNKNOWN  1 provider", "  acme/silent",
     ]  # fmt: skip
     assert titles(rows(selection_of(*ALL, cooldown=None)))[:3] == [
@@ -215,6 +215,14 @@ def test_a_group_says_in_how_many_roots_its_target_is_not_allowed() -> None:
     # Where all roots admit it, only its age speaks against it.
     free = [offer(versions, ">= 1.0", root=root) for root in "ab"]
     assert "cooldown" in rows(selection_of(*free).moved(free, 1))[1].note.text
+
+
+def test_the_head_counts_roots_that_are_not_read_apart() -> None:
+    refused = RefusedRoot("c", "c/.terraform.lock.hcl", ConfigurationError("it has an error"))
+    head = plain(upgrade_head(selection_of(READY, refused=(refused,)))[0])
+    assert "1 provider in 1 root " in head
+    assert head.endswith(" 1 root not read ")
+    assert "not read" not in plain(upgrade_head(selection_of(READY))[0])
 
 
 # Selection
@@ -415,7 +423,7 @@ def test_detail_of_other_rows() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3, hint="settle it first")
     of = selection_of(*ALL, refused=(RefusedRoot("b", "b/lock", error),))
     found = {row.title: row for row in rows(of)}
-    assert "is released" in text(upgrade_lines(found["UP TO DATE  1 provider"], of))
+    assert "is released" in text(upgrade_lines(found["NO NEWER VERSION  1 provider"], of))
     refused = list(upgrade_lines(found["b"], of))
     assert "settle it first" in text(refused)
     assert [line.place for line in refused if line.place] == [FilePlace("b/lock", 3)]

@@ -103,7 +103,7 @@ class Eligibility(StrEnum):
     DECIDE = "needs your decision"
     HELD = "held back"
     NOT_REQUIRED = "not required"
-    CURRENT = "up to date"
+    CURRENT = "no newer version"
     UNKNOWN = "unknown"
 
 
@@ -113,7 +113,8 @@ class Recommendation(Struct, frozen=True):
     Attributes:
         state: The upgrade state.
         suggested: The recommended version; None if there is none.
-        held_by: The reason against the newest version, in a few words; "" for none.
+        held_by: The reason against the newest version, in a few words, after the cooldown of a version in range if
+            that is newer than the recommended one; "" for none.
     """
 
     state: Eligibility

@@ -41,7 +41,7 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     providers = selection.offers.providers
     if not providers and not selection.offers.refused:
         return (BarLayout(name),)
-    roots = {offer.root for offer in providers} | {offer.root for offer in selection.offers.refused}
+    roots, refused = {offer.root for offer in providers}, len({root.root for root in selection.offers.refused})
     extent = f"  {counted(len({offer.address for offer in providers}), 'provider')} in {counted(len(roots), 'root')}"
     states = list(selection.state_by_provider().values())
     ready, undecided = states.count(Eligibility.READY), states.count(Eligibility.DECIDE)
@@ -50,6 +50,7 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
         Piece(f"  {ready} can upgrade", Role.GOOD if ready else Role.DIM),
         Piece(f"  {undecided} to decide" if undecided else "", Role.WARN),
         Piece(f"  {held} held back ", Role.WARN if held else Role.DIM),
+        Piece(f" {counted(refused, 'root')} not read " if refused else "", Role.WARN),
     )
     return (
         BarLayout((*name, Piece(extent)), counts),

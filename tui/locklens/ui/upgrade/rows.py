@@ -465,6 +465,6 @@ def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
         return "nothing to select on this row"
     recommendation = selection.recommendation(row.offers[0])
     if recommendation.state is Eligibility.CURRENT:
-        return f"{row.offers[0].name} is up to date"
+        return f"no newer version of {row.offers[0].name} is released"
     reason = f": {recommendation.held_by}" if recommendation.held_by else ""
     return f"held back{reason}; right steps to a selectable version"

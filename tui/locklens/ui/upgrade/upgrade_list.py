@@ -126,7 +126,8 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "held back by",
         lambda row: row.note,
-        "the reason against the newest version: a constraint, the cooldown, or the upgrade limit",
+        "the worst warning about the target, or else the reason against the newest version, after the"
+        " cooldown of a newer one in range: a constraint, the cooldown, the allow list, or the upgrade limit",
         short_title="held by",
     ),
 )
