@@ -116,6 +116,17 @@ def driving(app: LockLensApp, pilot: Pilot[int]) -> SignersDriver:
     return SignersDriver(app, pilot)
 
 
+async def test_a_root_that_locks_nothing_is_no_lock_file(
+    repository: Review, samples: Samples, opened: Callable[..., LockLensApp]
+) -> None:
+    some = replace(repository, roots=(*repository.roots, samples.root("tools/scratch", [])))
+    app = opened(some)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = driving(app, pilot)
+        await on.settle()
+        assert "signers  5 locked releases in 3 lock files" in on.lines[0]
+
+
 async def test_signers_the_most_trusted_first(repository: Review, opened: Callable[..., LockLensApp]) -> None:
     app = opened(repository)
     async with app.run_test(size=(120, 40)) as pilot:

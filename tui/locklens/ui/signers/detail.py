@@ -105,6 +105,5 @@ def signers_head(review: Review | None, signers: Collection[SignerUses]) -> tupl
     for tier, word in ((Tier.UNSIGNED, "unsigned"), (Tier.UNKNOWN, "unknown")):
         number = sum(len(signer.uses) for signer in signers if signer.tier is tier)
         counts.append(Piece(f"  {number} {word}", Role.WARN if number else Role.DIM))
-    return head_line(
-        "signers", f"{releases} in {counted(len(review.roots), 'lock file')}", brief=releases, counts=counts
-    )
+    lock_files = {name for signer in signers for use in signer.uses for name in use.lock_files}
+    return head_line("signers", f"{releases} in {counted(len(lock_files), 'lock file')}", brief=releases, counts=counts)
