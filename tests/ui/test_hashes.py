@@ -45,6 +45,7 @@ from locklens.ui.hashes.screen import HASHES_KEYS, HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.prove import ProveDialog
 from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.filtering import parse_filter
 
 LINUX, ARM, MAC = "linux_amd64", "linux_arm64", "darwin_arm64"
@@ -503,6 +504,22 @@ async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_p
         assert (operation.where.folder, operation.where.roots) == (tmp_path, ("infra/prod",))
 
 
+async def test_a_key_during_a_second_reading_names_what_is_read(
+    repository: Review, opened: Opened, tmp_path: Path
+) -> None:
+    app = opened(ServingSource(repository, top=tmp_path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        await on.choose("acme/demo")
+        screen = app.screen
+        assert isinstance(screen, HashesScreen)
+        screen.loader.progress = Reading(0)  # as after a Preview that hashed packages
+        for key, name in (("L", "lock"), ("v", "verify")):
+            await on.press(key)
+            assert f"{name}: still reading lock files; press {key} again afterwards" in on.lines[-2]
+
+
 async def test_what_is_still_asked_about_waits(repository: Review, opened: Opened, tmp_path: Path) -> None:
     gate = threading.Event()
     source = ServingSource(repository, gate=gate, top=tmp_path)
@@ -513,7 +530,8 @@ async def test_what_is_still_asked_about_waits(repository: Review, opened: Opene
         await on.choose("acme/open")
         for key in ("v", "L"):
             await on.press(key)
-            assert f"still being asked; press {key} again" in on.lines[-2]
+            assert ": still " in on.lines[-2]
+            assert f"; press {key} again afterwards" in on.lines[-2]
         await on.press("j", "space")
         assert "asking the registry" in on.said
         gate.set()

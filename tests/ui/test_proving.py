@@ -225,7 +225,7 @@ async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
         await until(on, lambda: "acme/demo" in on.text)
         await on.go_to("acme/demo")
         await on.press("v")
-        assert "still being asked" in on.text
+        assert "verify: still " in on.text
         await on.go_to("LK006")
         await on.press("v")
         assert "no locked provider on this row" in on.text

@@ -185,7 +185,7 @@ class RowActionsScreen(TwoPaneScreen):
     def prove(self, selection: ProvingSelection) -> None:
         """Verify hashes by download, once the registries have answered; ask before any download."""
         if self.review is None or self.is_asking:
-            self.say("verify: registries are still being asked; press v again afterwards")
+            self.say(f"verify: still {self.progress.words}; press v again afterwards")
             return
         dialog = ProveDialog(self.source, self.review, selection, self._take_proven)
         self.app.push_screen(dialog, self._show_proving_result)
@@ -229,7 +229,7 @@ class RowActionsScreen(TwoPaneScreen):
             self.decide_on_roots("lock", lambda review, where: lock_missing(review, selected, where, chosen))
 
         if self.is_asking:
-            self.say("lock: registries are still being asked; press L again afterwards")
+            self.say(f"lock: still {self.progress.words}; press L again afterwards")
         elif not selected:
             self.say("lock: no locked provider on this row")
         else:
