@@ -116,7 +116,7 @@ def test_the_trailers_are_gits(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert done.stdout.splitlines() == [
-        "Lock-Review: 4 upgrades, 1 removal, 2 findings (1 warn, 1 info), 4 of 16 added hashes not verified",
+        "Lock-Review: 4 upgrades of 3 providers, 1 removal, 2 findings (1 warn, 1 info), 4 of 16 added hashes not verified",
         f"Lock-Signers: {ALICE}, {BOB}",
     ]
 
@@ -128,5 +128,6 @@ def test_nobody_signed() -> None:
     )
     message = commit_message(plan(change("aws", "5.1.0", "5.2.0")), review)
     assert message.endswith(
-        "\n\nLock-Review: 2 changes of hashes, 2 changes of constraints, 0 findings, 8 of 8 added hashes not verified"
+        "\n\nLock-Review: 2 changes of hashes of 1 provider, 2 changes of constraints of 1 provider, 0 findings,"
+        " 8 of 8 added hashes not verified"
     )

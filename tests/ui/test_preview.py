@@ -221,8 +221,8 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Restore aws 5.86.1 in a and b\n" in on.plan
         assert (
-            "  Lock-Review: 2 upgrades, 2 findings (2 warn), 1 more committed before, 2 of 12 added hashes not verified\n"
-            in on.plan
+            "  Lock-Review: 2 upgrades of 1 provider, 2 findings (2 warn), 1 more committed before,"
+            " 2 of 12 added hashes not verified\n" in on.plan
         )
         assert f"a/{LOCK}  to be changed" in on.shown
         assert '-   version     = "5.84.0"' in on.shown

@@ -6,7 +6,6 @@ signers in trailers: its last paragraph, `Key: value` each, as `git interpret-tr
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockFile
     from locklens.operations.comparison import SideKind
     from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile
@@ -363,8 +363,15 @@ def _trailers(review: Review) -> Iterable[str]:
 
 
 def _reviewed(review: Review) -> str:
-    kinds = Counter(_KINDS.get(change.kind, _HASHES) for change in review.changes)
-    parts = [counted(number, kind, _PLURALS.get(kind, "")) for kind, number in kinds.items()]
+    kinds: dict[str, list[ProviderAddress]] = {}
+    for change in review.changes:
+        kinds.setdefault(_KINDS.get(change.kind, _HASHES), []).append(change.address)
+    parts = []
+    for kind, addresses in kinds.items():
+        # One provider may change in several roots; the subject counts providers.
+        providers = len(frozenset(addresses))
+        of = f" of {counted(providers, 'provider')}" if providers < len(addresses) else ""
+        parts.append(f"{counted(len(addresses), kind, _PLURALS.get(kind, ''))}{of}")
     found = sum(severity_counts(review).values())
     parts.append(counted(found, "finding") + (f" ({findings_in_words(review)})" if found else ""))
     known = sum(committed_counts(review).values())
