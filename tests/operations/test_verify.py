@@ -145,6 +145,62 @@ def test_the_plugin_cache_and_mirrors_are_verified(monkeypatch: pytest.MonkeyPat
         assert (status, verdicts(found)[-2:]) == (1, [("mirror", "unreadable"), ("mirror", "matches")])
 
 
+MIRROR = 'provider_installation {\n  filesystem_mirror {\n    path = "mirror"\n  }\n}\n'
+
+
+def without_zh(place: Bench) -> None:
+    """Leave the lock file's h1 alone."""
+    lock = place.work / ".terraform.lock.hcl"
+    lock.write_text("".join(one for one in lock.read_text().splitlines(keepends=True) if '"zh:' not in one))
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_a_mirror_s_copy_that_init_refuses_differs(
+    is_zip: bool, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        run("mirror", "mirror")
+        without_zh(place)
+        mirrored = place.work / "mirror/registry.terraform.io/acme/demo"
+        (zipped,) = mirrored.glob("*.zip")
+        altered = place.work / "mirror" / PACKAGE
+        shutil.copytree(package(place), altered, symlinks=False)
+        (altered / PROGRAM).write_text("evil")
+        if is_zip:
+            shutil.make_archive(str(zipped.with_suffix("")), "zip", altered)
+            shutil.rmtree(altered.parent)
+        else:
+            zipped.unlink()
+        shutil.rmtree(place.work / ".terraform")
+        place.configure(MIRROR)
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (1, [("mirror", "differs")])
+        assert {"name": PROGRAM, "state": "changed"} in found["packages"][0]["files"]
+        status, found = verified(capfd, "--offline", "--no-cache")
+        assert (status, verdicts(found)) == (1, [("mirror", "differs")])
+        assert found["packages"][0]["reason"].endswith("; the locked hashes may be of other platforms only")
+        assert run("init") == 1
+
+
+def test_a_signed_copy_of_a_platform_that_is_not_locked_is_called_so(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    other = "linux_amd64" if HERE == "darwin_arm64" else "darwin_arm64"
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        assert run("lock", f"-platform={other}") == 0
+        run("mirror", f"-platform={other}", f"-platform={HERE}", "mirror")
+        without_zh(place)
+        place.configure(MIRROR)
+        status, found = verified(capfd)
+        assert status == 1
+        (ours,) = (one for one in found["packages"] if one["platform"] == HERE)
+        assert ours["verdict"] == "differs"
+        words = "it is the signed package, of which the lock file has no hash, so that `init` refuses it"
+        assert ours["reason"] == f"{words}; `locklens lock -platform={HERE}` adds its hashes"
+        assert run("init") == 1
+
+
 COUNTING = """
 import sys
 opened = []

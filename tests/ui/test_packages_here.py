@@ -12,7 +12,7 @@ import pytest
 from ui.conftest import Samples, ServingSource, until
 from ui.test_hashes import HashesDriver
 
-from locklens.addresses import ProviderAddress
+from locklens.addresses import Platform, ProviderAddress
 from locklens.demo.faults import Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
@@ -21,11 +21,13 @@ from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_locked
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.verification.judging import EntryPackages
+from locklens.operations.verification.judging import EntryPackages, PackagePlace, PackageVerdict, VerifiedPackage, Where
 from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
+from locklens.ui.hashes.packages import comparison_words
+from locklens.versions import Version
 
 pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the sample packages are of linux_amd64")
 
@@ -90,6 +92,23 @@ class WaitingSource(ServingSource):
         cancel.wait(60)
         self.ended.set()
         raise RunCancelledError("cancelled")
+
+
+def test_a_package_without_a_hash_to_compare_with_is_not_called_as_locked() -> None:
+    address, version = ProviderAddress("registry.terraform.io", "acme", "demo"), Version.parse("1.0.0")
+    place = PackagePlace(
+        address, version, Platform.parse("linux_arm64"), Where.MIRROR, Path("/m"), "/m", is_folder=True
+    )
+
+    def words(*verdicts: PackageVerdict) -> str:
+        packages = tuple(VerifiedPackage(place, verdict) for verdict in verdicts)
+        return comparison_words([EntryPackages((), packages, (), "")])
+
+    rest = "; 1 package without a locked hash to compare with"
+    assert words(PackageVerdict.UNLOCKED) == f"no package was compared{rest}"
+    assert words(PackageVerdict.MATCHES) == "1 package compared, all as locked"
+    assert words(PackageVerdict.MATCHES, PackageVerdict.UNLOCKED) == f"1 package compared, all as locked{rest}"
+    assert words(PackageVerdict.DIFFERS, PackageVerdict.UNLOCKED) == f"1 package differs, of 1 compared{rest}"
 
 
 @pytest.mark.parametrize("key", ["p", "escape"])

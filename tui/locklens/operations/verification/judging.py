@@ -73,6 +73,7 @@ class PackagePlace(Struct, frozen=True):
         shown: The path as the user would name it.
         is_folder: True for an unpacked package.
         root: The folder of the root whose data folder it is in; None for a place of several roots.
+        is_here: True for a package of this machine's platform, which `init` would compare with the lock file.
     """
 
     address: ProviderAddress
@@ -83,6 +84,7 @@ class PackagePlace(Struct, frozen=True):
     shown: str
     is_folder: bool
     root: str | None = None
+    is_here: bool = False
 
 
 class SearchedPlace(Struct, frozen=True):
@@ -198,10 +200,11 @@ def verdict_of(place: PackagePlace, hashes: Collection[str], locked: Collection[
     """
     if not frozenset(hashes).isdisjoint(locked):
         return PackageVerdict.MATCHES
-    # Which platform a locked h1 is of is not written anywhere: only for an installed one it must be this one.
-    is_known = place.where is not Where.MIRROR or not place.is_folder
-    of_one_kind = hashes_of_files if place.is_folder else hashes_of_zips
-    if is_known and of_one_kind(hashes) and of_one_kind(locked):
+    # Which platform a locked h1 is of is not written anywhere: of other platforms than this one it may not be locked.
+    # For this one, both tools refuse a package of which no hash is locked (getproviders.PackageMatchesAnyHash).
+    is_refused = place.where is not Where.MIRROR or place.is_here
+    kinds = ((hashes_of_files, is_refused), (hashes_of_zips, not place.is_folder))
+    if any(counts and of_one_kind(hashes) and of_one_kind(locked) for of_one_kind, counts in kinds):
         return PackageVerdict.DIFFERS
     return PackageVerdict.UNLOCKED
 

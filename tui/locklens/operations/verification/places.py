@@ -94,7 +94,15 @@ class PlaceFinder:
                         self.notes.append(f"{path} is behind a link that leads out of the repository, and not verified")
                         continue
                     yield PackagePlace(
-                        one.address, one.version, one.platform, where, path, self._shown(path), one.is_folder, root
+                        one.address,
+                        one.version,
+                        one.platform,
+                        where,
+                        path,
+                        self._shown(path),
+                        one.is_folder,
+                        root,
+                        is_here=one.platform == self._here,
                     )
 
     def _shown(self, path: Path) -> str:

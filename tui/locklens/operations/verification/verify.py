@@ -289,8 +289,14 @@ class _Verifying:
         """Name the files of a package that are not as signed."""
         place = package.place
         if not isinstance(signed, _Contents):
-            return replace(package, reason=f"its files cannot be compared with the signed package: {signed}")
+            words = f"its files cannot be compared with the signed package: {signed}"
+            # Only an installed package shows that this platform is locked.
+            doubt = "; the locked hashes may be of other platforms only" if place.where is Where.MIRROR else ""
+            return replace(package, reason=words + doubt)
         if not any(signed.hashes & group for group in locked[place.address, place.version]):
+            if not signed.hashes.isdisjoint(package.hashes):
+                words = "it is the signed package, of which the lock file has no hash, so that `init` refuses it"
+                return replace(package, reason=f"{words}; `locklens lock -platform={place.platform}` adds its hashes")
             return replace(package, reason="the signed package of today is not as locked either")
         try:
             return replace(package, files=_differences(signed.files, self._contents(place).files))

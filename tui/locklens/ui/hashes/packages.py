@@ -147,13 +147,17 @@ def comparison_words(known: Iterable[EntryPackages]) -> str:
     total = sum(counts.values())
     if not total:
         return "no package of these providers is here; ? lists the places that are searched"
+    unlocked = counts[PackageVerdict.UNLOCKED]
+    compared = total - unlocked
+    rest = f"; {counted(unlocked, 'package')} without a locked hash to compare with" if unlocked else ""
     if not failing:
-        return f"{counted(total, 'package')} compared, all as locked"
+        words = f"{counted(compared, 'package')} compared, all as locked" if compared else "no package was compared"
+        return words + rest
     parts = []
     if number := counts[PackageVerdict.DIFFERS]:
         parts.append(differ_words(number))
     parts += [f"{counts[verdict]} {verdict}" for verdict in PackageVerdict if verdict in _OTHERS and counts[verdict]]
-    return f"{', '.join(parts)}, of {total} compared"
+    return f"{', '.join(parts)}, of {compared} compared{rest}"
 
 
 _OTHERS = FAILING - {PackageVerdict.DIFFERS}
