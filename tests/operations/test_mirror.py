@@ -82,6 +82,12 @@ def test_what_is_there_is_not_fetched_again(monkeypatch: pytest.MonkeyPatch, cap
         assert run("mirror", "out") == 0
         assert place.steps().count("package") == 1
         whole = files(place.work / "out")
+        capfd.readouterr()
+        assert run("mirror", "--dry-run", "out") == 0
+        said = capfd.readouterr().err
+        assert "- Already there: acme/demo 1.2.0 for linux_amd64 (self-signed" in said
+        assert "Would mirror" not in said
+        assert "Fetching" not in said
         assert run("mirror", "out") == 0
         assert place.steps().count("package") == 0
         assert "already there" in capfd.readouterr().err

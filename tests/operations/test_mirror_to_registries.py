@@ -135,6 +135,7 @@ def test_a_dry_run_sends_and_fetches_nothing(
         assert push(server, "--dry-run") == 0
         said = capfd.readouterr()
         assert "- Would mirror acme/demo 1.2.0 for linux_amd64 (signed" in said.err
+        assert "Fetching" not in said.err
         assert f"- Would tag {server.host}/{DEMO}:1.2.0\n" in said.err
         assert "dry run: nothing was written" in said.err
         assert said.out == ""

@@ -178,9 +178,10 @@ def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
             known = "; hashed in an earlier run" if was_remembered else known
             return [f"- Retrieved {provider} {version} for {platform} ({signed}){known}"]
         case PackageMirrored(provider, version, platform, signed, was_there):
-            there = "; already there" if was_there else ""
-            lead = "Would mirror" if is_dry_run else "Mirrored"
-            return [f"- {lead} {provider} {version} for {platform} ({signed}){there}"]
+            package = f"{provider} {version} for {platform} ({signed})"
+            if is_dry_run:
+                return [f"- {'Already there:' if was_there else 'Would mirror'} {package}"]
+            return [f"- Mirrored {package}{'; already there' if was_there else ''}"]
         case ReleaseTagged(_, _, place, digest):
             return [f"- Tagged {place} ({digest})" if digest else f"- Would tag {place}"]
         case HashesObtained(provider, platform, tracking):

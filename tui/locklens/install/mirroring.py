@@ -137,7 +137,8 @@ def _mirrored(
 ) -> tuple[str, ...] | Diagnostic:
     address, version, platform = build
     name = context.name(address)
-    context.emit(FetchStarted(name, version, platform))
+    if not is_dry:
+        context.emit(FetchStarted(name, version, platform))
     package: Passed | None
     try:
         metadata, release = admitted(context, address, version, platform)

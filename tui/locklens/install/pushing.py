@@ -193,7 +193,8 @@ class _Pushing:
         """Push a package and its manifest."""
         address, version, platform = build
         context, name = self._context, self._context.name(address)
-        context.emit(FetchStarted(name, version, platform))
+        if not self._is_dry:
+            context.emit(FetchStarted(name, version, platform))
         try:
             metadata, release = admitted(context, address, version, platform)
             warn(context, metadata, release)
