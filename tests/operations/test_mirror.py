@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -203,3 +204,31 @@ def test_locked_versions_are_mirrored_unless_the_lock_file_is_ignored(monkeypatc
         for folder, version in (("locked", "1.0.0"), ("newest", "1.2.0")):
             names = {name.rpartition("/")[2] for name in files(place.work / folder)}
             assert f"terraform-provider-demo_{version}_darwin_arm64.zip" in names
+
+
+def test_a_package_that_is_not_locked_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bench(TERRAFORM, monkeypatch, replace(CASE, files={"main.tf": requires(("acme/demo", "1.0.0"))})) as place:
+        assert run("lock") == 0
+        assert run("mirror", "before") == 0
+        assert "not locked" not in capfd.readouterr().err
+        lock = place.work / ".terraform.lock.hcl"
+        whole = lock.read_text()
+        lock.write_text("".join(one for one in whole.splitlines(keepends=True) if '"h1:' not in one))
+        assert run("mirror", "by-zh") == 0
+        assert "not locked" not in capfd.readouterr().err
+        lock.write_text(re.sub(r'"(zh|h1):.*?"', lambda one: f'"{one[1]}:{NOBODY[one[1]]}"', whole))
+        assert run("mirror", "out") == 0
+        said = capfd.readouterr()
+        assert "Warning: Mirrored package is not locked" in said.err
+        words = "no hash of acme/demo 1.0.0 for linux_amd64 is locked here, so that init from this mirror refuses it"
+        assert f".terraform.lock.hcl:4: {words}" in said.err
+        assert "Success! " in said.out
+        assert run("mirror", "--dry-run", "out") == 0
+        assert words in capfd.readouterr().err
+        place.configure('provider_installation {\n  filesystem_mirror {\n    path = "out"\n  }\n}\n')
+        assert run("init") == 1
+
+
+NOBODY = {"zh": "0" * 64, "h1": "A" * 43 + "="}

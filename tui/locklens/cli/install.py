@@ -379,7 +379,7 @@ def _run_mirror(options: Namespace) -> int:
         put(page(lines))
         if options.dry_run:
             tell([NOT_WRITTEN])
-    progress.report(result.failures)
+    progress.report((*result.warnings, *result.failures))
     return FINDINGS if result.failures else DONE
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import Platform
-from locklens.diagnostics import Diagnostic
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.install.context import InstallContext, InstallEvent, ProviderRequirement
 from locklens.install.lock import Locker
 from locklens.install.mirroring import MirrorFolder, mirror, write_documents
@@ -27,13 +27,19 @@ from locklens.storage.files import lies_in_repository
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.errors import Place
     from locklens.install.mirroring import Mirrored, MirroredBuild
     from locklens.operations.plan.model import Scope
     from locklens.releases.facts import NetworkSettings
+    from locklens.versions import Version
+
+    _Locked = Mapping[tuple[str, ProviderAddress, Version], Mapping[Place, frozenset[str]]]
+    """The locked hashes of a tool's versions, by the place of each entry."""
 
 
 class MirrorRequest(Struct, frozen=True):
@@ -67,6 +73,7 @@ class MirrorResult(Struct, frozen=True):
         packages: Number of the required packages that it has now, or would have.
         removed: Files that were removed, or would be, relative to the folder.
         failures: Errors; with any, nothing is removed.
+        warnings: The packages of a folder that are none of the locked ones.
         notes: Problems of the user's settings, in sentences.
         log: The requests.
     """
@@ -74,6 +81,7 @@ class MirrorResult(Struct, frozen=True):
     packages: int
     removed: tuple[str, ...] = ()
     failures: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
 
@@ -102,7 +110,9 @@ def fill_mirror(
     """
     if not isinstance(request.place, str):
         lies_in_repository(request.place)
-    required = _required(request)
+    locked: dict[tuple[str, ProviderAddress, Version], dict[Place, frozenset[str]]] = {}
+    required = _required(request, locked)
+    warnings: list[Diagnostic] = []
     failures = [one for one in required if isinstance(one, Diagnostic)]
     wanted = [one for one in required if not isinstance(one, Diagnostic)]
     with ReleaseSession(settings, None, cancel, is_installing=True) as session:
@@ -116,8 +126,9 @@ def fill_mirror(
         else:
             into = MirrorFolder(request.place, cancel)
             with nullcontext() if request.is_dry else into.turn(on_waiting):
-                packages, removed = _filled(request, into, found.values(), failures)
-        return MirrorResult(packages, removed, tuple(failures), session.notes, session.log)
+                packages, removed, runs = _filled(request, into, found.values(), failures)
+                warnings = _not_locked(runs, into, locked)
+        return MirrorResult(packages, removed, tuple(failures), tuple(warnings), session.notes, session.log)
 
 
 def _filled(
@@ -125,8 +136,8 @@ def _filled(
     into: MirrorFolder,
     found: Iterable[tuple[InstallContext, list[MirroredBuild]]],
     failures: list[Diagnostic],
-) -> tuple[int, tuple[str, ...]]:
-    """Fill a folder; return the number of packages that it has now, and the names of removed files."""
+) -> tuple[int, tuple[str, ...], list[tuple[InstallContext, Mirrored]]]:
+    """Fill a folder; return the number of packages that it has now, the names of removed files, and the packages."""
     runs: list[tuple[InstallContext, Mirrored]] = []
     for context, builds in found:
         runs.append((context, mirror(builds, context, into=into, is_dry=request.is_dry)))
@@ -137,7 +148,32 @@ def _filled(
     for context, mirrored in runs if not request.is_dry else ():
         providers = sorted({address for address, _, _ in mirrored.hashes})
         failures += write_documents(providers, mirrored.hashes, context, into=into)
-    return len(kept), removed
+    return len(kept), removed, runs
+
+
+def _not_locked(
+    runs: Iterable[tuple[InstallContext, Mirrored]], into: MirrorFolder, locked: _Locked
+) -> list[Diagnostic]:
+    """Return a warning for each package in a folder, and each entry of its version that has none of its hashes."""
+    summary, hint = "Mirrored package is not locked", "`locklens hashes` compares the locked hashes with the release"
+    found = []
+    for context, mirrored in runs:
+        for build, listed in mirrored.hashes.items():
+            address, version, platform = build
+            places = locked.get((context.dialect.name, address, version), {})
+            # What a dry run does not fetch has no hashes. The zip file is read again only where its h1 is not locked.
+            others = {place: hashes for place, hashes in places.items() if listed and hashes.isdisjoint(listed)}
+            zh = into.zh(build) if others else ""
+            name = context.name(address)
+            words = (
+                f"no hash of {name} {version} for {platform} is locked here, so that init from this mirror refuses it"
+            )
+            found += [
+                Diagnostic(DiagnosticSeverity.WARNING, summary, words, name, place, hint)
+                for place, hashes in others.items()
+                if zh not in hashes
+            ]
+    return found
 
 
 def _pushed(
@@ -160,8 +196,10 @@ def _pushed(
     return pushed, ()
 
 
-def _required(request: MirrorRequest) -> list[tuple[Dialect, ProviderRequirement] | Diagnostic]:
-    """Return what the roots require, each question once, and errors."""
+def _required(
+    request: MirrorRequest, locked: dict[tuple[str, ProviderAddress, Version], dict[Place, frozenset[str]]]
+) -> list[tuple[Dialect, ProviderRequirement] | Diagnostic]:
+    """Return what the roots require, each question once, and errors; add to the locked hashes what is to be heeded."""
     where = request.where
     reader, tree = RootReader(where), FileSystem(where.folder)
     found: dict[object, tuple[Dialect, ProviderRequirement] | Diagnostic] = {}
@@ -170,6 +208,9 @@ def _required(request: MirrorRequest) -> list[tuple[Dialect, ProviderRequirement
         found |= {problem: problem for problem in unreadable(root, allows_missing=request.allows_missing)}
         wanted = root.wanted()
         for one in [replace(each, prior=None) for each in wanted] if request.ignores_locks else wanted:
+            if one.prior is not None and (hashes := one.locked_hashes(one.prior.version)):
+                place = root.lock.path, one.prior.line
+                locked.setdefault((root.tool.name, one.address, one.prior.version), {})[place] = hashes
             constraints = tuple(str(requirement.constraints) for requirement in one.requirements)
             found[root.tool.name, one.address, one.locked, constraints] = root.tool, one
     return list(found.values())
