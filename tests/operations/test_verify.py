@@ -123,6 +123,28 @@ def test_offline_asks_nobody_and_compares_with_a_mirror(monkeypatch: pytest.Monk
         assert place.steps() == []
 
 
+def test_what_was_looked_at_is_said_above_the_roots(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock")
+        run("mirror", str(place.work / "mirror"))
+        place.configure(MIRROR.replace('mirror"\n', f'{place.work}/mirror"\n'))
+        below = place.work / "above/below"
+        below.mkdir(parents=True)
+        for name in ("main.tf", ".terraform.lock.hcl"):
+            shutil.copy(place.work / name, below / name)
+        monkeypatch.chdir(below.parent)
+        capfd.readouterr()
+        run("verify", "--all")
+        out, err = capfd.readouterr()
+        assert "no lock file was read" in out
+        assert ".: there is no lock file, so that no package is compared" in err
+        assert "give --all-roots" in err
+        assert "nothing is installed" not in err
+        (below / ".terraform.lock.hcl").write_text("")
+        run("verify", "--all", "--", "below")
+        assert "this version is not in below/.terraform.lock.hcl" in capfd.readouterr().out
+
+
 def test_the_plugin_cache_and_mirrors_are_verified(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     with bench(TERRAFORM, monkeypatch, PINNED) as place:
         place.configure(

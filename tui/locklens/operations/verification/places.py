@@ -42,7 +42,14 @@ class PlaceFinder:
         if not data.packages.is_dir():
             problem = f"nothing is installed: run `{root.tool.command} init` or `locklens init`"
             self.searched.append(SearchedPlace(Where.INSTALLED, self._shown(data.packages), root.path, problem))
-            self.notes.append(f"{root.name}: nothing is installed; run `{root.tool.command} init` or `locklens init`")
+            step = f"run `{root.tool.command} init` or `locklens init`"
+            if root.lock.exists:
+                self.notes.append(f"{root.name}: nothing is installed; {step}")
+            elif root.configuration.requirements:
+                self.notes.append(f"{root.name}: there is no lock file, and nothing is installed; {step}")
+            else:
+                words = "there is no lock file, so that no package is compared with this folder's"
+                self.notes.append(f"{root.name}: {words}; name root modules after --, or give --all-roots")
             return []
         locked = [
             PackagePlace(

@@ -243,7 +243,7 @@ class _Verifying:
         """Compare one package with the hashes of every root that locks its version."""
         groups = locked.get((place.address, place.version), ())
         if not groups:
-            return VerifiedPackage(place, PackageVerdict.UNLOCKED, reason="no lock file has this version")
+            return VerifiedPackage(place, PackageVerdict.UNLOCKED, reason=self._not_in(place))
         if place.path is None or not is_on_disk(place.path, follows_links=True):
             return VerifiedPackage(place, PackageVerdict.MISSING, reason="it is locked, and not installed")
         try:
@@ -260,6 +260,16 @@ class _Verifying:
             if verdict in verdicts:
                 return VerifiedPackage(place, verdict, contents.shown, contents.hashes)
         return VerifiedPackage(place, PackageVerdict.UNLOCKED, contents.shown, contents.hashes, reason=NOT_COMPARABLE)
+
+    def _not_in(self, place: PackagePlace) -> str:
+        """Return the reason for a version that is not locked, with the lock files that it was compared with."""
+        own = [root for root in self._roots if place.root in {None, root.path}]
+        read = [root.lock.path for root in own if root.lock.exists]
+        if not read:
+            return "no lock file was read"
+        if len(read) == 1:
+            return f"this version is not in {read[0]}"
+        return f"this version is in none of the {len(read)} lock files that were read"
 
     def _contents(self, place: PackagePlace) -> _Contents:
         cancel = self._session.cancel
