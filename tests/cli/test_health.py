@@ -157,6 +157,17 @@ def test_only_the_roots_below_a_folder_or_named(run: Run, sample: Path, monkeypa
     assert by_id["orphan"]["command"] == "locklens prune -- stage/cluster"
 
 
+def test_commands_work_from_the_folder_where_they_are_printed(
+    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for start in (tmp_path, Path("/")):
+        monkeypatch.chdir(start)
+        found = document(run, "--offline", str(sample))
+        by_id = {one["id"]: one for one in found["checks"]}
+        top = sample.resolve()
+        assert by_id["orphan"]["command"] == f"locklens -C {top} prune -- infra/stage/cluster"
+
+
 def test_a_lock_file_that_is_ignored_or_missing(run: Run, top: Path) -> None:
     (top / ".gitignore").write_text("ignored/.terraform.lock.hcl\n")
     lay(top / "ignored", AWS)

@@ -232,11 +232,14 @@ def command_words(result: CheckResult, health: Health) -> tuple[str, ...]:
     check = result.check
     if not check.command or not result.roots:
         return ()
-    words = ["locklens", check.command]
+    # A relative path that leads up and down again would depend on the folders above the current one.
+    is_elsewhere = health.here.partition("/")[0] == ".."
+    words = ["locklens", *(["-C", health.top] if is_elsewhere else []), check.command]
     if check.names_providers:
         words += map(str, result.providers)
     if check.command == "lock":
         words += (word for each in health.review.policy.required for word in ("--platform", str(each)))
     import posixpath
 
-    return (*words, "--", *(posixpath.relpath(path or ".", health.here) for path in result.roots))
+    start = "." if is_elsewhere else health.here
+    return (*words, "--", *(posixpath.relpath(path or ".", start) for path in result.roots))
