@@ -168,6 +168,16 @@ def test_commands_work_from_the_folder_where_they_are_printed(
         assert by_id["orphan"]["command"] == f"locklens -C {top} prune -- infra/stage/cluster"
 
 
+def test_why_health_warns_where_a_review_blocks_is_explained(
+    run: Run, top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (lay(top / "a", ("acme/demo", "1.0.0", "~> 1.0")) / "broken.tf").write_text("{")
+    (found,) = (one for one in document(run, "--offline", status=0)["roots"][0]["findings"] if one["rule"] == "LK041")
+    assert found["severity"] == "warn"
+    words = " ".join(runner(capsys, "explain")("LK041")[1].split())
+    assert "a warning if the old side has the same error in the same file, and in `locklens health`" in words
+
+
 def test_a_lock_file_that_is_ignored_or_missing(run: Run, top: Path) -> None:
     (top / ".gitignore").write_text("ignored/.terraform.lock.hcl\n")
     lay(top / "ignored", AWS)

@@ -637,7 +637,8 @@ _ALL = (
         "locklens reads; a local state of any workspace is not read, or a changed file may be the state; or, for "
         "OpenTofu, the source of a module or the path of the state cannot be computed; or a local module leads out of "
         "the repository and perhaps back. It is a warning if the old side has the same error in "
-        "the same file. Modules that are not fetched are no such error.",
+        "the same file, and in `locklens health`, which judges a state and no change. "
+        "Modules that are not fetched are no such error.",
         "The tools may read what locklens does not: the file can hide a requirement that the next `init` installs.",
         "Run `terraform validate`, or `terraform providers` and compare with the lock file.",
         "Correct the file at the named line, or divide it into smaller ones; take a state out of the repository; write "
