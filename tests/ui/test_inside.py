@@ -148,6 +148,17 @@ async def test_from_a_preview(tmp_path: Path) -> None:
         await until(on, shows(on, "TOOLCHAIN    go1.23.3 → go1.23.4"), seconds=30)
 
 
+async def test_another_package_than_the_locked_one_is_refused(tmp_path: Path) -> None:
+    async with demo(tmp_path) as on:
+        await on.press("slash", *"/vault-ext", "enter", "g", "j", "z")
+        await until(on, shows(on, "corp/vault-ext"), seconds=30)
+        refusal = "the package that registry.terraform.io has today is not among the locked ones"
+        await until(on, lambda: refusal in " ".join(on.inside.split()) or "To download" in on.inside, seconds=30)
+        assert "NOT READ     2.3.0: " + refusal in on.inside
+        assert "FROM" not in on.inside
+        assert on.packages == []
+
+
 async def test_escape_downloads_nothing(tmp_path: Path) -> None:
     async with demo(tmp_path) as on:
         await opened(on, "slash", *"acme/demo", "enter", "n", "z")

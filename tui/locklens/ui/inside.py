@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
     from locklens.install.context import InstallEvent
+    from locklens.lockfile.model import LockEntry
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ProvingPlanned
@@ -57,21 +58,52 @@ def asking_lines(plan: ProvingPlanned) -> Iterator[Line]:
 
 
 def inside_request(
-    address: ProviderAddress, old: str | None, new: str | None, *, folder: Path, root: str, tool: Dialect | None = None
+    address: ProviderAddress,
+    old: LockEntry | str | None,
+    new: LockEntry | str | None,
+    *,
+    folder: Path,
+    root: str,
+    tool: Dialect | None = None,
 ) -> InspectionRequest:
     """Return the request for the packages of two versions, or of the only one that there is.
 
+    A package that is not among the hashes of its entry is refused: it is not what is locked.
+
     Args:
         address: The provider.
-        old: The older version, if there is one.
-        new: The newer version, if there is one.
+        old: The lock entry of the older version, or its version alone, if there is one.
+        new: The same of the newer version.
         folder: The repository's top.
         root: The root's folder below it.
         tool: The root's tool, if it is known.
     """
     from locklens.operations.inspection.inspect import InspectionRequest
 
-    return InspectionRequest(str(address), folder, old or new, new or old, (root or ".",), tool=tool)
+    before, after = (None if one is None else _version(one) for one in (old or new, new or old))
+    hashes_before, hashes_after = (_hashes(one, address) for one in (old or new, new or old))
+    return InspectionRequest(
+        str(address),
+        folder,
+        before,
+        after,
+        (root or ".",),
+        # Of one version, what is locked now is of interest, not what was locked for it before.
+        old_hashes=hashes_after if before == after else hashes_before,
+        new_hashes=hashes_after,
+        tool=tool,
+    )
+
+
+def _version(side: LockEntry | str) -> str:
+    return side if isinstance(side, str) else str(side.version)
+
+
+def _hashes(side: LockEntry | str | None, address: ProviderAddress) -> frozenset[str]:
+    """Return the hashes that lock a version; none of another address, whose packages are others."""
+    if side is None or isinstance(side, str) or side.address != address:
+        return frozenset()
+    return frozenset(side.hashes)
 
 
 def show_inside(

@@ -58,6 +58,8 @@ class InspectionRequest(RootSettings, frozen=True):
         new: A version or a revision.
         roots: Folders of root modules, relative to `folder`; () for all of the repository.
         platforms: () for that of this machine, None for all that the registry lists.
+        old_hashes: Those that lock `old` where it is a version; a package that is not among them is refused.
+        new_hashes: The same of `new`.
     """
 
     provider: str
@@ -66,6 +68,8 @@ class InspectionRequest(RootSettings, frozen=True):
     new: str | None = None
     roots: tuple[str, ...] = ()
     platforms: tuple[Platform, ...] | None = ()
+    old_hashes: frozenset[str] = frozenset()
+    new_hashes: frozenset[str] = frozenset()
 
 
 def inspect_files(paths: Sequence[Path], *, cancel: threading.Event | None = None) -> Inspection:
@@ -140,7 +144,13 @@ def inspect_provider(
         RunCancelledError: The run was cancelled.
     """
     sides = versions_to_inspect(
-        request.provider, request.old, request.new, folder=request.folder, roots=request.roots, tool=request.tool
+        request.provider,
+        request.old,
+        request.new,
+        folder=request.folder,
+        roots=request.roots,
+        tool=request.tool,
+        hashes=(request.old_hashes, request.new_hashes),
     )
     with ReleaseSession(settings, hosts, cancel) as session:
         inspecting = _Inspecting(session, request, settings, on_event)

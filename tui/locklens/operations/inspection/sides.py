@@ -33,7 +33,7 @@ class InspectedVersion(Struct, frozen=True):
 
     Attributes:
         tool: The tool whose rules authenticate it.
-        hashes: Those of known schemes that lock it; empty for a version that was named.
+        hashes: Those of known schemes that lock it; empty for a version of which no locked ones are known.
     """
 
     address: ProviderAddress
@@ -49,7 +49,14 @@ class _Locked(Struct, frozen=True):
 
 
 def versions_to_inspect(
-    provider: str, old: str | None, new: str | None, *, folder: Path, roots: Sequence[str] = (), tool: Dialect | None
+    provider: str,
+    old: str | None,
+    new: str | None,
+    *,
+    folder: Path,
+    roots: Sequence[str] = (),
+    tool: Dialect | None,
+    hashes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
 ) -> tuple[InspectedVersion, ...]:
     """Return the older and the newer version, or one where both are the same.
 
@@ -60,6 +67,7 @@ def versions_to_inspect(
         folder: The current folder.
         roots: Folders of root modules, relative to it; () for all of the repository.
         tool: The tool of every root; None for each root's own.
+        hashes: Those that lock the older and the newer version where they are named as versions.
 
     Raises:
         ConfigurationError: The provider is invalid, ambiguous or not found, or locked in several versions.
@@ -73,10 +81,11 @@ def versions_to_inspect(
     address = _address(provider, [one for side in found if side is not None for one in side], texts, tool)
     known = {one.entry.address: one.tool for side in found for one in side or ()}
     sides: list[InspectedVersion] = []
-    for text, side in zip(texts, found, strict=True):
+    for text, side, locking in zip(texts, found, hashes, strict=True):
         version = _version(text)
         if version is not None:
-            sides.append(InspectedVersion(address, version, known.get(address) or tool or TERRAFORM))
+            by = known.get(address) or tool or TERRAFORM
+            sides.append(InspectedVersion(address, version, by, frozenset(filter(is_known_scheme, locking))))
         elif side := [one for one in side or () if one.entry.address == address]:
             sides.append(_of_locked(address, side, text))
         elif text is not None or old is not None or not sides:

@@ -389,8 +389,7 @@ class PreviewScreen(LockLensScreen[Closed]):
             self.say("inside: select the change of a provider")
             return
         one, folder = about.first, self._source.folder
-        old, new = (None if entry is None else str(entry.version) for entry in (one.old, one.new))
-        show_inside(self, self._source, inside_request(one.address, old, new, folder=folder, root=one.root))
+        show_inside(self, self._source, inside_request(one.address, one.old, one.new, folder=folder, root=one.root))
 
     def action_diff(self) -> None:
         """Show the full diff."""

@@ -456,9 +456,8 @@ class ReviewScreen(RowActionsScreen):
         if node is None or node.change is None or not node.subjects:
             return None
         root, change = node.subjects[0].root, node.change
-        old, new = (None if entry is None else str(entry.version) for entry in (change.old, change.new))
         folder = self.top or self.source.folder
-        return inside_request(change.address, old, new, folder=folder, root=root.path, tool=root.tool)
+        return inside_request(change.address, change.old, change.new, folder=folder, root=root.path, tool=root.tool)
 
     def action_why(self) -> None:
         """Show the requirements of the provider, and the constraints that hold it back."""
