@@ -210,7 +210,7 @@ async def test_marking_all_that_is_shown(samples: Samples, running: Running) -> 
         assert "13 of 18" in on.text
         assert "0 of 3" in on.text
         await on.press("a")
-        assert "marked 18 changes (10 different) and 3 findings as reviewed" in on.text
+        assert "marked 18 changes (10 distinct) and 3 findings as reviewed" in on.text
         assert "18 of 18" in on.text
         assert "3 of 3" in on.text
 
@@ -220,10 +220,10 @@ async def test_unmarking_all_can_be_taken_back(samples: Samples, running: Runnin
         await on.press("j", "space", "a")
         everything = on.screen.loader.marks
         await on.press("a")
-        assert "unmarked 18 changes (10 different) and 3 findings; Z marks them again" in on.text
+        assert "unmarked 18 changes (10 distinct) and 3 findings; Z marks them again" in on.text
         assert on.screen.loader.marks == frozenset()
         await on.press("j", "Z")
-        assert "marked 18 changes (10 different) and 3 findings again" in on.text
+        assert "marked 18 changes (10 distinct) and 3 findings again" in on.text
         assert on.screen.loader.marks == everything
         assert on.is_on_top
         await on.press("Z")

@@ -209,20 +209,21 @@ def is_reviewed(node: Node, marks: Collection[str]) -> bool:
 
 
 def marked_words(ids: Collection[str], roots: Collection[RootReview]) -> str:
-    """Say what marks are about, e.g. "this change in 2 roots", "18 changes (11 different) and 1 finding".
+    """Say what marks are about, e.g. "this change in 2 roots", "18 changes (11 distinct) and 1 finding".
 
-    The same change has one mark in all roots, also in those that are not shown.
+    The same change has one mark in all roots, also in those that are not shown. Distinct changes are counted as in
+    reports: those of one group, whose constraints may differ, count once.
 
     Args:
         ids: The ids of changes and findings, each once.
         roots: The roots of the whole review.
     """
     findings = sum(one.startswith(FINDING_MARK) for one in ids)
-    different = len(ids) - findings
-    changes = sum(change.id in ids for root in roots for change in root.changes)
-    if different == 1 < changes and not findings:
+    marked = [change for root in roots for change in root.changes if change.id in ids]
+    changes, distinct = len(marked), len({change.group for change in marked})
+    if distinct == 1 < changes and not findings:
         return f"this change in {counted(changes, 'root')}"
-    more = f" ({different} different)" if different < changes else ""
+    more = f" ({distinct} distinct)" if distinct < changes else ""
     parts = (f"{counted(changes, 'change')}{more}", changes), (counted(findings, "finding"), findings)
     return " and ".join(words for words, number in parts if number)
 
