@@ -23,13 +23,16 @@ from locklens.review.keys import PastUse, signers
 from locklens.review.model import Change, Review, RootReview
 from locklens.review.reports import hashes, keys, text
 from locklens.review.reports.evidence_lines import shared_problems
+from locklens.review.rules.catalogue import wording_of
 from locklens.storage.cache import Cache
 from locklens.ui.hashes.detail import hash_detail
 from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.outline import Grouping, Node, NodeKind, outline
+from locklens.ui.review.rows import marked_words
 from locklens.ui.signers.detail import History, signer_detail
 from locklens.ui.signers.rows import signer_rows
+from locklens.ui.text.clipboard import markdown_text, review_markdown
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +134,19 @@ def test_a_signer_is_worded_once(sample: tuple[LockLens, Review]) -> None:
     as_of = partial(re.compile(r" as of \S+( \S+)? UTC").sub, "")
     for block, detail in zip(blocks, details, strict=True):
         assert missing(as_of(block), as_of(detail), indent=0) == [], block
+
+
+def test_marks_count_distinct_changes_as_reports_do(sample: tuple[LockLens, Review]) -> None:
+    _, review = sample
+    words = marked_words({change.id for change in review.changes}, review.roots)
+    assert words == f"{len(review.changes)} changes ({review.distinct_changes} distinct)"
+    assert f"{review.distinct_changes} distinct" in text.render(review)
+
+
+def test_copied_findings_have_the_title_of_their_case(sample: tuple[LockLens, Review]) -> None:
+    _, review = sample
+    copied = review_markdown(review)
+    special = [finding for change in review.changes for finding in change.findings if finding.case]
+    assert special
+    for finding in special:
+        assert markdown_text(wording_of(finding).title) in copied

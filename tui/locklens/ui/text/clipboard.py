@@ -61,14 +61,14 @@ def change_markdown(change: Change, roots: int) -> ShellText:
     """A list item on a change: provider, versions, number of roots, and findings by their titles."""
     old, new = (str(side.version) if side else "none" for side in (change.old, change.new))
     versions = new if old == new else f"{old} to {new}"
-    findings = ", ".join(f"{_rule_words(one.rule, one.severity)}" for one in change.findings)
+    findings = ", ".join(map(_rule_words, change.findings))
     rest = f" {versions}, {counted(roots, 'root')}: {findings or 'no findings'}"
     return ShellText(f"- **{markdown_text(str(change.address))}**{markdown_text(rest)}")
 
 
 def finding_markdown(finding: Finding) -> ShellText:
     """A list item on a root-level finding: rule, severity and title, without names of the repository."""
-    return ShellText(f"- {markdown_text(_rule_words(finding.rule, finding.severity))}")
+    return ShellText(f"- {markdown_text(_rule_words(finding))}")
 
 
 def review_markdown(review: Review) -> MarkdownItems:
@@ -103,11 +103,11 @@ def _rank(severity: Severity | None) -> int:
     return len(Severity) if severity is None else severity.rank
 
 
-def _rule_words(rule: str, severity: Severity) -> str:
-    from locklens.review.rules.catalogue import RULES
+def _rule_words(finding: Finding) -> str:
+    from locklens.review.rules.catalogue import RULES, wording_of
 
-    title = RULES[rule].title if rule in RULES else ""
-    return f"{severity.value.upper()} {rule} {title}".rstrip()
+    title = wording_of(finding).title if finding.rule in RULES else ""
+    return f"{finding.severity.value.upper()} {finding.rule} {title}".rstrip()
 
 
 def change_copied(change: Change) -> str:
