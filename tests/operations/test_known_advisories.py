@@ -103,14 +103,17 @@ def test_an_upgrade_says_what_it_introduces_fixes_and_keeps(tmp_path: Path) -> N
     assert findings["LK042"]["severity"] == "info"
     assert findings["LK042"]["message"] == (
         "introduces 1 advisory of modules inside (1 linked by name; linux_amd64, as of 2026-11-16): "
-        "GO-2 in golang.org/x/net v0.2.0, fixed in v0.9.0; 1 introduced, 1 fixed, 2 in both"
+        "GO-2 in golang.org/x/net v0.2.0, fixed in v0.9.0; 1 introduced, 1 fixed, 2 in both (and 1 not linked by name)"
     )
     assert findings["LK043"]["severity"] == "warn"
     assert findings["LK043"]["message"] == (
         "GO-5 (CVE-5) is about 4.2.0 itself: Tokens are logged; fixed in 5.5.0 (as of 2026-11-16)"
     )
     text = locklens(tmp_path, "review", "--old", "old.hcl", "--new", "new.hcl", "--offline", "--format", "text")[1]
-    assert "advisories: 1 introduced, 1 fixed, 2 in both (as of 2026-11-16, linux_amd64)" in text
+    assert (
+        "advisories: 1 introduced, 1 fixed, 2 in both (and 1 not linked by name) (as of 2026-11-16, linux_amd64)"
+        in text
+    )
 
 
 def test_what_was_found_is_kept_for_this_database_alone(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.advisories import AdvisoryDifferences, AdvisoryMatch, Linkage, PackageAdvisories, Unjudged
@@ -16,7 +17,7 @@ from locklens.operations.reports import render_report
 from locklens.packages.inspecting import FileFacts, PackageFacts
 from locklens.review.inside import ChangeAdvisories
 from locklens.review.inspection import InspectedPackage, Inspection
-from locklens.review.reports.advisories import advisory_section
+from locklens.review.reports.advisories import advisory_section, advisory_summary
 from locklens.versions import Version
 
 OWN = "github.com/hashicorp/terraform-provider-vault"
@@ -107,7 +108,8 @@ def test_the_lines_that_screens_and_reports_share_say_what_changes_and_what_is_n
     lines = [" ".join(each.split()) for each in plain_lines(advisory_section(known))]
     assert lines == [
         "",
-        "ADVISORIES 1 introduced, 1 fixed, 1 in both as of 2026-11-16, linux_amd64",
+        "ADVISORIES 1 introduced, 1 fixed, 1 in both (and 1 not linked by name, 1 for other platforms) as of 2026-11-16,",
+        "linux_amd64",
         "introduced GO-2 in golang.org/x/net v0.1.0, fixed in v0.38.0 linked: html.Parse",
         "fixed GO-7 in stdlib go1.25.3, no fix linked by name",
         f"in both GO-1 in {OWN} 4.2.0, fixed in 5.5.0 the provider itself",
@@ -117,6 +119,16 @@ def test_the_lines_that_screens_and_reports_share_say_what_changes_and_what_is_n
         "ignored by the policy: GO-9",
         "database: here; advisories of https://vuln.go.dev are licensed under CC-BY-4.0",
     ]
+
+
+def test_the_advisories_of_one_version_are_counted_by_kind() -> None:
+    known = ChangeAdvisories("as of 2026-11-16", None, "here", PackageAdvisories(MATCHES), None, "linux_amd64")
+    assert advisory_summary(known) == (
+        "7 advisories: 1 of the provider itself, 2 linked by name, 1 not linked by name, 1 no symbol data, "
+        "1 for other platforms, cannot say of 1 whether linked (as of 2026-11-16, linux_amd64)"
+    )
+    own = replace(known, now=PackageAdvisories(MATCHES[:1]), platform="")
+    assert advisory_summary(own).startswith("1 advisory: 1 of the provider itself (")
 
 
 def test_a_document_without_a_statement_is_an_error() -> None:

@@ -10,7 +10,7 @@ from msgspec import Meta
 from locklens.advisories import ATTRIBUTION, AdvisoryDifferences, Linkage
 from locklens.lines import Line, Role, Span, labelled
 from locklens.review.reports.documents import JsonStruct
-from locklens.review.rules.advisories import linked_words, match_words, sides_words
+from locklens.review.rules.advisories import match_words, sides_words
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
@@ -132,12 +132,18 @@ def advisory_section(known: ChangeAdvisories | None) -> Iterator[Line]:
 
 
 def _present_words(known: ChangeAdvisories) -> str:
-    of_all = len(known.now.matches)
-    counting = known.now.counting
-    if not of_all:
+    """Return the number of all advisories of a version, and of each kind of them."""
+    matches = known.now.matches
+    if not matches:
         return "none known"
-    linked = f" ({linked_words(counting)})" if counting else ""
-    return f"{counted(len(counting), 'advisory', 'advisories')}{linked} of {of_all} by version"
+    inside = [each for each in matches if not (each.is_own and each.counts)]
+    numbers = {linkage: sum(each.linkage is linkage for each in inside) for linkage in _WORDS}
+    unknown = numbers.pop(Linkage.UNKNOWN)
+    own = len(matches) - len(inside)
+    named = [f"{own} of the provider itself"] if own else []
+    named += [f"{number} {_WORDS[linkage]}" for linkage, number in numbers.items() if number]
+    named += [f"cannot say of {unknown} whether linked"] if unknown else []
+    return f"{counted(len(matches), 'advisory', 'advisories')}: {', '.join(named)}"
 
 
 def _match_lines(word: str, matches: Sequence[AdvisoryMatch], role: Role) -> Iterator[Line]:

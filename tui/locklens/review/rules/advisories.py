@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.advisories import Linkage
 from locklens.review.model import ChangeKind
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, listing
@@ -67,7 +68,7 @@ def linked_words(matches: Sequence[AdvisoryMatch]) -> str:
     linked = sum(each.is_linked is True for each in matches)
     unknown = sum(each.is_linked is None for each in matches)
     words = [f"{linked} linked by name"] if linked or not unknown else []
-    return ", ".join([*words, *([f"{unknown} that cannot be looked up by name"] if unknown else [])])
+    return ", ".join([*words, *([f"cannot say of {unknown} whether linked"] if unknown else [])])
 
 
 def named_advisories(matches: Iterable[AdvisoryMatch]) -> str:
@@ -83,11 +84,20 @@ def match_words(match: AdvisoryMatch) -> str:
 
 
 def sides_words(known: ChangeAdvisories) -> str:
-    """Return the numbers of advisories that are introduced, fixed, and in both; of those that count."""
+    """Return the numbers of advisories that count of each side; those that do not are named: "2 fixed (and 1 ...)"."""
     differences = known.differences
     assert differences is not None
     sides = (("introduced", differences.introduced), ("fixed", differences.fixed), ("in both", differences.both))
-    return ", ".join(f"{sum(each.counts for each in matches)} {word}" for word, matches in sides)
+    return ", ".join(
+        f"{sum(each.counts for each in matches)} {word}{_others_words(matches)}" for word, matches in sides
+    )
+
+
+def _others_words(matches: Sequence[AdvisoryMatch]) -> str:
+    kinds = (Linkage.NOT_LINKED, "not linked by name"), (Linkage.OTHER_PLATFORM, "for other platforms")
+    numbers = [(sum(each.linkage is linkage for each in matches), words) for linkage, words in kinds]
+    named = ", ".join(f"{number} {words}" for number, words in numbers if number)
+    return f" (and {named})" if named else ""
 
 
 def fix_words(match: AdvisoryMatch, change: Change, root: RootReview) -> str:
