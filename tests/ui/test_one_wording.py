@@ -23,6 +23,7 @@ from locklens.review.keys import PastUse, signers
 from locklens.review.model import Change, Review, RootReview
 from locklens.review.reports import hashes, keys, text
 from locklens.review.reports.evidence_lines import shared_problems
+from locklens.review.reports.words import claimed_word, hashes_of_review
 from locklens.review.rules.catalogue import wording_of
 from locklens.storage.cache import Cache
 from locklens.ui.hashes.detail import hash_detail
@@ -150,3 +151,15 @@ def test_copied_findings_have_the_title_of_their_case(sample: tuple[LockLens, Re
     assert special
     for finding in special:
         assert markdown_text(wording_of(finding).title) in copied
+
+
+def test_hashes_that_are_kept_for_another_version_are_not_called_added(sample: tuple[LockLens, Review]) -> None:
+    _, review = sample
+    changed = replace(
+        review, roots=tuple(replace(root, context=replace(root.context, is_survey=False)) for root in review.roots)
+    )
+    added = sum(len(change.added) for change in changed.changes)
+    assert changed.hashes.total > added
+    assert f" of {changed.hashes.total} added or kept hashes not verified" in hashes_of_review(changed)
+    alone = next(change for change in changed.changes if change.claimed and not change.added)
+    assert claimed_word([alone]) == "kept"

@@ -14,7 +14,7 @@ from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
 from locklens.review.model import PROOF_KINDS, Change, Evidence, HashFact, HostState, LookupAnswer, Proof, Review
 from locklens.review.reports.why_words import kind_words
-from locklens.review.reports.words import hash_words
+from locklens.review.reports.words import claimed_word, hash_words
 from locklens.text import counted, listing, size_words
 from locklens.trust import Tier
 
@@ -136,7 +136,7 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
     """A heading with the counts, and the lines of `each_hash_lines`."""
     yield from heading("HASHES")
     if change.claimed:
-        counts = Span(f"  {hash_words(change.hashes, 'added' if change.added else 'kept')}", Role.STRONG)
+        counts = Span(f"  {hash_words(change.hashes, claimed_word([change]))}", Role.STRONG)
         of = "" if change.old is None or len(change.claimed) == len(change.added) else f" from {change.old.version}"
         yield line(counts, Span(f"   {len(change.kept)} unchanged{of}", Role.DIM), hanging=4)
     elif change.removed:

@@ -183,7 +183,7 @@ def _change_line(one: DistinctChange) -> str:
     change = one.change
     named_in = (finding for _, member in one.members for finding in member.findings)
     titles = {one.rule: wording_of(one).title for one in named_in if one.severity is not Severity.OFF}
-    hashes = f"; {words.hash_words(change.hashes, 'added' if change.added else 'kept')}" if change.claimed else ""
+    hashes = f"; {words.hash_words(change.hashes, words.claimed_word([change]))}" if change.claimed else ""
     named = f": {', '.join(f'{rule} {prose(title)}' for rule, title in sorted(titles.items()))}" if titles else ""
     subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
     return f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"

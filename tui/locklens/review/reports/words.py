@@ -9,7 +9,7 @@ from locklens.lines import Role, Span
 from locklens.review.model import Change, ChangeKind, HashCount, LockStatus, Review, RootReview, Severity, Unverified
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from locklens.project.configuration import MissingModule
     from locklens.review.model import Finding
@@ -149,7 +149,7 @@ def hash_words(count: HashCount, adjective: str) -> str:
 
     Args:
         count: The hashes.
-        adjective: "added" or "locked".
+        adjective: "locked", or see `claimed_word`.
     """
     hashes = f"{adjective} {'hash' if count.total == 1 else 'hashes'}"
     if not count.unverified:
@@ -159,8 +159,17 @@ def hash_words(count: HashCount, adjective: str) -> str:
 
 
 def hashes_of_review(review: Review) -> str:
-    """The `hash_words` of a whole review: of its added hashes, in a survey of all locked ones."""
-    return hash_words(review.hashes, "locked" if review.is_survey else "added")
+    """The `hash_words` of a whole review: of its claimed hashes, in a survey of all locked ones."""
+    return hash_words(review.hashes, "locked" if review.is_survey else claimed_word(review.changes))
+
+
+def claimed_word(changes: Iterable[Change]) -> str:
+    """What the claimed hashes are: "added", "kept" from another version or address, or "added or kept"."""
+    counts = [(len(change.added), len(change.claimed)) for change in changes]
+    has_kept = any(claimed > added for added, claimed in counts)
+    if not any(added for added, _ in counts):
+        return "kept" if has_kept else "added"
+    return "added or kept" if has_kept else "added"
 
 
 def verdict_words(review: Review) -> str:

@@ -11,7 +11,7 @@ from locklens.review.model import ChangeKind, Review
 from locklens.review.reports import words
 from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.keys import TIER_MEANINGS
-from locklens.review.reports.words import SEVERITY_ROLES, SIGN_MEANINGS, hashes_of_review
+from locklens.review.reports.words import SEVERITY_ROLES, SIGN_MEANINGS, claimed_word, hashes_of_review
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import counted, visible
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort
@@ -253,7 +253,7 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
     """The panel below the list: counts, registries, notes, and the legend."""
     hashes = review.hashes
     facts = [
-        ("added hashes not verified", f"{hashes.unverified} of {hashes.total}"),
+        (f"{claimed_word(review.changes)} hashes not verified", f"{hashes.unverified} of {hashes.total}"),
         ("changes reviewed", reviewed_words(review, marks, findings=False)),
         ("configurations read", configuration_read(review)),
     ]
