@@ -79,7 +79,7 @@ async def test_checks_with_counts_then_the_spread(opening: Opening) -> None:
         assert "5 BLOCK  7 WARN  1 INFO" in on.lines[0]
         row = next(line for line in on.lines if "same version, different hashes" in line)
         assert row.split("│")[0].split()[-2:] == ["BLOCK", "2"]
-        row = next(line for line in on.lines if "hashes contradict the release" in line)
+        row = next(line for line in on.lines if "release contradicted or refused" in line)
         assert row.split("│")[0].split()[-2:] == ["0", "30"], "below roots and unknown"
         row = next(line for line in on.lines if "module version not exact" in line)
         assert row.split("│")[0].split()[-1] == "off", "no finding, because the rule is off"

@@ -39,7 +39,7 @@ CHECKS = (
     Check("syntax", "lock file cannot be read", ("LK019",)),
     Check("unread-configuration", "configuration cannot be read", ("LK041",)),
     Check("packages-differ", "same version, different hashes", ("LK023",), "doctor"),
-    Check("not-authentic", "hashes contradict the release", ("LK001", "LK002", "LK026", "LK030", "LK033"), "hashes"),
+    Check("not-authentic", "release contradicted or refused", ("LK001", "LK002", "LK026", "LK030", "LK033"), "hashes"),
     Check("packages-in-repository", "packages in the repository", ("LK036",)),
     Check("not-satisfied", "constraint not satisfied", ("LK005",), "upgrade", names_providers=True),
     Check("not-locked", "required but not locked", ("LK006",), "lock"),
