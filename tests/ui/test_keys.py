@@ -40,7 +40,7 @@ async def test_the_first_screen(samples: Samples, running: Running) -> None:
         assert "infra/prod/network" in on.lines[2]
         assert "CI would fail: 3 blocking findings | 0 of 21 reviewed" in on.lines[-2]
         assert "? keys" in on.lines[-1]
-        await until(on, lambda: "added hashes not verified  64 of 64" in on.text)
+        await until(on, lambda: "64 of 64 added" in on.text)
 
 
 async def test_moving(samples: Samples, running: Running) -> None:

@@ -253,7 +253,7 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
     """The panel below the list: counts, registries, notes, and the legend."""
     hashes = review.hashes
     facts = [
-        (f"{claimed_word(review.changes)} hashes not verified", f"{hashes.unverified} of {hashes.total}"),
+        ("hashes not verified", f"{hashes.unverified} of {hashes.total} {claimed_word(review.changes)}"),
         ("changes reviewed", reviewed_words(review, marks, findings=False)),
         ("configurations read", configuration_read(review)),
     ]
