@@ -57,7 +57,7 @@ def test_a_file_is_read_and_kept_with_its_date_and_licence(tmp_path: Path) -> No
     assert f"source         {tmp_path / 'vulndb.zip'}\n" in out
     assert "date           as of 2026-08-21\n" in out
     assert "skipped        1 entry that cannot be read\n               ID/GO-2026-0002.json: no JSON" in out
-    assert "licence CC-BY-4.0" in out
+    assert "licence        advisories of https://vuln.go.dev are licensed under CC-BY-4.0\n" in out
     status, again, _ = locklens(tmp_path, "advisories")
     assert again == out
     kept = document(tmp_path)["database"]

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from textual._compositor import Compositor
 from textual._context import active_app
 from textual.css.stylesheet import Stylesheet
+from textual.worker import WorkerCancelled
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
@@ -614,8 +615,10 @@ class Driver:
         return self.app.screen is self.screen
 
     async def settle(self) -> None:
-        """Waits for workers and for what they posted."""
-        await self.app.workers.wait_for_complete()
+        """Waits for workers, also for those that take a cancelled one's place, and for what they posted."""
+        while running := [worker for worker in self.app.workers if not worker.is_finished]:
+            with suppress(WorkerCancelled):
+                await self.app.workers.wait_for_complete(running)
         await self.pilot.pause()
 
     async def press(self, *keys: str) -> None:
