@@ -153,7 +153,12 @@ def test_checksums_that_nobody_vouches_for_are_not_counted(samples: Samples) -> 
     assert "SHA256SUMS not authenticated" in text
     assert "0 of 4" not in text
     unsigned = with_proofs(samples.change(), *[Proof.REPORTED] * 4, new_signer=Signer(Tier.UNSIGNED, (), "5.2.0"))
-    assert "4 of 4   14:02  unsigned" in texts(evidence_lines(unsigned, samples.review(), is_asking=False))
+    shown = texts(evidence_lines(unsigned, samples.review(), is_asking=False))
+    assert "4 of 4   14:02  unsigned" in shown
+    hashed = replace(unsigned, added=(h1(1, Proof.REPORTED),))
+    shown = texts(evidence_lines(hashed, samples.review(), is_asking=False))
+    assert "h1 of an unsigned release" in shown
+    assert "reported by registry" not in shown
 
 
 def test_while_asking_nothing_is_called_unknown(samples: Samples) -> None:

@@ -289,3 +289,5 @@ def test_what_came_of_it(samples: Samples) -> None:
         ),
     )
     assert nothing_to_prove(offline, chosen) == "nothing can be verified: the registry was not asked"
+    of_unsigned = reviewed(samples, Proof.REPORTED).roots
+    assert outcome(before, chosen, of_unsigned) == "0 of 1 h1 verified; 1 hashed from an unsigned package: not verified"

@@ -64,8 +64,13 @@ def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
 def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
     """Return the count of `h1` that the downloads verified, in words."""
     old = {fact.hash for change in _changes(before.roots, selection) for fact in _open_h1(change)}
-    still = {fact.hash for change in _changes(after, selection) for fact in _open_h1(change)}
-    count = f"{len(old - still)} of {counted(len(old), 'h1', 'h1')} verified"
+    now = list(_changes(after, selection))
+    still = {fact.hash for change in now for fact in _open_h1(change)}
+    # Only explained: computed from a package that nobody signed, or reported by the registry.
+    unsigned = old & {fact.hash for change in now for fact in change.locked if not fact.is_verified} - still
+    count = f"{len(old - still - unsigned)} of {counted(len(old), 'h1', 'h1')} verified"
+    if unsigned:
+        count += f"; {len(unsigned)} hashed from an unsigned package: not verified"
     return f"{count}; see the findings for the others" if still else count
 
 

@@ -121,7 +121,9 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
         if kind.label and (facts := [fact for fact in added if fact.proof is proof]):
             platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
             number = f"{len(facts)} of {len(added)}"
-            yield _fact(kind.label, number, moment, is_verified=kind.is_verified, more=platforms)
+            is_unsigned = change.new_signer is not None and change.new_signer.tier is Tier.UNSIGNED
+            label = "h1 of an unsigned release" if proof is Proof.REPORTED and is_unsigned else kind.label
+            yield _fact(label, number, moment, is_verified=kind.is_verified, more=platforms)
     unknown = sum(not fact.is_explained for fact in added)
     if not unknown:
         return
