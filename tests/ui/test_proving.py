@@ -151,19 +151,23 @@ async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(
 
 
 async def test_quitting_stops_the_download(samples: Samples, running: Running, serving: type[ServingSource]) -> None:
-    stopped = threading.Event()
+    started, stopped = threading.Event(), threading.Event()
 
     def work(
         review: Review, confirm: Callable[[ProvingPlanned], bool], on_event: object, cancel: threading.Event
     ) -> tuple[RootReview, ...]:
-        confirm(PLAN)
+        assert confirm(PLAN)
+        started.set()
         assert cancel.wait(LIMIT)
         stopped.set()
         raise RunCancelledError("proving was cancelled")
 
     async with running(serving(reviewed(samples), proving=work)) as on:
         await on.go_to("acme/other")
-        await on.press("v", "enter")
+        await on.press("v")
+        await until(on, lambda: "enter download" in on.text)
+        await on.press("enter")
+        await until(on, started.is_set)
         await on.press("ctrl+q")
     assert stopped.wait(LIMIT)
 
