@@ -165,6 +165,7 @@ def parse_rule(text: str) -> FaultRule:
 HUGE_BYTES = 1 << 30
 RETRY_AFTER_SECONDS = 1
 DRIP_SECONDS = 0.25
+_CUT_SECONDS = 0.1
 
 _BLOCK = b" " * (1 << 16)
 _PAGE = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Welcome to the guest network.</body></html>\n"
@@ -276,6 +277,8 @@ def _send_badly(handler: BaseHTTPRequestHandler, answer: ServedAnswer, fault: Fa
         if fault is Fault.STALLED:
             stopping.wait()
         elif fault is Fault.CUT:
-            # Without lingering, closing is a reset: bytes that the client has not read yet are lost.
+            # Without lingering, closing is a reset: bytes that the client has not read yet are lost. The head must not be,
+            # since the tools ask again where no answer began.
+            stopping.wait(_CUT_SECONDS)
             handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             handler.connection.close()
