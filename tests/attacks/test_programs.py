@@ -18,7 +18,7 @@ from locklens.errors import ConfigurationError
 from locklens.programs import safe_environment
 from locklens.sources.helpers import Helper
 from locklens.trust.gpg import require_gpg
-from locklens.ui.shell.external import browser_command, open_page
+from locklens.ui.shell.screen import browser_command, open_page
 
 PATHS = pytest.mark.parametrize("entry", [":{}", "{}:", ".:{}", "bin:{}", "{}::bin"])
 URL = "https://registry.terraform.io/providers/acme/demo/1.0.0"

@@ -7,7 +7,7 @@ import pytest
 
 from locklens.errors import LockLensError
 from locklens.lines import FilePlace
-from locklens.ui.shell.external import editor_command, has_browser, release_page, work_tree_file
+from locklens.ui.shell.screen import editor_command, has_browser, release_page, work_tree_file
 
 if TYPE_CHECKING:
     from pathlib import Path

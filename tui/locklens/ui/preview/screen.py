@@ -21,11 +21,10 @@ from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.external import file_below
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.messages import ExaminedProvider, ViewWanted, examined_failure
-from locklens.ui.shell.screen import LockLensScreen
+from locklens.ui.shell.screen import LockLensScreen, file_below
 from locklens.ui.text.clipboard import ShellText, copied_line, copy_text
 from locklens.ui.text.downloads import Downloads, take_event
 from locklens.ui.views import DOCTOR
