@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ui.conftest import Running, Samples
 
     from locklens.review.model import Review
-    from locklens.ui.widgets.bar import BarLayout
+    from locklens.ui.widgets.strips import BarLayout
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",

@@ -12,7 +12,7 @@ from locklens.ui.dialogs.base import DialogKey, ReadingDialog, TextDialog
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
 from locklens.ui.text.clipboard import copied_line, copy_text
-from locklens.ui.widgets.bar import Piece
+from locklens.ui.widgets.strips import Piece
 
 if TYPE_CHECKING:
     import threading

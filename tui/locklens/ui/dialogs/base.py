@@ -17,8 +17,8 @@ from textual.widgets import Input, Static
 
 from locklens.lines import Role
 from locklens.ui.text.clipboard import copied_line, copy_text
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.line_view import LineView
+from locklens.ui.widgets.strips import Bar, BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

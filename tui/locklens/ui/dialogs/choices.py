@@ -19,7 +19,7 @@ from locklens.operations.merge import Preference
 from locklens.text import counted
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.text.clipboard import copy_text
-from locklens.ui.widgets.bar import Piece
+from locklens.ui.widgets.strips import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ from locklens.review.reports.words import severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted, listing
 from locklens.ui.dialogs.base import Dialog, DialogKey
-from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.strips import Bar, BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

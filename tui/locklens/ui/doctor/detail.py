@@ -15,9 +15,8 @@ from locklens.lines import Line, Role, Span, heading, line
 from locklens.text import counted
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
 from locklens.ui.text.clipboard import ShellText
-from locklens.ui.widgets.bar import BarLayout, Piece
 from locklens.ui.widgets.row_list import RowList
-from locklens.ui.widgets.strips import StyledPiece, fitted
+from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

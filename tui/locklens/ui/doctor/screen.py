@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Review, RootReview
     from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.widgets.bar import BarLayout
+    from locklens.ui.widgets.strips import BarLayout
 
 DOCTOR_KEYS = KeyTable(
     KeyGroup(

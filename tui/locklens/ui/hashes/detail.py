@@ -26,7 +26,7 @@ from locklens.ui.hashes.packages import Named, counts_line, differ_words, packag
 from locklens.ui.review.detail import asked_lines, finding_lines
 from locklens.ui.shell.bars import fact_line, head_line, lookup_parts, note_lines, registry_lines, status_line
 from locklens.ui.text.clipboard import ShellText, change_copied
-from locklens.ui.widgets.bar import BarLayout, Piece
+from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

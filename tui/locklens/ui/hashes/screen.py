@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.widgets.bar import BarLayout
+    from locklens.ui.widgets.strips import BarLayout
 
 HASHES_KEYS = KeyTable(
     KeyGroup(

@@ -12,7 +12,7 @@ from locklens.text import counted, shell_words
 from locklens.ui.health.rows import HealthRow, bar_of
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
 from locklens.ui.text.clipboard import ShellText
-from locklens.ui.widgets.bar import BarLayout, Piece
+from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from locklens.ui.shell.jobs import Run
     from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.widgets.bar import BarLayout
+    from locklens.ui.widgets.strips import BarLayout
 
 HEALTH_KEYS = KeyTable(
     KeyGroup(

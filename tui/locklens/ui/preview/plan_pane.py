@@ -18,7 +18,7 @@ from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied
 from locklens.ui.text.downloads import DownloadRow, download_lines
-from locklens.ui.widgets.bar import BarLayout, Piece
+from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -28,8 +28,8 @@ from locklens.ui.shell.screen import LockLensScreen, file_below
 from locklens.ui.text.clipboard import ShellText, copied_line, copy_text
 from locklens.ui.text.downloads import Downloads, take_event
 from locklens.ui.views import DOCTOR
-from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
+from locklens.ui.widgets.strips import Bar
 
 if TYPE_CHECKING:
     import threading

@@ -28,7 +28,7 @@ from locklens.ui.text.phrases import (
     verdict,
 )
 from locklens.ui.views import REVIEW, VIEWS
-from locklens.ui.widgets.bar import BarLayout, Piece
+from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.widgets.bar import BarLayout
+    from locklens.ui.widgets.strips import BarLayout
 
 
 class ReviewScreen(RowActionsScreen):

@@ -22,7 +22,7 @@ from locklens.text import visible
 from locklens.ui.dialogs.base import ClosedOnce, TextDialog
 from locklens.ui.shell.jobs import after
 from locklens.ui.shell.messages import PreferenceChanged
-from locklens.ui.widgets.bar import Bar
+from locklens.ui.widgets.strips import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

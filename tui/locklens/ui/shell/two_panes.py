@@ -25,9 +25,9 @@ from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.phrases import changed_on_disk
 from locklens.ui.views import REVIEW, VIEWS
-from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.row_list import ListTitles
+from locklens.ui.widgets.strips import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.views import View
-    from locklens.ui.widgets.bar import BarLayout
     from locklens.ui.widgets.row_list import RowList
+    from locklens.ui.widgets.strips import BarLayout
 
 
 class FilterInput(Input):

@@ -12,7 +12,7 @@ from locklens.review.reports.evidence_lines import clock
 from locklens.text import counted
 from locklens.trust import Tier
 from locklens.ui.shell.bars import head_line
-from locklens.ui.widgets.bar import BarLayout, Piece
+from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.widgets.bar import BarLayout
+    from locklens.ui.widgets.strips import BarLayout
 
 SIGNERS_KEYS = KeyTable(
     KeyGroup(

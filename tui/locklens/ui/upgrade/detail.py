@@ -21,7 +21,7 @@ from locklens.text import age_words, counted, size_words
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell.bars import joined_parts
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
-from locklens.ui.widgets.bar import BarLayout, Piece
+from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from locklens.ui.shell.jobs import Run
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.upgrade.rows import Chosen, UpgradeRow
-    from locklens.ui.widgets.bar import BarLayout
+    from locklens.ui.widgets.strips import BarLayout
 
 UPGRADE_KEYS = KeyTable(
     KeyGroup(
