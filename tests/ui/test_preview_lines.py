@@ -29,7 +29,7 @@ from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity
 from locklens.ui.preview.detail import planned_lines, preview_detail, raw_diff
 from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
-from locklens.ui.text.downloads import DownloadRow, Downloads, download_lines, take_event
+from locklens.ui.text.phrases import DownloadRow, Downloads, download_lines, take_event
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"

@@ -19,7 +19,7 @@ from locklens.text import counted, size_words
 from locklens.ui.dialogs.base import READING_KEYS, DialogKey, ReadingDialog
 from locklens.ui.shell.jobs import Job
 from locklens.ui.text.clipboard import copy_text
-from locklens.ui.text.downloads import Downloads, download_lines, take_event
+from locklens.ui.text.phrases import Downloads, download_lines, take_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -17,7 +17,7 @@ from locklens.review.reports.words import committed_counts, hashes_of_review, ki
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied
-from locklens.ui.text.downloads import DownloadRow, download_lines
+from locklens.ui.text.phrases import DownloadRow, download_lines
 from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
