@@ -17,8 +17,17 @@ from locklens.review.health import command_words
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.dialogs.choices import CopyChoice
-from locklens.ui.health.detail import health_detail, health_head, health_status
-from locklens.ui.health.rows import HEALTH_GRAMMAR, HealthGrouping, HealthList, HealthRow, HealthSort, health_rows
+from locklens.ui.health.rows import (
+    HEALTH_GRAMMAR,
+    HealthGrouping,
+    HealthList,
+    HealthRow,
+    HealthSort,
+    health_detail,
+    health_head,
+    health_rows,
+    health_status,
+)
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading
