@@ -15,8 +15,7 @@ from kit.pages import marked
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse, reading
-from locklens.policy.document import policy_schema
-from locklens.policy.marked import KeyPath, lines_of_keys
+from locklens.policy.document import KeyPath, lines_of_keys, policy_schema
 from locklens.policy.model import Acceptance, AcceptFrom, IgnoredAdvisory, Pin
 from locklens.review.rules.catalogue import RULES
 from locklens.versions import Version

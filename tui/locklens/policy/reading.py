@@ -20,14 +20,19 @@ from locklens.policy.document import (
     MAX_DAYS,
     MAX_PLATFORMS,
     MAX_REASON,
+    MAX_SHOWN,
     TOOLCHAIN,
     AcceptTable,
     AdvisoriesTable,
     IgnoreTable,
+    MarkedDocument,
     PolicyDocument,
     TrustTable,
+    in_quotes,
+    lines_of_keys,
+    nearest_key,
+    too_deep,
 )
-from locklens.policy.marked import MAX_SHOWN, MarkedDocument, in_quotes, lines_of_keys, nearest_key, too_deep
 from locklens.policy.model import (
     Acceptance,
     AcceptFrom,
