@@ -359,7 +359,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         if result.changes:
             require_signatures()
         if options.verify:
-            from locklens.operations.verification.report import package_documents
+            from locklens.operations.verification.judging import package_documents
 
             found = _packages(locklens, result)
             packages, differs = package_documents(found), any(one.failing for one in found.values())

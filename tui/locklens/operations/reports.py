@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from locklens.text import Printable
 
 _REPORTS = "locklens.review.reports"
-_VERIFY = "locklens.operations.verification.report"
+_VERIFY = "locklens.operations.verification.judging"
 _ADVISORIES = "locklens.operations.advisories"
 _BACKFILL = "locklens_backfill.report"
 _UPGRADES = "locklens.operations.upgrades.report"
