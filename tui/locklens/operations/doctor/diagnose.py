@@ -232,7 +232,7 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.lock import Lock
     from locklens.operations.write.lock_edits import Restore, RestoredProviders
-    from locklens.operations.write.replace_folder import ReplaceFolder
+    from locklens.operations.write.undo import ReplaceFolder
     from locklens.operations.write.upgrade import Upgrade
 
     if write.command == "replace":
