@@ -15,9 +15,9 @@ from kit.registries import lead_to
 from kit.schemas import validate
 
 from locklens.demo.cases import requires, sample_entry
+from locklens.demo.incidents import make_repository
 from locklens.demo.packages import lock_file
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.repository import make_repository
 from locklens.review.health import CHECKS
 
 LOCK = ".terraform.lock.hcl"

@@ -24,10 +24,10 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, Faults, Step
+from locklens.demo.incidents import make_repository
 from locklens.demo.packages import PLATFORMS, SampleLock, h1, lock_file, zh
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError

@@ -23,7 +23,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo.repository import make_repository
+from locklens.demo.incidents import make_repository
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.reports import render_report

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ui.conftest import Driver, until
 
-from locklens.demo.repository import make_repository
+from locklens.demo.incidents import make_repository
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest

@@ -12,8 +12,8 @@ from ui.conftest import Driver, until
 
 from locklens.demo.advisories import sample_advisories
 from locklens.demo.faults import Faults
+from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from ui.conftest import Driver, ServedReview, ServingSource, drafted, until
 
 from locklens.demo.faults import Fault, Faults
+from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens

@@ -13,7 +13,7 @@ from ui.conftest import ServingSource
 from ui.test_hashes import LINUX, MAC, WANTED, HashesDriver, locked
 from ui.test_upgrade_rows import selection_of
 
-from locklens.demo.repository import make_repository
+from locklens.demo.incidents import make_repository
 from locklens.lines import Role
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base

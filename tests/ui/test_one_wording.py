@@ -11,8 +11,8 @@ from kit.registries import environ_of
 from msgspec.structs import replace
 
 from locklens.demo.faults import Faults
+from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES
 from locklens.lines import Line
 from locklens.operations.compare import open_git

@@ -14,8 +14,8 @@ from ui.test_hashes import HashesDriver
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.demo.faults import Faults
+from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration, write_places
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_locked

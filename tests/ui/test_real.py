@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from locklens.demo.repository import make_repository
+from locklens.demo.incidents import make_repository
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from ui.conftest import Driver, ServingSource, until
 
 from locklens.demo.faults import Faults
+from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError, RepositoryError, RunCancelledError
 from locklens.operations.compare import open_git, open_locked

@@ -20,8 +20,8 @@ from ui.conftest import Driver, ServingSource, until
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
+from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.compare import open_git

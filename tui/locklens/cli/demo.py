@@ -72,7 +72,7 @@ _PRINTED = frozenset({"json", "markdown"})
 def _run_demo(options: Namespace, open_ui: OpenUi) -> int:
     """Review the sample repository, with the sample registry as its only one."""
     from locklens.demo.advisories import sample_advisories
-    from locklens.demo.repository import make_repository
+    from locklens.demo.incidents import make_repository
     from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration, write_places
 
     if options.serve:
