@@ -33,7 +33,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.inside import InsideDialog
+from locklens.ui.why import InsideDialog
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot

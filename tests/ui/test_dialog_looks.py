@@ -25,10 +25,9 @@ from locklens.ui.dialogs.base import Dialog, ReadingDialog, TextDialog
 from locklens.ui.dialogs.choices import ClashesDialog, CopyChoice, CopyDialog, SidesDialog, WritesDialog
 from locklens.ui.dialogs.form import ExportDialog, FormDialog, trust_form
 from locklens.ui.doctor.screen import DoctorProveDialog, PasteDialog
-from locklens.ui.inside import InsideDialog
 from locklens.ui.prove import DownloadDialog, ProveDialog
 from locklens.ui.shell.keys import Palette
-from locklens.ui.why import WhyDialog
+from locklens.ui.why import InsideDialog, WhyDialog
 
 if TYPE_CHECKING:
     import threading

@@ -21,7 +21,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.releases.facts import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.inside import InsideDialog
+from locklens.ui.why import InsideDialog
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:

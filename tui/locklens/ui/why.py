@@ -1,18 +1,45 @@
-"""The Why dialog: the requirements from the configuration first, then the registry's versions."""
+"""The dialogs about one provider: Why it has its version, and what is Inside of its packages.
+
+Why lists the requirements from the configuration first, then the versions of the registry. Inside shows kept facts at
+once. What has to be downloaded is announced with its size first, this platform's packages alone; a key asks for those
+of all platforms.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import time
+from threading import Event as Signal
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
+from locklens.errors import RunCancelledError
 from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
-from locklens.ui.dialogs.base import DialogKey, ReadingDialog, TextDialog
+from locklens.text import counted, size_words
+from locklens.ui.dialogs.base import READING_KEYS, DialogKey, ReadingDialog, TextDialog
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
 from locklens.ui.text.clipboard import copied_line, copy_text
+from locklens.ui.text.phrases import Downloads, download_lines, take_event
 from locklens.ui.widgets.strips import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from textual.screen import Screen
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.errors import LockLensError
+    from locklens.install.context import InstallEvent
+    from locklens.lockfile.model import LockEntry
+    from locklens.operations.inspection.inspect import InspectionRequest
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.review.request import ProvingPlanned
+    from locklens.review.inspection import Inspection
 
 if TYPE_CHECKING:
     import threading
@@ -141,3 +168,247 @@ class WhyDialog(ReadingDialog):
         current = self.view.current
         problem = self._edit(current.place if current is not None else None)
         self._say(problem)
+
+
+_MOST_LABELS = 10
+"""Packages that are named, so that the dialog fits into 24 lines."""
+
+_REDRAW_SECONDS = 0.1
+
+
+def asking_lines(plan: ProvingPlanned) -> Iterator[Line]:
+    """The announced downloads, and what becomes of them."""
+    size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "size unknown"
+    yield line("To download: ", Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG))
+    for label in plan.labels[:_MOST_LABELS]:
+        yield line(Span(f"  {label}", Role.PLACE), hanging=4)
+    if len(plan.labels) > _MOST_LABELS:
+        yield line(Span(f"  and {len(plan.labels) - _MOST_LABELS} more", Role.DIM))
+    yield line()
+    handling = "Packages are read while downloading, and what is inside is cached. None is stored, unpacked or run."
+    yield line(Span(handling, Role.DIM))
+
+
+def inside_request(
+    address: ProviderAddress,
+    old: LockEntry | str | None,
+    new: LockEntry | str | None,
+    *,
+    folder: Path,
+    root: str,
+    tool: Dialect | None = None,
+) -> InspectionRequest:
+    """Return the request for the packages of two versions, or of the only one that there is.
+
+    A package that is not among the hashes of its entry is refused: it is not what is locked.
+
+    Args:
+        address: The provider.
+        old: The lock entry of the older version, or its version alone, if there is one.
+        new: The same of the newer version.
+        folder: The repository's top.
+        root: The root's folder below it.
+        tool: The root's tool, if it is known.
+    """
+    from locklens.operations.inspection.inspect import InspectionRequest
+
+    before, after = (None if one is None else _version(one) for one in (old or new, new or old))
+    hashes_before, hashes_after = (_hashes(one, address) for one in (old or new, new or old))
+    return InspectionRequest(
+        str(address),
+        folder,
+        before,
+        after,
+        (root or ".",),
+        # Of one version, what is locked now is of interest, not what was locked for it before.
+        old_hashes=hashes_after if before == after else hashes_before,
+        new_hashes=hashes_after,
+        tool=tool,
+    )
+
+
+def _version(side: LockEntry | str) -> str:
+    return side if isinstance(side, str) else str(side.version)
+
+
+def _hashes(side: LockEntry | str | None, address: ProviderAddress) -> frozenset[str]:
+    """Return the hashes that lock a version; none of another address, whose packages are others."""
+    if side is None or isinstance(side, str) or side.address != address:
+        return frozenset()
+    return frozenset(side.hashes)
+
+
+def show_inside(
+    screen: Screen[Any], source: LockLens, request: InspectionRequest, *, on_news: Callable[[], object] = lambda: None
+) -> None:
+    """Open the dialog above a screen; `on_news` is called at its end if packages were read that were not cached."""
+    dialog = InsideDialog(source, request)
+
+    def closed(_: None) -> None:
+        if dialog.has_news:
+            on_news()
+
+    screen.app.push_screen(dialog, closed)
+
+
+class InsideDialog(ReadingDialog):
+    """Shows what is inside packages; asks before any download; esc stops at any time.
+
+    Args:
+        source: Finds and reads the packages.
+        request: The provider, and one or two versions.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "agree", "Download", show=False),
+        Binding("q,z", "stop", "Close", show=False),
+        Binding("a", "all_platforms", "All platforms", show=False),
+        Binding("y", "copy", "Copy as Markdown", show=False),
+    ]
+
+    def __init__(self, source: LockLens, request: InspectionRequest) -> None:
+        super().__init__()
+        self._source = source
+        self._request = request
+        self._job = Job(self, "inside")
+        self._answered = Signal()
+        self._plan: ProvingPlanned | None = None
+        self._is_confirmed = False
+        self._found: Inspection | None = None
+        self._error: LockLensError | None = None
+        self._downloads = Downloads()
+        self.has_news = False
+        """True once a package was downloaded: findings may rest on it."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while it waits for a key: to agree to a download, or to close."""
+        return not self._job.is_running or (self._plan is not None and not self._is_confirmed)
+
+    def on_mount(self) -> None:
+        """Start looking."""
+        versions = " → ".join(dict.fromkeys(filter(None, (self._request.old, self._request.new))))
+        self.show_title(f"Inside {self._request.provider.partition('/')[2]} {versions}")
+        self._start()
+        self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
+
+    def _start(self) -> None:
+        self._plan, self._is_confirmed, self._error = None, False, None
+        self._downloads = Downloads()
+        self._job.start(self._inspect, self._take, self._fail)
+        self._redraw()
+
+    def _inspect(self, run: Run) -> Inspection:
+        """Look into the packages, on the worker's thread.
+
+        Raises:
+            LockLensError: It failed.
+            RunCancelledError: It was cancelled.
+        """
+
+        def confirm(plan: ProvingPlanned) -> bool:
+            self._answered.clear()
+            run.tell(self._ask, plan)
+            while not self._answered.wait(0.05):
+                if run.cancel.is_set():
+                    raise RunCancelledError("inspecting was cancelled")
+            return True
+
+        return self._source.inspect(self._request, confirm=confirm, on_event=self._hear, cancel=run.cancel)
+
+    def _hear(self, event: InstallEvent) -> None:
+        take_event(self._downloads, event, time.monotonic())
+
+    def _ask(self, plan: ProvingPlanned) -> None:
+        self._plan = plan
+        self._redraw()
+
+    def _take(self, found: Inspection) -> None:
+        self._found = found
+        self.has_news = self.has_news or self._is_confirmed
+        self._redraw()
+
+    def _fail(self, error: LockLensError) -> None:
+        self._error = error
+        self._redraw()
+
+    # Display
+
+    def _redraw_moving(self) -> None:
+        if self._is_confirmed and self._job.is_running:
+            self._redraw()
+
+    def _redraw(self) -> None:
+        self.show_lines(self._lines(), keep_place=not self._job.is_running)
+        self.refresh_keys()
+
+    def _lines(self) -> tuple[Line, ...]:
+        if self._job.is_running:
+            if self._plan is None:
+                return (line(Span("Looking for the packages …", Role.DIM)),)
+            if not self._is_confirmed:
+                return tuple(asking_lines(self._plan))
+            starting = (line(Span("Starting …", Role.DIM)),)
+            return tuple(download_lines(self._downloads.in_order, time.monotonic())) or starting
+        if self._error is not None:
+            return (line(Span(self._error.sentence, Role.WARN), hanging=2),)
+        return tuple(_readable(self._found)) if self._found is not None else ()
+
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys of the present step."""
+        if self._job.is_running:
+            cancel = DialogKey("esc", "cancel", "stop")
+            if self._plan is not None and not self._is_confirmed:
+                return (DialogKey("enter", "download", "agree"), cancel)
+            return (cancel,)
+        close = DialogKey("esc q", "close", "stop")
+        if self._found is None:
+            return (close,)
+        more = () if self._request.platforms is None else (DialogKey("a", "all platforms", "all_platforms"),)
+        return (close, *more, DialogKey("y", "copy as Markdown", "copy"), *READING_KEYS)
+
+    # Keys
+
+    def action_agree(self) -> None:
+        """Start the download, or close the result."""
+        if not self._job.is_running:
+            self.dismiss(None)
+        elif self._plan is not None and not self._is_confirmed:
+            self._is_confirmed = True
+            self._answered.set()
+            self._redraw()
+
+    def action_stop(self) -> None:
+        """Stop what is in progress, and close; what was read by then is cached."""
+        self._job.stop()
+        self._answered.set()
+        self.dismiss(None)
+
+    def action_close(self) -> None:
+        """Close, as esc does where there is no search."""
+        self.action_stop()
+
+    def action_all_platforms(self) -> None:
+        """Look into the packages of all platforms of the release."""
+        if self._job.is_running or self._found is None or self._request.platforms is None:
+            return
+        self._request = replace(self._request, platforms=None)
+        self._start()
+
+    def action_copy(self) -> None:
+        """Copy the report as Markdown."""
+        if self._found is None or self._job.is_running:
+            self.say("nothing to copy yet")
+            return
+        from locklens.operations.reports import render_report
+
+        self.say(copy_text(self.app, render_report("inspect", "markdown", self._found), "the report as Markdown"))
+
+
+def _readable(found: Inspection) -> Iterator[Line]:
+    from locklens.review.reports.inspection import inspection_lines
+
+    yield from inspection_lines(found)
+    for note in found.notes:
+        yield line(Span(note, Role.DIM), hanging=2)

@@ -16,7 +16,6 @@ from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.text import counted
 from locklens.ui.dialogs.base import TextDialog
-from locklens.ui.inside import inside_request, show_inside
 from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.shell import bars, keys
@@ -28,6 +27,7 @@ from locklens.ui.shell.screen import LockLensScreen, file_below
 from locklens.ui.text.clipboard import ShellText, copied_line, copy_text
 from locklens.ui.text.phrases import Downloads, take_event
 from locklens.ui.views import DOCTOR
+from locklens.ui.why import inside_request, show_inside
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.strips import Bar
 

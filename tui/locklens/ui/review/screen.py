@@ -16,7 +16,6 @@ from locklens.ui import views
 from locklens.ui.dialogs.base import TextDialog
 from locklens.ui.dialogs.choices import ClashesDialog, ClashesFound
 from locklens.ui.dialogs.form import accept_form, read_rules, today_utc, until_of
-from locklens.ui.inside import inside_request
 from locklens.ui.review import frame
 from locklens.ui.review.actions import (
     acceptable,
@@ -45,6 +44,7 @@ from locklens.ui.review.rows import ChangeList, Setting, Standing, is_folded, is
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.keys import view_bindings
 from locklens.ui.shell.messages import PreferenceChanged, ViewWanted
+from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -18,7 +18,6 @@ from locklens.project.clifiles import this_platform
 from locklens.review.reports.keys import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui import views
-from locklens.ui.inside import inside_request
 from locklens.ui.row_actions import RowActionsScreen, writable
 from locklens.ui.shell import keys
 from locklens.ui.shell.bars import one_sentence
@@ -39,6 +38,7 @@ from locklens.ui.upgrade.rows import (
     with_next_limit,
 )
 from locklens.ui.upgrade.upgrade_list import COLUMNS, UpgradeList
+from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
