@@ -36,8 +36,8 @@ from locklens.ui import views
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.review.screen import ReviewScreen
-from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.upgrade.screen import UPGRADE_KEYS, UpgradeScreen
+from locklens.ui.views import ViewWanted
 from locklens.ui.why import WhyDialog
 
 if TYPE_CHECKING:

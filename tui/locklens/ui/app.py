@@ -17,21 +17,22 @@ from locklens.operations.locklens import LockLens
 from locklens.storage.preferences import default_preferences_path, read_preferences, save_preference
 from locklens.text import visible
 from locklens.ui.preview.screen import Closed, PreviewScreen
-from locklens.ui.shell.messages import (
+from locklens.ui.shell.review_loader import MarkKeeper
+from locklens.ui.shell.screen import LockLensScreen
+from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.ui.text.clipboard import CopyingApp
+from locklens.ui.views import (
+    VIEWS,
     MarksNotKept,
     PreferenceChanged,
     PreferenceNotSaved,
     PreviewWanted,
     QuitWanted,
     SidesWanted,
+    View,
     ViewShown,
     ViewWanted,
 )
-from locklens.ui.shell.review_loader import MarkKeeper
-from locklens.ui.shell.screen import LockLensScreen
-from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.text.clipboard import CopyingApp
-from locklens.ui.views import VIEWS, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

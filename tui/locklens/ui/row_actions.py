@@ -15,10 +15,10 @@ from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import ExportDialog, platforms_form, read_platforms
 from locklens.ui.prove import Proved, ProveDialog
 from locklens.ui.shell.jobs import Job
-from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.shell.screen import browser_command, has_browser, open_page, release_page, work_tree_file
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line, copy_text
+from locklens.ui.views import ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from locklens.ui.prove import ProvingSelection
     from locklens.ui.shell.jobs import Run
     from locklens.ui.shell.keys import Command
-    from locklens.ui.shell.messages import ExaminedProvider
+    from locklens.ui.views import ExaminedProvider
 
     ScopeOf = Callable[[Iterable[str]], Scope]
     """Returns the scope of the roots with these paths."""

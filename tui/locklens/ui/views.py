@@ -1,10 +1,32 @@
-"""The table of views: the screens that number keys open, their contents, and the providers that each reads."""
+"""The table of views: the screens that number keys open, their contents, and the providers that each reads.
+
+Messages of screens to the app, and the provider that Doctor is asked to examine.
+"""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from textual.message import Message
+
+from locklens.doctor.model import StartingPoint
+from locklens.errors import LockLensError, TrustError
 from locklens.operations.locklens import Reads
+from locklens.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.diagnostics import Diagnostic
+    from locklens.operations.comparison import Base
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.plan.model import Plan
+    from locklens.operations.write.operation import Operation
+    from locklens.review.model import Finding, Review
 
 
 class View(Struct, frozen=True):
@@ -65,3 +87,124 @@ DOCTOR = View(
 )
 
 VIEWS = (REVIEW, UPGRADE, HASHES, SIGNERS, HEALTH, DOCTOR)
+
+
+@dataclass
+class MarksNotKept(Message):
+    """A notice of the store: a damaged file was set aside, or marks last for this run only."""
+
+    notice: str
+
+
+@dataclass
+class ViewWanted(Message):
+    """A request to show another screen.
+
+    Attributes:
+        folder: The folder under review; None if not on disk.
+        provider: The row to highlight, as a root's folder and a provider; None for no particular row.
+        examined: The provider that Doctor examines; None without one.
+    """
+
+    view: View
+    folder: Path | None
+    provider: tuple[str, ProviderAddress] | None = None
+    examined: ExaminedProvider | None = None
+
+
+@dataclass
+class SidesWanted(Message):
+    """A request to compare other sides, on all views.
+
+    Attributes:
+        folder: The folder under review; None if not on disk.
+    """
+
+    base: Base
+    folder: Path | None
+
+
+@dataclass
+class PreferenceChanged(Message):
+    """A preference that a key changed; see `locklens.storage.preferences.CHOICES`."""
+
+    key: str
+    value: str
+
+
+@dataclass
+class PreferenceNotSaved(Message):
+    """The reason, as a sentence, why a preference lasts for this run only."""
+
+    notice: str
+
+
+@dataclass
+class ViewShown(Message):
+    """A view is on top again, or for the first time."""
+
+
+@dataclass
+class QuitWanted(Message):
+    """A request to end the program."""
+
+
+@dataclass
+class PreviewWanted(Message):
+    """A request to preview the plan of an operation.
+
+    Attributes:
+        review: The review on the screen; the policy of its base judges the plan.
+    """
+
+    source: LockLens
+    operation: Operation
+    review: Review | None
+
+
+@dataclass(frozen=True)
+class ExaminedProvider:
+    """What Doctor is asked to examine.
+
+    Attributes:
+        root: The root's folder, relative to the top of the files under review.
+        provider: The provider; "" for all of the root.
+        start: The finding or the error that led there.
+    """
+
+    root: str
+    provider: str
+    start: StartingPoint
+
+
+def examined_row(root: str, provider: str, findings: Iterable[Finding], *, screen: str) -> ExaminedProvider:
+    """Return the provider of a row with its findings, the worst first; without any, `screen` led there."""
+    ordered = sorted(findings, key=lambda finding: finding.severity.rank)
+    if not ordered:
+        return ExaminedProvider(root, provider, StartingPoint(f"{provider or root or '.'}, a row of {screen}"))
+    first, rules = ordered[0], tuple(dict.fromkeys(finding.rule for finding in ordered))
+    more = f", and {counted(len(ordered) - 1, 'more finding')}" if len(ordered) > 1 else ""
+    return ExaminedProvider(root, provider, StartingPoint(f"{first.rule} {first.message}{more}", rules))
+
+
+def examined_failure(
+    plan: Plan | None, error: LockLensError | None, roots: Sequence[str], title: str
+) -> ExaminedProvider | None:
+    """Return the provider that a plan failed for with an error about a checksum or a signature; None for others.
+
+    Args:
+        plan: The plan; None if there is none.
+        error: The reason if there is none.
+        roots: The roots that planning reached.
+        title: The operation.
+    """
+    failed: Diagnostic | None = next((one for one in plan.failures if one.is_of_trust), None) if plan else None
+    if failed is not None:
+        words = f'the plan "{title}" failed: {failed.sentence}'
+        message = f"Error: {failed.summary}\n\n{failed.detail}\n"
+        return ExaminedProvider(failed.root, failed.address, StartingPoint(words, message=message))
+    if isinstance(error, TrustError):
+        words = f'the plan "{title}" failed: {error}'
+        message = f"Error: Failed to install provider\n\n{error}\n"
+        return ExaminedProvider(roots[-1] if roots else "", "", StartingPoint(words, message=message))
+    return None

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.review.model import Review, RootReview
-    from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
+    from locklens.ui.views import ExaminedProvider
     from locklens.ui.widgets.strips import BarLayout
 
 DOCTOR_KEYS = KeyTable(

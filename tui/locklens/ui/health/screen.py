@@ -33,9 +33,9 @@ from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.jobs import Throttle
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.shell.messages import examined_row
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.text.clipboard import ShellText
+from locklens.ui.views import examined_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from locklens.review.health import Health
     from locklens.review.model import Review
     from locklens.ui.shell.jobs import Run
-    from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
+    from locklens.ui.views import ExaminedProvider
     from locklens.ui.widgets.strips import BarLayout
 
 HEALTH_KEYS = KeyTable(

@@ -22,11 +22,10 @@ from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.shell.messages import ExaminedProvider, ViewWanted, examined_failure
 from locklens.ui.shell.screen import LockLensScreen, file_below
 from locklens.ui.text.clipboard import ShellText, copied_line, copy_text
 from locklens.ui.text.phrases import Downloads, take_event
-from locklens.ui.views import DOCTOR
+from locklens.ui.views import DOCTOR, ExaminedProvider, ViewWanted, examined_failure
 from locklens.ui.why import inside_request, show_inside
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.strips import Bar

@@ -18,7 +18,6 @@ from locklens.text import counted
 from locklens.ui.dialogs.choices import CopyChoice
 from locklens.ui.review.outline import NodeKind, provider_name
 from locklens.ui.row_actions import RowTarget
-from locklens.ui.shell.messages import examined_row
 from locklens.ui.text.clipboard import (
     change_copied,
     change_markdown,
@@ -27,6 +26,7 @@ from locklens.ui.text.clipboard import (
     review_markdown,
     section_markdown,
 )
+from locklens.ui.views import examined_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Finding, Review, RootReview
     from locklens.ui.review.outline import Node
     from locklens.ui.row_actions import ScopeOf
-    from locklens.ui.shell.messages import ExaminedProvider
+    from locklens.ui.views import ExaminedProvider
 
 _SHOWN_REVISION = 12
 

@@ -43,7 +43,7 @@ from locklens.ui.review.outline import (
 from locklens.ui.review.rows import ChangeList, Setting, Standing, is_folded, is_reviewed, marked_words, rows
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.keys import view_bindings
-from locklens.ui.shell.messages import PreferenceChanged, ViewWanted
+from locklens.ui.views import PreferenceChanged, ViewWanted
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from locklens.ui.dialogs.form import Answers
     from locklens.ui.review.rows import Row
     from locklens.ui.row_actions import RowTarget
-    from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
+    from locklens.ui.views import ExaminedProvider
     from locklens.ui.widgets.strips import BarLayout
 
 

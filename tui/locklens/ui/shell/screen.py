@@ -21,7 +21,7 @@ from locklens.review.reports.evidence_lines import page_of_release
 from locklens.text import visible
 from locklens.ui.dialogs.base import ClosedOnce, TextDialog
 from locklens.ui.shell.jobs import after
-from locklens.ui.shell.messages import PreferenceChanged
+from locklens.ui.views import PreferenceChanged
 from locklens.ui.widgets.strips import Bar
 
 if TYPE_CHECKING:

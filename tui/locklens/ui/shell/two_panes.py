@@ -20,11 +20,10 @@ from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, parse_filter
 from locklens.ui.shell.jobs import Job
 from locklens.ui.shell.keys import help_section, key_help, write_keys
-from locklens.ui.shell.messages import PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.phrases import changed_on_disk
-from locklens.ui.views import REVIEW, VIEWS
+from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.row_list import ListTitles
 from locklens.ui.widgets.strips import Bar
@@ -47,9 +46,8 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
     from locklens.ui.shell.filtering import Grammar
     from locklens.ui.shell.keys import Command
-    from locklens.ui.shell.messages import ExaminedProvider
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.views import View
+    from locklens.ui.views import ExaminedProvider, View
     from locklens.ui.widgets.row_list import RowList
     from locklens.ui.widgets.strips import BarLayout
 

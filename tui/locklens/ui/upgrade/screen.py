@@ -24,7 +24,6 @@ from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
 from locklens.ui.shell.jobs import Job, after
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.shell.messages import PreferenceChanged
 from locklens.ui.upgrade.detail import upgrade_head, upgrade_lines, upgrade_status, upgrade_target
 from locklens.ui.upgrade.rows import (
     UPGRADE_GRAMMAR,
@@ -38,6 +37,7 @@ from locklens.ui.upgrade.rows import (
     with_next_limit,
 )
 from locklens.ui.upgrade.upgrade_list import COLUMNS, UpgradeList
+from locklens.ui.views import PreferenceChanged
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
