@@ -15,8 +15,7 @@ from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModu
 from locklens.lines import plain_lines
 from locklens.operations.reports import render_report
 from locklens.packages.inspecting import FileFacts, PackageFacts
-from locklens.review.inside import ChangeAdvisories
-from locklens.review.inspection import InspectedPackage, Inspection
+from locklens.review.inspection import ChangeAdvisories, InspectedPackage, Inspection
 from locklens.review.reports.advisories import advisory_section, advisory_summary
 from locklens.versions import Version
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
-    from locklens.review.inside import ChangeAdvisories
+    from locklens.review.inspection import ChangeAdvisories
     from locklens.review.platform_agreement import ReleaseBuilds
     from locklens.trust import Signer
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.hashes import HashedFiles
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
-    from locklens.review.inside import ReleaseAdvisories
+    from locklens.review.inspection import ReleaseAdvisories
     from locklens.review.model import Bump
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from locklens.advisories import AdvisoryMatch
-    from locklens.review.inside import ChangeAdvisories
+    from locklens.review.inspection import ChangeAdvisories
 
 _NAMED = 12
 """Advisories of one kind that are listed."""

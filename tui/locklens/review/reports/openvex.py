@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.advisories import AdvisoryMatch, Unjudged
-    from locklens.review.inside import ChangeAdvisories
-    from locklens.review.inspection import InspectedPackage, Inspection
+    from locklens.review.inspection import ChangeAdvisories, InspectedPackage, Inspection
     from locklens.text import Printable
 
 _CONTEXT = "https://openvex.dev/ns/v0.2.0"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.advisories import AdvisoryMatch
     from locklens.project.configuration import Requirement
-    from locklens.review.inside import ChangeAdvisories
+    from locklens.review.inspection import ChangeAdvisories
     from locklens.review.model import Change, RootReview
 
 _NAMED = 5
