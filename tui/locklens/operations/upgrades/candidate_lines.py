@@ -16,9 +16,9 @@ from locklens.project.clifiles import this_platform
 from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.evidence_lines import age_in_words, page_lines
 from locklens.review.reports.keys import signer_change_lines
-from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
 from locklens.review.reports.words import SEVERITY_ROLES
 from locklens.review.rules.release import signer_change
+from locklens.review.why import HELD_BACK, held_words, version_range
 from locklens.selection.choosing import cooldown_holds
 from locklens.text import age_words, counted
 from locklens.trust.continuity import SignerChange
