@@ -22,9 +22,8 @@ from locklens.operations.comparison import RootSettings
 from locklens.operations.plan.builder import planned_changes
 from locklens.operations.plan.model import Plan, RootResult, Scope, change_words
 from locklens.operations.root_modules import RootReader, enclosing
-from locklens.operations.write.apply import apply
+from locklens.operations.write.apply import RegistryOperation, apply
 from locklens.operations.write.lock import Lock
-from locklens.operations.write.operation import RegistryOperation
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.tree import FileSystem

@@ -18,9 +18,9 @@ from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.request import ReviewRequest
+from locklens.operations.write.apply import Operation
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
-from locklens.operations.write.operation import Operation
 from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases.facts import NetworkSettings

@@ -18,8 +18,7 @@ from locklens.operations.comparison import RootSettings
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.operations.plan.model import Plan
-from locklens.operations.write.apply import apply
-from locklens.operations.write.operation import FileOperation
+from locklens.operations.write.apply import FileOperation, apply
 from locklens.operations.write.recover import ABSENT, recover_at, state_of
 from locklens.operations.write.undo import applied_writes, undo
 from locklens.releases.facts import NetworkSettings

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.explain_provider import WhyRequest
     from locklens.operations.upgrades.candidates import KnownRelease
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.why import Why

@@ -32,10 +32,9 @@ from locklens.operations.comparison import Base, RootSettings
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import FileChanges, Plan, Scope
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.write.apply import apply
+from locklens.operations.write.apply import FileOperation, Operation, apply
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
-from locklens.operations.write.operation import FileOperation, Operation
 from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.releases.facts import NetworkSettings

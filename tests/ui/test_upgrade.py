@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from ui.conftest import Samples
 
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
 
 READY = offer("1.0.0:90 1.1.0:40 2.0.0:30", "< 2.0", root="a", name="ready")
 HELD = offer("1.0.0:90 2.0.0:40", "~> 1.0", root="a", name="held")

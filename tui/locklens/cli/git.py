@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from locklens.cli.options import Parser
     from locklens.lockfile.merge import Labels
     from locklens.operations.merge import Preference
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
 
 _MARKER_SIZES = range(1, 101)
 """git's attribute conflict-marker-size is a small number; a huge one would only fill the file."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from locklens.cli.progress import InstallProgress, JsonProgress
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan, Scope
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.releases.facts import NetworkSettings
     from locklens.review.model import Finding, Review
 
@@ -192,7 +192,7 @@ def _list_writes(*, is_json: bool) -> int:
 
 def run_write(options: Namespace) -> int:
     """Plan what the function `options.operation` returns for the options, report it and apply it."""
-    from locklens.operations.write.operation import FileOperation
+    from locklens.operations.write.apply import FileOperation
 
     operation: Operation = options.operation(options)
     if isinstance(operation, FileOperation):

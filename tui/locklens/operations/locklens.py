@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
     from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease
     from locklens.operations.verification.judging import EntryPackages
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.project.git.listings import Revision
     from locklens.releases.facts import ReleaseId
     from locklens.review.health import Health
@@ -467,7 +467,7 @@ class LockLens:
             RunCancelledError: `cancel` was set.
         """
         from locklens.errors import OfflineError, RunCancelledError
-        from locklens.operations.write.operation import FileOperation
+        from locklens.operations.write.apply import FileOperation
 
         def begin(root: str) -> None:
             if cancel is not None and cancel.is_set():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from locklens.lines import FilePlace
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.plan.model import Scope
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.review.model import Review, RootReview
     from locklens.review.why import Why
     from locklens.text import Printable

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.review.model import Finding, Review
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import RootSettings
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
 
 MOST_SUBJECTS = 40
 """Providers in roots that are examined in one run; of more, the first."""

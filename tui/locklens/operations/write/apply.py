@@ -1,4 +1,6 @@
-"""Puts a planned write on disk, or into git's index: the only writer of the user's files.
+"""Operations that the user can request. Each plans its own write; only `apply` writes.
+
+Puts a planned write on disk, or into git's index: the only writer of the user's files.
 
 Every file is the old or the new one, byte for byte, at every moment. A journal keeps several files consistent: a write
 that was interrupted between two files is completed or reverted by the next run in the repository; see
@@ -12,7 +14,9 @@ import stat
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.operations.plan.model import FileChanges, PlannedFile, WriteTarget
@@ -31,7 +35,71 @@ from locklens.storage.journal import (
 from locklens.text import disk_advice, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from locklens.operations.plan.model import Plan
+    from locklens.operations.write.registry_source import RegistrySource
+
+
+def no_progress(_: str) -> None:
+    """Ignore the progress of a plan."""
+
+
+class _Write(Struct, frozen=True):
+    @property
+    def title(self) -> str:
+        """A short title, such as "Prune 2 roots"."""
+        raise NotImplementedError
+
+    def without_missing_modules(self) -> Self:
+        """Return the operation that ignores what unreadable modules require; the same one where it needs none."""
+        return self
+
+
+class FileOperation(_Write, frozen=True):
+    """A write that is planned from files alone."""
+
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plan the write.
+
+        Args:
+            on_root: Called with each root when its turn begins.
+
+        Raises:
+            LockLensError: No root can be planned.
+        """
+        raise NotImplementedError
+
+
+class RegistryOperation(_Write, frozen=True):
+    """A write that needs versions and hashes from registries."""
+
+    def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plan the write.
+
+        Args:
+            source: The source of versions and hashes.
+            on_root: Called with each root when its turn begins.
+
+        Raises:
+            LockLensError: No root can be planned.
+            RunCancelledError: The run was cancelled.
+        """
+        raise NotImplementedError
+
+
+Operation = FileOperation | RegistryOperation
+"""One write that the user requests, in one root or in many."""
+
+
+def listed_providers(names: tuple[str, ...]) -> str:
+    """Return up to two names, else their number."""
+    return " and ".join(names) if len(names) <= 2 else f"{len(names)} providers"
+
+
+def listed_roots(roots: tuple[str, ...] | list[str]) -> str:
+    """Return the root, or the number of roots."""
+    return (roots[0] if roots else ".") if len(roots) <= 1 else f"{len(roots)} roots"
 
 
 _NEW_MODE = 0o644

@@ -21,8 +21,8 @@ from locklens.lockfile.update import after_lock, difference, rewritten
 from locklens.operations.plan.builder import PlanBuilder, path_below, planned_changes, planned_lock
 from locklens.operations.plan.model import RootResult, Scope, command_line, joined_plans
 from locklens.operations.root_modules import RootReader, enclosing, require_folder
+from locklens.operations.write.apply import RegistryOperation, listed_roots, no_progress
 from locklens.operations.write.diagnostics import named, no_root_here, orphans_kept, unreadable, untouched, warnings
-from locklens.operations.write.operation import RegistryOperation, listed_roots, no_progress
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import coverage
 from locklens.selection.choosing import combined
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import LockEntry
     from locklens.operations.plan.model import Plan, PlannedChange
     from locklens.operations.root_modules import Root
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.operations.write.registry_source import RegistrySource
     from locklens.policy import Policy
     from locklens.review.model import Change, Review, RootReview

@@ -15,7 +15,7 @@ from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, req
 from locklens.operations.plan.model import Plan, Scope, command_line, joined_plans
 from locklens.operations.root_modules import lock_path
 from locklens.operations.typed_names import selected_by_root
-from locklens.operations.write.operation import FileOperation, listed_providers, listed_roots, no_progress
+from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
 from locklens.text import visible
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.root_modules import Root
 from locklens.operations.typed_names import selected_by_root
-from locklens.operations.write.operation import FileOperation, no_progress
+from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
 from locklens.text import counted, shell_word, shell_words
 

@@ -21,7 +21,7 @@ from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget
-from locklens.operations.write.operation import FileOperation, no_progress
+from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
 from locklens.packages.installed import differing_files
 from locklens.project.roots import LOCK_FILE

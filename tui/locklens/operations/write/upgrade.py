@@ -11,7 +11,7 @@ from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.plan.builder import ScopedPlanBuilder
 from locklens.operations.plan.model import Plan, PlannedFile, Scope, command_line
 from locklens.operations.typed_names import selected_by_root
-from locklens.operations.write.operation import RegistryOperation, listed_providers, listed_roots, no_progress
+from locklens.operations.write.apply import RegistryOperation, listed_providers, listed_roots, no_progress
 from locklens.operations.write.root_upgrade import RootUpgrade, RootUpgradeOptions
 from locklens.policy import Policy
 from locklens.versions import Version, VersionSyntaxError

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Scope
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.policy import Policy
     from locklens.review.health import Health
     from locklens.review.model import Review

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan
     from locklens.operations.plan.review import PlanReview
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.review.model import Review
 
 PREVIEW_KEYS = KeyTable(

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from locklens.lines import Line
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.operations.write.resolve import ResolveConflicts
     from locklens.review.model import Finding, Review
     from locklens.ui.dialogs.choices import CopyChoice, SelectedSides

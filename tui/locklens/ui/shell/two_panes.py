@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from locklens.lines import Line
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.operations.write.undo import AppliedWrite
     from locklens.project.git.listings import Revision
     from locklens.review.model import Review

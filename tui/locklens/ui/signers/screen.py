@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.operations.locklens import LockLens
-    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.apply import Operation
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets.strips import BarLayout
 
