@@ -1,4 +1,4 @@
-"""`inspect`, `advisories` and `health`: what is inside packages, what is known against it, and the checks of all roots."""
+"""`inspect`, `advisories` and `health`: what is inside packages, advisories about it, and the checks of all roots."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The sample repositories: one with a commit and uncommitted changes to review, and one for each cause that
-`locklens doctor` tests.
+"""The sample repositories: one with changes to review, and one for each cause that `locklens doctor` tests.
 
-`locklens.demo.cases` lists the contents of the first. An incident is a small repository with a history, the faults of
-its registry, copies of packages on disk, and the log of a failed run. The messages are the own ones of the tools;
-`tests/data/doctor` has recorded ones.
+`locklens.demo.cases` lists the contents of the first: one commit, and uncommitted changes. An incident is a small
+repository with a history, the faults of its registry, copies of packages on disk, and the log of a failed run. The
+messages are the tools' own; `tests/data/doctor` has recorded ones.
 """
 
 from __future__ import annotations

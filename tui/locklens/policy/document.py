@@ -1,12 +1,14 @@
-"""The policy file as a document: the line of each key and element, which tomllib does not report, errors about its
-values, and its types: the keys that the reader accepts, and what the JSON Schema for editors is made of.
+"""The policy file as a document: its types, the line of each key and element, and errors about values.
+
+tomllib does not report lines. The types are the keys that the reader accepts, and what the JSON Schema for editors is
+made of.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from datetime import date
+from datetime import date  # noqa: TC003  # evaluated by msgspec
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import msgspec

@@ -1,6 +1,4 @@
-"""What is inside packages: what was found, what differs between two of one provider, and the advisories that concern
-the old and the new version of a change.
-"""
+"""What is inside packages: what was found, what differs between two of one provider, and advisories about a change."""
 
 from __future__ import annotations
 

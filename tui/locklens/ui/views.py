@@ -1,6 +1,6 @@
-"""The table of views: the screens that number keys open, their contents, and the providers that each reads.
+"""The views, and the messages that screens send to the app: which view to show, what to plan, what to compare.
 
-Messages of screens to the app, and the provider that Doctor is asked to examine.
+The table lists the screens that number keys open, their contents, and the providers that each reads.
 """
 
 from __future__ import annotations

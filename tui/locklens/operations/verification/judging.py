@@ -1,8 +1,8 @@
-"""Packages beside lock file entries: the values of a verification, the verdict on one package and one entry, and the
-report as lines of text and as the JSON document of schema 1.
+"""Packages beside lock file entries: the values of a verification, the verdicts, and the report.
 
-The judgement is pure and the same for every front end. Mirrors on servers count by the hashes that they list: none of
-their packages is downloaded.
+A verdict is on one package and one entry; the report is lines of text or the JSON document of schema 1. The judgement
+is pure and the same for every front end. Mirrors on servers count by the hashes that they list: none of their packages
+is downloaded.
 """
 
 from __future__ import annotations

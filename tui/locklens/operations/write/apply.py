@@ -1,10 +1,8 @@
-"""Operations that the user can request. Each plans its own write; only `apply` writes.
+"""Operations that the user can request, each of which plans its own write; and `apply`, which alone writes.
 
-Puts a planned write on disk, or into git's index: the only writer of the user's files.
-
-Every file is the old or the new one, byte for byte, at every moment. A journal keeps several files consistent: a write
-that was interrupted between two files is completed or reverted by the next run in the repository; see
-`locklens.operations.write.recover`.
+A planned write goes to disk, or into git's index; nothing else changes the user's files. Every file is the old or the
+new one, byte for byte, at every moment. A journal keeps several files consistent: a write that was interrupted between
+two files is completed or reverted by the next run in the repository; see `locklens.operations.write.recover`.
 """
 
 from __future__ import annotations

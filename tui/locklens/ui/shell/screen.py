@@ -1,6 +1,6 @@
 """Base class of all full-size screens, and the programs that they start: editors and browsers.
 
-Status message, clickable bars, help, palette; commands of editors, addresses of release pages, paths that can be opened.
+Status message, clickable bars, help and palette; commands of editors, addresses of release pages, paths that open.
 """
 
 from __future__ import annotations
