@@ -10,7 +10,7 @@ from msgspec import Meta
 from locklens.advisories import ATTRIBUTION, AdvisoryDifferences, Linkage
 from locklens.lines import Line, Role, Span, labelled
 from locklens.review.reports.documents import JsonStruct
-from locklens.review.rules.advisories import match_words, sides_words
+from locklens.review.rules.inside import match_words, sides_words
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:

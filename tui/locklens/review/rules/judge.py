@@ -59,13 +59,13 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
         verdicts += _run(change_rules.CHECKS, change, root.context.policy)
         verdicts += _run(agreement.CHECKS, change, root)
         if change.advisories is not None:
-            from locklens.review.rules import advisories
+            from locklens.review.rules import inside
 
-            verdicts += _run(advisories.CHECKS, change, root)
+            verdicts += _run(inside.CHECKS, change, root)
         if change.builds is not None:
-            from locklens.review.rules import builds
+            from locklens.review.rules import inside
 
-            verdicts += _run(builds.CHECKS, change, root.context.policy)
+            verdicts += _run(inside.CHECKS, change, root.context.policy)
         if case is not None:
             verdicts += _of_case(case, change, root)
     line = change.new.line if change.new is not None else None

@@ -1,6 +1,7 @@
-"""The rules about advisories, of what is inside the package of a provider and of the provider itself.
+"""The rules about what is inside packages: advisories, how they were built, and the toolchain of it.
 
-They rest on packages that were inspected before and on the database that is kept; nothing is asked for them.
+They rest on packages that were inspected before and on the database that is kept; nothing is asked or downloaded for
+them, and what is unknown is no finding.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.advisories import Linkage
+from locklens.executables.ordering import toolchain_key
 from locklens.review.model import ChangeKind
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, listing
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from locklens.advisories import AdvisoryMatch
+    from locklens.executables import GoModule
+    from locklens.policy import Policy
     from locklens.project.configuration import Requirement
     from locklens.review.inspection import ChangeAdvisories
     from locklens.review.model import Change, RootReview
@@ -128,3 +132,52 @@ def _excludes(constraint: str, version: str) -> bool:
 
 
 CHECKS: Mapping[str, Callable[[Change, RootReview], Iterator[Verdict]]] = {"LK042": _inside, "LK043": _own}
+
+_BUILDS_NAMED = 3
+"""Platforms, differences or modules that a message names."""
+
+
+def _odd_platform(change: Change, _: Policy) -> Iterator[Verdict]:
+    agreement = change.builds.agreement if change.builds is not None else None
+    if agreement is None or not agreement.differences:
+        return
+    compared = f"{counted(len(agreement.platforms), 'package')} compared"
+    for platform, differences in agreement.odd.items():
+        words = listing([f"{one.property} ({one.words()})" for one in differences], _BUILDS_NAMED)
+        yield Verdict(f"the package for {platform} is not like the others ({compared}): {words}", _line(change))
+    undecided = [one for one in agreement.differences if not one.odd]
+    if undecided:
+        words = listing([f"{one.property} ({one.words()})" for one in undecided], _BUILDS_NAMED)
+        yield Verdict(f"packages differ, and no majority says which is odd ({compared}): {words}", _line(change))
+
+
+def _toolchain(change: Change, policy: Policy) -> Iterator[Verdict]:
+    least = toolchain_key(policy.toolchain)
+    if change.builds is None or least is None:
+        return
+    for go, platforms in change.builds.toolchains:
+        key = toolchain_key(go)
+        if key is not None and key < least:
+            names = listing([str(platform) for platform in platforms], _BUILDS_NAMED)
+            message = f"built with {go} ({names}); {policy.file} requires at least {policy.toolchain}"
+            yield Verdict(message, _line(change))
+
+
+def _replaced(change: Change, _: Policy) -> Iterator[Verdict]:
+    modules = change.builds.replaced if change.builds is not None else ()
+    if modules:
+        names = listing([_words(module) for module in modules], _BUILDS_NAMED)
+        yield Verdict(f"{counted(len(modules), 'module')} replaced: {names}", _line(change))
+
+
+def _words(module: GoModule) -> str:
+    by = module.replaced_by
+    assert by is not None
+    return f"{module.path} {module.version} by {by.path} {by.version}".rstrip()
+
+
+BUILD_CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {
+    "LK044": _odd_platform,
+    "LK045": _toolchain,
+    "LK046": _replaced,
+}
