@@ -20,7 +20,7 @@ from locklens.review.changes import compare
 from locklens.review.coverage import LockedHashes, PathCover, cover
 from locklens.review.model import ChangeKind, HashFact, Proof
 from locklens.review.rules.catalogue import RULES
-from locklens.review.rules.platforms import CHECKS
+from locklens.review.rules.change import CHECKS
 
 if TYPE_CHECKING:
     from pathlib import Path
