@@ -31,7 +31,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.review.health import Health
 from locklens.review.model import Accepted, Change, Finding, HostState, Review, RootReview, Severity, SideName
-from locklens.review.reports import markdown, pipelines, sarif
+from locklens.review.reports import markdown, pipelines, standards
 from locklens.review.reports.findings import reported_findings
 from locklens.review.reports.markdown import code, prose
 from locklens.review.rules.catalogue import RULES, explain_rule
@@ -300,7 +300,7 @@ def holding(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
 POSITIVE = {"type": "integer", "minimum": 1}
 PART_OF_SARIF = holding(
     {
-        "$schema": {"const": sarif.SARIF_SCHEMA},
+        "$schema": {"const": standards.SARIF_SCHEMA},
         "version": {"const": "2.1.0"},
         "runs": {
             "type": "array",
@@ -411,7 +411,7 @@ def sarif_schemas() -> Iterator[dict[str, Any]]:
 
 def valid_sarif(found: Review) -> list[dict[str, Any]]:
     """The results of a valid document."""
-    document = json.loads(sarif.render(found))
+    document = json.loads(standards.render(found))
     (run,) = document["runs"]
     assert len(run["results"]) <= 5000
     some = {**document, "runs": [{**run, "results": run["results"][:300]}]}  # which are alike, and slow to check
@@ -427,7 +427,7 @@ def valid_sarif(found: Review) -> list[dict[str, Any]]:
 
 
 def test_the_rules_are_explained_as_on_the_command_line(sample: Review) -> None:
-    rules = sarif.document(sample)["runs"][0]["tool"]["driver"]["rules"]
+    rules = standards.document(sample)["runs"][0]["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == list(RULES)
     for rule in rules:
         assert rule["help"]["text"] == explain_rule(RULES[rule["id"]])
@@ -440,7 +440,7 @@ def test_code_scanning_ranks_a_rule_as_the_policy_does(sample: Review) -> None:
         (sample, {"LK001": "high", "LK003": "medium", "LK021": "low"}),
         (replace(sample, policy=policy), {"LK001": "low", "LK003": "medium", "LK021": "high", "LK004": None}),
     ):
-        rules = {rule["id"]: rule for rule in sarif.document(found)["runs"][0]["tool"]["driver"]["rules"]}
+        rules = {rule["id"]: rule for rule in standards.document(found)["runs"][0]["tool"]["driver"]["rules"]}
         assert {one: rank(rules[one]["properties"].get("security-severity")) for one in expected} == expected
     assert rules["LK021"]["defaultConfiguration"] == {"enabled": True, "level": "error"}
     assert rules["LK004"]["defaultConfiguration"] == {"enabled": False, "level": "none"}
@@ -458,7 +458,7 @@ def rank(score: str | None) -> str | None:
 
 
 def test_the_category_of_an_upload_is_the_pipelines_to_choose(sample: Review) -> None:
-    (run,) = sarif.document(sample)["runs"]
+    (run,) = standards.document(sample)["runs"]
     assert "automationDetails" not in run, "an id in the file wins over the upload's: two jobs would replace each other"
 
 
@@ -470,7 +470,7 @@ def test_the_worst_findings_come_first_and_the_others_are_counted(sample: Review
     results = valid_sarif(found)
     assert len(results) == 5000
     assert results[0]["ruleId"] == "LK001"
-    notes = sarif.document(found)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    notes = standards.document(found)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
     assert notes[0]["message"]["text"].startswith("1001 of 6001 findings were left out, the worst 5000 are listed")
 
 
