@@ -25,7 +25,7 @@ from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, Policy
 from locklens.releases.facts import NetworkSettings
 from locklens.review.model import Change, PolicySide, Review, Severity
-from locklens.review.reports import hashes
+from locklens.review.reports import lock_lines
 from locklens.storage.cache import Cache
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -264,7 +264,7 @@ def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:
             {"path": "plugin-cache", "covered": [str(first)], "missing": [str(second)], "unknown": []},
         ],
     }
-    text = hashes.render(found)
+    text = lock_lines.render(found)
     assert "covers 1 of 2 required platforms" in text
     assert f"plugin-cache    1 of 2    only h1 counts\n          missing       {second}\n" in text
     assert f"\n  {first}   CI\n" in text[text.index("REQUIRED PLATFORMS") :]

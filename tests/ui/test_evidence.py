@@ -11,7 +11,7 @@ from locklens.hashes import registry_manifests
 from locklens.lines import Role, Span
 from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof
 from locklens.review.reports.evidence_lines import clock, evidence_lines, hash_lines, host_words, why_unknown
-from locklens.review.reports.keys import fingerprint_line, grouped, key_lines, signer_change_lines
+from locklens.review.reports.lock_lines import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell.bars import Reading, note_lines, registry_lines

@@ -21,7 +21,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import PastUse, signers
 from locklens.review.model import Change, Review, RootReview
-from locklens.review.reports import hashes, keys, text
+from locklens.review.reports import lock_lines, text
 from locklens.review.reports.evidence_lines import shared_problems
 from locklens.review.reports.words import claimed_word, hashes_of_review
 from locklens.review.rules.catalogue import wording_of
@@ -109,7 +109,7 @@ def test_a_locked_provider_is_worded_once(sample: tuple[LockLens, Review]) -> No
         (root,) = [one for one in hash_rows(alone) if one.change is None]
         detail = f"{shown(hash_detail(row, alone, in_full=True))} {shown(hash_detail(root, alone))}"
         assert not shared_problems([change])
-        report = str(hashes.render(alone))
+        report = str(lock_lines.render(alone))
         about_signer = report.index("      SIGNER") if "      SIGNER" in report else len(report)
         before, after = report[:about_signer], report[about_signer:]
         listed = "\n".join(line for line in after.splitlines() if re.match(r" +[a-z0-9]+:\S+", line))
@@ -130,7 +130,7 @@ def test_a_signer_is_worded_once(sample: tuple[LockLens, Review]) -> None:
             history = History(is_read=True, uses=uses)
         details.append(shown(signer_detail(row, review, history)))
     assert any(past.values())
-    blocks = str(keys.render(review, past)).split("\n\n")[1:-1]
+    blocks = str(lock_lines.render(review, past)).split("\n\n")[1:-1]
     assert len(blocks) == len(details)
     as_of = partial(re.compile(r" as of \S+( \S+)? UTC").sub, "")
     for block, detail in zip(blocks, details, strict=True):

@@ -25,7 +25,7 @@ from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequ
 from locklens.releases.facts import NetworkSettings
 from locklens.review.keys import PastUse, SignerUses
 from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review
-from locklens.review.reports.keys import grouped
+from locklens.review.reports.lock_lines import grouped
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp

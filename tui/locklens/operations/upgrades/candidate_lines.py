@@ -15,7 +15,7 @@ from locklens.operations.upgrades.selection import Eligibility, sorted_versions
 from locklens.project.clifiles import this_platform
 from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.evidence_lines import age_in_words, page_lines
-from locklens.review.reports.keys import signer_change_lines
+from locklens.review.reports.lock_lines import signer_change_lines
 from locklens.review.reports.words import SEVERITY_ROLES
 from locklens.review.rules.release import signer_change
 from locklens.review.why import HELD_BACK, held_words, version_range

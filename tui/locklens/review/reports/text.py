@@ -26,7 +26,7 @@ from locklens.review.reports.evidence_lines import (
     unrequired_line,
     why_unknown,
 )
-from locklens.review.reports.keys import signer_change_lines
+from locklens.review.reports.lock_lines import signer_change_lines
 from locklens.text import Printable, counted, listing, page, visible
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from locklens.review.reports.evidence_lines import (
     proof_span,
     unsettled,
 )
-from locklens.review.reports.hashes import NAME_THEM, coverage_lines, in_words, policy_lines, source_words
+from locklens.review.reports.lock_lines import NAME_THEM, coverage_lines, in_words, policy_lines, source_words
 from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines

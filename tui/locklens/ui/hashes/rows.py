@@ -15,7 +15,7 @@ from locklens.lines import Role, Span
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import Change, HashCount, Review, RootReview, Severity, worst
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.hashes import coverage_in_short
+from locklens.review.reports.lock_lines import coverage_in_short
 from locklens.review.reports.words import severity_span
 from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_filter_words, packages_span

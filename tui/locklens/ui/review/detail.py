@@ -23,7 +23,7 @@ from locklens.review.reports.evidence_lines import (
     unrequired_line,
     why_unknown,
 )
-from locklens.review.reports.keys import signer_change_lines
+from locklens.review.reports.lock_lines import signer_change_lines
 from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted

@@ -10,7 +10,7 @@ from locklens.policy import POLICY_FILE
 from locklens.review.model import ChangeKind, Review
 from locklens.review.reports import words
 from locklens.review.reports.evidence_lines import PROOFS
-from locklens.review.reports.keys import TIER_MEANINGS
+from locklens.review.reports.lock_lines import TIER_MEANINGS
 from locklens.review.reports.words import SEVERITY_ROLES, SIGN_MEANINGS, claimed_word, hashes_of_review
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import counted, visible

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.lines import Line, Role, Span, heading, line
-from locklens.review.reports import keys
+from locklens.review.reports import lock_lines
 from locklens.review.reports.evidence_lines import clock
 from locklens.text import counted
 from locklens.trust import Tier
@@ -48,11 +48,11 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
     """
     signer = row.signer
     yield line(Span(row.name, Role.STRONG), copied=signer.key.fingerprint if signer.key else "")
-    yield line(keys.tier_span(signer.tier), Span(f"  {_meaning(row)}", Role.DIM), hanging=2)
+    yield line(lock_lines.tier_span(signer.tier), Span(f"  {_meaning(row)}", Role.DIM), hanging=2)
     if signer.key is not None:
         yield from heading("KEY")
-        yield keys.fingerprint_line(signer.key)
-        yield from keys.key_lines(signer.key)
+        yield lock_lines.fingerprint_line(signer.key)
+        yield from lock_lines.key_lines(signer.key)
         state = [] if signer.key.expired or signer.key.revoked else [Span("  neither expired nor revoked", Role.DIM)]
         if state:
             yield line(*state)
@@ -60,7 +60,7 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
     moments = [clock(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]
     common = moments[0] if len({*moments}) == 1 else ""
     yield Line()
-    yield line(Span(keys.uses_title(signer), Role.HEADING), Span(f"  as of {common}" if common else "", Role.DIM))
+    yield line(Span(lock_lines.uses_title(signer), Role.HEADING), Span(f"  as of {common}" if common else "", Role.DIM))
     for use, moment in zip(signer.uses, moments, strict=True):
         yield from _use_lines(use, row, "" if common else moment)
     yield from _history_lines(row, history)
@@ -71,17 +71,17 @@ def _meaning(row: SignerRow) -> str:
         return "registry lookup in progress"
     if row.signer.tier is Tier.UNKNOWN:
         return "reason below each release"
-    return keys.TIERS[row.signer.tier]
+    return lock_lines.TIERS[row.signer.tier]
 
 
 def _use_lines(use: Use, row: SignerRow, moment: str) -> Iterator[Line]:
     pending = "…" if row.pending and not use.as_of and not use.problem else ""
     contested = "another locked version is signed with another key" if use.address in row.contested else ""
-    yield from keys.use_lines(use, f"as of {moment}" if moment else pending, notes=(contested,))
+    yield from lock_lines.use_lines(use, f"as of {moment}" if moment else pending, notes=(contested,))
 
 
 def _history_lines(row: SignerRow, history: History | None) -> Iterator[Line]:
-    yield from heading(keys.HISTORY_TITLE)
+    yield from heading(lock_lines.HISTORY_TITLE)
     if history is None:
         hint = "  enter reads the git history, and asks the registries for the signers"
         yield line(Span(hint, Role.DIM), hanging=2)
@@ -89,7 +89,7 @@ def _history_lines(row: SignerRow, history: History | None) -> Iterator[Line]:
     if history.problem:
         yield line(Span("  unknown  ", Role.WARN), history.problem, hanging=4, copied=history.problem)
     for use in history.uses:
-        yield from keys.past_use_lines(use, row.signer)
+        yield from lock_lines.past_use_lines(use, row.signer)
     if not history.is_read:
         yield line(Span("  … ", Role.STRONG), Span(history.progress, Role.DIM))
     elif not history.uses and not history.problem:

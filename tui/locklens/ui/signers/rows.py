@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from locklens.lines import Role, Span
 from locklens.project.tree import folder_of
-from locklens.review.reports.keys import tier_span
+from locklens.review.reports.lock_lines import tier_span
 from locklens.trust import Tier
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 from locklens.ui.widgets.row_list import RowList

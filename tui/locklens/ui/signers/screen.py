@@ -16,7 +16,7 @@ from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.operations.write import policy_edits
 from locklens.policy import POLICY_FILE, pin_for
 from locklens.review.keys import SignerUses, Use, signers
-from locklens.review.reports.keys import TIER_MEANINGS
+from locklens.review.reports.lock_lines import TIER_MEANINGS
 from locklens.ui import views
 from locklens.ui.dialogs.form import Answers, today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget

@@ -15,7 +15,7 @@ from locklens.operations.upgrades.candidates import estimate_download
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
-from locklens.review.reports.keys import TIER_MEANINGS
+from locklens.review.reports.lock_lines import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, writable

@@ -1,0 +1,402 @@
+"""The hashes and the signing keys of locked releases as lines and as plain text.
+
+The proof of each hash by provider and platform, and platform coverage in words, which the Hashes screen shows too. The
+user IDs of a key are unproven claims; only its 40 digits identify it. On the screen they stand in groups of four, in
+text and on the clipboard without spaces.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from locklens.hashes import is_of_files
+from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
+from locklens.review.coverage import ProviderCoverage, coverage
+from locklens.review.keys import PastUse, SignerUses, Use, signers
+from locklens.review.model import PROOF_KINDS, Change, HashCount, Proof, Review, RootReview
+from locklens.review.reports import evidence_lines
+from locklens.review.reports.evidence_lines import clock, host_lines
+from locklens.review.reports.words import findings_in_words, hash_words, verdict_words
+from locklens.text import Printable, counted, page, visible
+from locklens.trust import Signer, SigningKey, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from locklens.policy import InstallPath, Policy
+    from locklens.review.reports.lock_documents import Past
+
+_NAMES_SHOWN = 5
+
+TIERS = {
+    Tier.OFFICIAL: "signed with HashiCorp's own key",
+    Tier.PARTNER: "HashiCorp signed the publisher's key",
+    Tier.SELF_SIGNED: "only the registry vouches for this key",
+    Tier.UNSIGNED: "the registry lists no key",
+    Tier.UNKNOWN: "no signer known",
+}
+"""The meaning of each tier."""
+
+
+def grouped(fingerprint: str) -> str:
+    """A fingerprint in groups of four digits."""
+    return " ".join(fingerprint[start : start + 4] for start in range(0, len(fingerprint), 4))
+
+
+def fingerprint_line(key: SigningKey, *, sign: str = " ", role: Role = Role.STRONG) -> Line:
+    """A whole fingerprint; copied without spaces."""
+    return line(Span(f"{sign} {grouped(key.fingerprint)}", role), hanging=2, copied=key.fingerprint)
+
+
+def key_lines(key: SigningKey) -> Iterator[Line]:
+    """The claimed names of a key, its algorithm, its dates and its problems."""
+    for name in key.user_ids[:_NAMES_SHOWN] or ("no user ID",):
+        yield line(f"  {name}", hanging=4, copied=name if key.user_ids else "")
+    if (more := len(key.user_ids) - _NAMES_SHOWN) > 0:
+        yield line(Span(f"  and {more} more names", Role.DIM))
+    spans = [Span(f"  {key.algorithm}, created {key.created[:10]}, ")]
+    if key.expires is None:
+        spans.append(Span("no expiry"))
+    else:
+        expired = Span(f"EXPIRED {key.expires[:10]}", Role.WARN)
+        spans.append(expired if key.expired else Span(f"expires {key.expires[:10]}"))
+    if key.revoked:
+        spans += [Span(", "), Span("REVOKED", Role.BLOCK)]
+    yield line(*spans, hanging=4)
+
+
+def tier_span(tier: Tier) -> Span:
+    """A tier as a word."""
+    return Span(tier.value, Role.WARN if tier in {Tier.UNSIGNED, Tier.UNKNOWN} else Role.PLAIN)
+
+
+HISTORY_TITLE = "HISTORY  earlier locked versions of these providers"
+
+
+def uses_title(signer: SignerUses) -> str:
+    """The heading of a signer's releases, with their number."""
+    title = "SIGNED" if signer.key is not None else "NOT SIGNED" if signer.tier is Tier.UNSIGNED else "UNKNOWN"
+    releases = counted(len(signer.uses), "locked release")
+    return f"{title}  {releases} of {counted(len(signer.addresses), 'provider')}"
+
+
+def use_lines(use: Use, moment: str, *, notes: Iterable[str] = ()) -> Iterator[Line]:
+    """A locked release of a signer, with what is unusual about it and its lock files.
+
+    Args:
+        use: The release.
+        moment: When its signature was reported, or the state of the lookup; "" to leave it out.
+        notes: More that is unusual about it.
+    """
+    yield line(f"  {use.name}", Span(f"  {moment}" if moment else "", Role.DIM), hanging=4, copied=use.name)
+    if use.problem:
+        yield line(Span(f"    {use.problem}", Role.WARN), hanging=6, copied=use.problem)
+    for note in filter(None, (use.doubt, *notes)):
+        yield line(Span(f"    {note}", Role.WARN), hanging=6)
+    for name in use.lock_files:
+        yield line("    ", Span(name, Role.PLACE), hanging=6, place=FilePlace(name, 1))
+
+
+def past_use_lines(use: PastUse, signer: SignerUses) -> Iterator[Line]:
+    """A release that was locked before, and its key beside that of a signer."""
+    name = f"{use.address} {use.version}"
+    yield line(Span(f"  until {use.date[:10]} {use.commit[:7]}  ", Role.DIM), name, hanging=4, copied=name)
+    tier = Span(f"  {use.tier.value}", Role.DIM)
+    if use.key is None:
+        reason = use.problem or ("not signed" if use.tier is Tier.UNSIGNED else "no longer known")
+        yield line(Span(f"    {reason}", Role.WARN), hanging=6, copied=use.problem)
+    elif signer.key is not None and use.key.fingerprint == signer.key.fingerprint:
+        yield line(Span("    same key", Role.GOOD), tier)
+    else:
+        digits = Span(grouped(use.key.fingerprint), Role.STRONG)
+        yield line(Span("    another key  ", Role.WARN), digits, tier, hanging=6, copied=use.key.fingerprint)
+        yield from key_lines(use.key)
+
+
+_signed_by = partial(labelled, "SIGNER")
+"""Build the line of a signer."""
+
+
+def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str) -> Iterator[Line]:
+    """The signer of the new version and, for a different key, the signer of the old version below.
+
+    Args:
+        old: The signer of the old version; None if unknown.
+        new: The signer of the new version; None if unknown.
+        unknown: The reason why a signer is unknown.
+    """
+    if new is None:
+        yield _signed_by(Span(f"unknown: {unknown}", Role.DIM))
+        if old is not None:
+            yield from _alone(old, f"{old.version} is ")
+        return
+    if old is None or old.version == new.version:
+        yield _signed_by(tier_span(new.tier), *_meaning(new.tier))
+        yield from _keys(new)
+    elif _fingerprints(old) == _fingerprints(new):
+        same = f", same key as {old.version}" if new.keys else f", as {old.version}"
+        yield _signed_by(tier_span(new.tier), Span(same, Role.GOOD if new.keys else Role.WARN), *_meaning(new.tier))
+        yield from _keys(new)
+    else:
+        yield from _changed(old, new)
+
+
+def _changed(old: Signer, new: Signer) -> Iterator[Line]:
+    if old.keys and new.keys:
+        difference, advice = f"different key than {old.version}", "  compare all 40 digits"
+    else:
+        difference, advice = f"differs from {old.version}", ""
+    yield _signed_by(Span(difference, Role.WARN), Span(advice, Role.DIM))
+    for sign, role, signer in (("-", Role.REMOVED, old), ("+", Role.ADDED, new)):
+        for key in signer.keys:
+            yield fingerprint_line(key, sign=sign, role=role)
+    for sign, signer in (("-", old), ("+", new)):
+        yield line(f"{sign} {signer.version}  ", tier_span(signer.tier), *_meaning(signer.tier), hanging=2)
+        for key in signer.keys:
+            yield from key_lines(key)
+
+
+def _alone(signer: Signer, lead: str) -> Iterator[Line]:
+    yield line(f"  {lead}", tier_span(signer.tier), *_meaning(signer.tier), hanging=2)
+    yield from _keys(signer)
+
+
+def _keys(signer: Signer) -> Iterator[Line]:
+    for key in signer.keys:
+        yield fingerprint_line(key)
+        yield from key_lines(key)
+
+
+def _meaning(tier: Tier) -> tuple[Span, ...]:
+    return (Span(f"  {TIERS[tier]}", Role.DIM),) if tier is not Tier.UNKNOWN else ()
+
+
+def _fingerprints(signer: Signer) -> tuple[str, ...]:
+    return tuple(key.fingerprint for key in signer.keys)
+
+
+TIER_MEANINGS = {tier.value: meaning for tier, meaning in TIERS.items()}
+
+
+def keys_text(review: Review, past: Past | None = None) -> Printable:
+    """Return the report.
+
+    Args:
+        review: One with unchanged providers.
+        past: Earlier locked releases of each signer's providers, by the key's fingerprint; None if not looked up.
+    """
+    return page(_lines(review, past or {}))
+
+
+def _lines(review: Review, past: Past) -> Iterator[str]:
+    gathered = signers(review)
+    uses = sum(len(one.uses) for one in gathered)
+    keys = sum(one.key is not None for one in gathered)
+    yield f"locklens keys  {uses} locked releases, {keys} signing keys"
+    for signer in gathered:
+        yield ""
+        yield from _signer(signer, past.get(signer.key.fingerprint, ()) if signer.key is not None else ())
+    yield ""
+    yield from (f"registry {words}" for words in host_lines(review))
+    for note in review.notes:
+        yield f"note: {note}"
+    if findings := findings_in_words(review):
+        yield f"findings: {findings}; locklens hashes lists them"
+
+
+def _signer(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[str]:
+    yield from plain_lines(_signer_lines(signer, past))
+
+
+def _signer_lines(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[Line]:
+    if signer.key is not None:
+        yield line(tier_span(signer.tier), f"  {TIERS[signer.tier]}")
+        yield fingerprint_line(signer.key)
+        yield from key_lines(signer.key)
+    yield line(uses_title(signer))
+    for use in signer.uses:
+        yield from use_lines(use, f"as of {clock(use.as_of)}" if use.as_of and not use.problem else "")
+    if past:
+        yield line(HISTORY_TITLE)
+    for before in past:
+        yield from past_use_lines(before, signer)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from locklens.review.reports.documents import PackageJson
+    from locklens.review.reports.lock_documents import Packages
+
+    _Printed = Line | str
+
+
+def hashes_text(review: Review, *, colour: bool = False, packages: Packages | None = None) -> Printable:
+    """Return the report.
+
+    Args:
+        review: One with unchanged providers.
+        colour: True to mark proofs with ANSI colours, which add no information.
+        packages: The packages on this machine, by lock file and provider.
+    """
+    return page(_hashes_lines(review, packages or {}), colour=colour)
+
+
+def _hashes_lines(review: Review, packages: Packages) -> Iterator[_Printed]:
+    roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
+    facts = [fact for root in roots for change in root.changes for fact in change.locked]
+    locks = counted(sum(root.new.exists for root in roots), "lock file")
+    yield f"locklens hashes  {locks}, {hash_words(HashCount.of(facts), 'locked') or 'no hashes'}"
+    shared = evidence_lines.shared_problems(
+        change for root in roots for change in root.changes if change.new is not None
+    )
+    for root in roots:
+        yield ""
+        yield from _root(root, review, shared, packages)
+    yield ""
+    yield from evidence_lines.shared_problem_lines(shared)
+    yield from plain_lines(policy_lines(review))
+    yield ""
+    proofs = Counter(fact.proof for fact in facts)
+    if facts:
+        yield ", ".join(f"{proofs[proof]} {proof}" for proof in Proof if proofs[proof])
+    for host in evidence_lines.host_lines(review):
+        yield f"registry {host}"
+    for note in review.notes:
+        yield f"note: {note}"
+    yield f"verdict: {verdict_words(review)}"
+
+
+def _root(
+    root: RootReview, review: Review, shared: Collection[tuple[str, str]], packages: Packages
+) -> Iterator[_Printed]:
+    yield f"{root.lock_file}  ({root.tool.product})"
+    for finding in root.findings:
+        yield f"  {finding.rule} {finding.severity.upper()} {finding.message}"
+    for change in sorted(root.changes, key=lambda one: one.address.sort_key):
+        if change.new is not None:
+            yield from _provider(change, root, review, shared)
+            for package in packages.get((root.lock_file, change.address), ()):
+                yield from _package(package)
+
+
+def _provider(
+    change: Change, root: RootReview, review: Review, shared: Collection[tuple[str, str]]
+) -> Iterator[_Printed]:
+    assert change.new is not None
+    facts = change.locked
+    name = change.address.short(root.tool.default_host)
+    covered = coverage(change, review.policy)
+    counts = hash_words(HashCount.of(facts), "locked") or "no hashes"
+    yield f"  {name} {change.new.version}  {counts}, {in_words(covered)}"
+    if covered.is_wanted and len(covered.covered) < len(covered.platforms):
+        yield from plain_lines(coverage_lines(covered), indent=" " * 6)
+    for finding in change.findings:
+        yield f"      {finding.rule} {finding.severity.upper()} {evidence_lines.without_cause(finding.message, shared)}"
+    old, new = change.old_signer, change.new_signer
+    lines: list[Line] = []
+    if old is not None or new is not None:
+        lines += signer_change_lines(old, new, unknown=evidence_lines.why_unknown(change, review, is_asking=False))
+    lines += evidence_lines.mirror_lines(change)
+    lines += evidence_lines.unreported_problem_lines(change, shared)
+    yield from plain_lines(lines, indent=" " * 6)
+    for fact in sorted(facts, key=lambda one: (one.platform is None, one.platform or "", is_of_files(one.hash))):
+        proof = evidence_lines.proof_span(fact.proof)
+        shown = evidence_lines.hash_line(
+            " ", Role.PLAIN, fact, proof if PROOF_KINDS[fact.proof].is_alarming else Span(proof.text), in_full=True
+        )
+        yield line("    ", *shown.spans)
+
+
+def _package(package: PackageJson) -> Iterator[str]:
+    """A package on this machine; one that is not as locked with its path and the files that differ."""
+    yield f"      package {package.where:12}  {package.platform or '':13}  {package.verdict}".rstrip()
+    if package.verdict != "matches":
+        yield from (f"          {visible(words)}" for words in (package.path, package.reason) if words)
+    for one in package.files or ():
+        yield f"          {one.state:8}  {visible(one.name)}"
+
+
+_PLATFORM_WIDTH = 14
+
+NAME_THEM = 'list required platforms in locklens.toml, such as platforms = ["linux_amd64"], and commit it'
+"""The next step without required platforms."""
+
+
+def coverage_in_short(coverage: ProviderCoverage) -> str:
+    """The number of covered platforms: "3/4"; "3/4?" if some of the others are unknown; "" without platforms."""
+    if not coverage.platforms:
+        return ""
+    doubt = "?" if coverage.doubtful else ""
+    return f"{len(coverage.covered)}/{len(coverage.platforms)}{doubt}"
+
+
+def in_words(coverage: ProviderCoverage) -> str:
+    """The number of covered platforms as a phrase."""
+    if not coverage.platforms:
+        return "platforms unknown"
+    which = "required platforms" if coverage.is_wanted else "known platforms"
+    doubt = f", {len(coverage.doubtful)} unknown" if coverage.doubtful else ""
+    return f"covers {len(coverage.covered)} of {len(coverage.platforms)} {which}{doubt}"
+
+
+def needs_words(path: InstallPath) -> str:
+    """The hashes that are enough on a path."""
+    return f"only {path.only} counts" if path.only else "zh or h1 is enough"
+
+
+def coverage_lines(found: ProviderCoverage) -> Iterator[Line]:
+    """A heading, and for each install path the number of covered platforms and the others by name."""
+    scope = "required platforms" if found.is_wanted else "known platforms"
+    yield line(Span(f"COVERAGE  {scope}, by install path", Role.HEADING))
+    for path in found.paths:
+        count = f"{len(path.covered)} of {path.platforms}" if found.platforms else "unknown"
+        is_complete = len(path.covered) == path.platforms
+        role = Role.GOOD if is_complete else Role.WARN if path.at_least_missing else Role.DIM
+        needs = Span(needs_words(path.path), Role.DIM)
+        yield line(f"  {path.path.value:<{_PLATFORM_WIDTH + 2}}", Span(f"{count:<9} ", role), needs, hanging=4)
+        if path.missing:
+            yield line(Span("    missing       ", Role.WARN), ", ".join(path.missing), hanging=18)
+        if path.doubtful:
+            yield line(Span("    unknown       ", Role.DIM), ", ".join(path.doubtful), hanging=18)
+
+
+def policy_lines(review: Review) -> Iterator[Line]:
+    """The required platforms with their reasons, the source of the policy, and the install paths."""
+    policy = review.policy
+    yield line(Span(f"REQUIRED PLATFORMS  {source_words(review) if policy.file else 'no locklens.toml'}", Role.HEADING))
+    for required in policy.platforms:
+        place = FilePlace(policy.file, required.line) if review.policy_side.value != "given" else None
+        yield line(
+            f"  {required.platform!s:<{_PLATFORM_WIDTH}}",
+            Span(required.why, Role.DIM),
+            hanging=_PLATFORM_WIDTH + 2,
+            place=place,
+        )
+    if not policy.platforms:
+        yield line(Span("  none configured", Role.DIM))
+        yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)
+    yield from heading("INSTALL PATHS")
+    for path in policy.paths_in_order:
+        where = f"  {local_words(path, policy)}".rstrip()
+        yield line(f"  {path.value:<{_PLATFORM_WIDTH + 2}}", Span(f"{needs_words(path)}{where}", Role.DIM), hanging=4)
+
+
+def local_words(path: InstallPath, policy: Policy) -> str:
+    """The origin of an install path that the policy does not name, and the platform that it is used for; or ""."""
+    return f"on {policy.local_platform}, by the CLI configuration" if path in policy.local_paths else ""
+
+
+def source_words(review: Review) -> str:
+    """The source of the policy."""
+    match review.policy_side.value:
+        case "base":
+            return f"{review.policy.file} of {review.base.tip_name}"
+        case "head":
+            return f"{review.policy.file} of this folder"
+        case "given":
+            return f"{review.policy.file}, given with --policy"
+        case _:
+            return "none"
