@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from ui.conftest import Driver, until
 
-from locklens.demo.advisories import sample_advisories
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.demo.serving import SAMPLE_RULES, environment, sample_advisories, write_cli_configuration
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest

@@ -71,9 +71,14 @@ _PRINTED = frozenset({"json", "markdown"})
 
 def _run_demo(options: Namespace, open_ui: OpenUi) -> int:
     """Review the sample repository, with the sample registry as its only one."""
-    from locklens.demo.advisories import sample_advisories
     from locklens.demo.incidents import make_repository
-    from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration, write_places
+    from locklens.demo.serving import (
+        SAMPLE_RULES,
+        environment,
+        sample_advisories,
+        write_cli_configuration,
+        write_places,
+    )
 
     if options.serve:
         return _serve(options)
