@@ -17,7 +17,7 @@ from locklens.ui.health.screen import HEALTH_KEYS
 from locklens.ui.preview.screen import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.shell.keys import KeyTable
-from locklens.ui.signers.screen import SIGNERS_KEYS
+from locklens.ui.signers import SIGNERS_KEYS
 from locklens.ui.upgrade.screen import UPGRADE_KEYS
 from locklens.ui.why import WHY_KEYS
 

@@ -15,7 +15,7 @@ from locklens.ui.hashes.screen import HASHES_KEYS
 from locklens.ui.preview.screen import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.shell.keys import key_commands
-from locklens.ui.signers.screen import SIGNERS_KEYS
+from locklens.ui.signers import SIGNERS_KEYS
 from locklens.ui.upgrade.screen import UPGRADE_KEYS
 
 if TYPE_CHECKING:

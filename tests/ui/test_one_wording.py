@@ -31,8 +31,7 @@ from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.outline import Grouping, Node, NodeKind, outline
 from locklens.ui.review.rows import marked_words
-from locklens.ui.signers.detail import History, signer_detail
-from locklens.ui.signers.rows import signer_rows
+from locklens.ui.signers import History, signer_detail, signer_rows
 from locklens.ui.text.clipboard import markdown_text, review_markdown
 
 

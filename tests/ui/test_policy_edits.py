@@ -30,7 +30,7 @@ from locklens.review.model import Severity
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import FormDialog, date_problem, digits_problem, reason_problem, rules_problem
-from locklens.ui.signers.screen import SignersScreen
+from locklens.ui.signers import SignersScreen
 
 HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"

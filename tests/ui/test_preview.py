@@ -47,7 +47,7 @@ from locklens.ui.dialogs.form import FormDialog
 from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.plan_pane import PlanStage
 from locklens.ui.preview.screen import PreviewScreen
-from locklens.ui.signers.screen import SignersScreen
+from locklens.ui.signers import SignersScreen
 from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Version

@@ -31,7 +31,7 @@ from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.review.screen import ReviewScreen
-from locklens.ui.signers.screen import SIGNERS_KEYS, SignersScreen
+from locklens.ui.signers import SIGNERS_KEYS, SignersScreen
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -67,7 +67,7 @@ HASHES = View(
     Reads.LOCKED,
 )
 SIGNERS = View(
-    "4", "Signers", "keys", "locklens.ui.signers.screen:SignersScreen", "signers of the locked releases", Reads.LOCKED
+    "4", "Signers", "keys", "locklens.ui.signers:SignersScreen", "signers of the locked releases", Reads.LOCKED
 )
 HEALTH = View(
     "5",

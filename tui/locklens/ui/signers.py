@@ -1,0 +1,472 @@
+"""The Signers screen: rows of the signers of the locked releases, the list that paints them, and their detail.
+
+There is one row for each key, one for unsigned releases, and one for unknown signers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+from textual import on, work
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.operations.review.request import Progress, ReviewEvent
+from locklens.operations.write import policy_edits
+from locklens.policy import POLICY_FILE, pin_for
+from locklens.project.tree import folder_of
+from locklens.review.keys import SignerUses, Use, signers
+from locklens.review.reports import lock_lines
+from locklens.review.reports.evidence_lines import clock
+from locklens.review.reports.lock_lines import TIER_MEANINGS, tier_span
+from locklens.text import counted
+from locklens.trust import Tier
+from locklens.ui import views
+from locklens.ui.dialogs.form import Answers, today_utc, trust_form, until_of
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell import bars, keys
+from locklens.ui.shell.bars import head_line
+from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
+from locklens.ui.widgets.row_list import RowList
+from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from textual.binding import BindingType
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.write.apply import Operation
+    from locklens.review.keys import PastUse
+    from locklens.review.model import Review
+    from locklens.ui.shell.review_loader import MarkKeeper
+
+SIGNERS_GRAMMAR = Grammar(
+    "name, fingerprint, tier, provider, version or lock file", (PROVIDER, ROOT, SIGNER, TIER), has_severity=False
+)
+_ALL = Filter()
+
+
+class SignerRow(Struct, frozen=True):
+    """One line of the list.
+
+    Attributes:
+        key: Stable across reloads.
+        signer: The signer with its locked releases.
+        pending: Number of its releases with a lookup in progress.
+        contested: Its providers with another locked version signed by another key.
+    """
+
+    key: str
+    signer: SignerUses
+    pending: int = 0
+    contested: frozenset[ProviderAddress] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The name that the key claims; untrusted text."""
+        return "lookup in progress" if self.is_pending else self.signer.name
+
+    @property
+    def is_pending(self) -> bool:
+        """True if all of its releases have a lookup in progress."""
+        return 0 < self.pending == len(self.signer.uses)
+
+    @property
+    def state(self) -> Span:
+        """The state of the signer in a word; "" if there is none."""
+        key = self.signer.key
+        if key is not None and key.revoked:
+            return Span("REVOKED", Role.BLOCK)
+        if key is not None and key.expired:
+            return Span("EXPIRED", Role.WARN)
+        if self.contested:
+            return Span("contested", Role.WARN)
+        return Span(f"…{self.pending}" if self.pending else "", Role.DIM)
+
+
+def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: Filter = _ALL) -> tuple[SignerRow, ...]:
+    """Return the rows that match a filter, in the given order.
+
+    Args:
+        signers: The signers.
+        is_asking: True while the review is incomplete.
+        narrowed: The filter.
+    """
+    contested = _contested(signers)
+    rows = []
+    for signer in signers:
+        pending = sum(map(_is_pending, signer.uses)) if is_asking and signer.tier is Tier.UNKNOWN else 0
+        fingerprint = signer.key.fingerprint if signer.key else ""
+        shared = contested & frozenset(signer.addresses) if signer.key else frozenset()
+        row = SignerRow(f"{signer.tier}:{fingerprint}", signer, pending, shared)
+        if not narrowed.tests or narrowed.is_match(_facts(row)):
+            rows.append(row)
+    return tuple(rows)
+
+
+def _is_pending(use: Use) -> bool:
+    return use.as_of is None and not use.problem
+
+
+def _contested(signers: Collection[SignerUses]) -> frozenset[ProviderAddress]:
+    """The providers signed by more than one key."""
+    keys: dict[ProviderAddress, set[str]] = {}
+    for signer in signers:
+        for address in signer.addresses if signer.key is not None else ():
+            keys.setdefault(address, set()).add(signer.key.fingerprint if signer.key else "")
+    return frozenset(address for address, fingerprints in keys.items() if len(fingerprints) > 1)
+
+
+def _facts(row: SignerRow) -> RowFacts:
+    """What the filter looks at."""
+    signer = row.signer
+    key = (signer.key.fingerprint, *signer.key.user_ids) if signer.key is not None else (row.name,)
+    parts = [row.name, signer.tier.value, row.state.text, *key]
+    parts += [signer.key.algorithm] if signer.key is not None else []
+    for use in signer.uses:
+        parts += [str(use.address), use.version, use.problem, *use.lock_files]
+    fields = {
+        PROVIDER.name: tuple(map(str, signer.addresses)),
+        ROOT.name: tuple(folder_of(path) or "." for use in signer.uses for path in use.lock_files),
+        SIGNER.name: key,
+        TIER.name: (signer.tier.value,),
+    }
+    return RowFacts("\n".join(parts).lower(), None, fields)
+
+
+_TIER = 11
+_COUNT = len("providers")
+_STATE = 9
+
+
+class SignerList(RowList[SignerRow]):
+    """The signers, the most trusted first."""
+
+    def lay_out(self, rows: tuple[SignerRow, ...], width: int) -> None:
+        """Give the name the width that the other columns leave."""
+        del rows
+        self._room = max(0, width - 2 - _TIER - _COUNT - _STATE - 3)
+
+    def titles(self, width: int) -> StyledPiece:
+        """Name the columns."""
+        del width
+        return [Span(f"  {fitted('signer', self._room)} {'tier':<{_TIER}} {'providers':>{_COUNT}} state", Role.DIM)]
+
+    def painted(self, row: SignerRow, width: int, *, cursor: bool) -> StyledPiece:
+        """Paint name, tier, number of providers, and state."""
+        del width
+        signer, tier = row.signer, tier_span(row.signer.tier)
+        number = len(signer.addresses)
+        known = Role.STRONG if signer.key is not None else Role.PLAIN
+        return [
+            Span("> " if cursor else "  ", Role.STRONG),
+            Span(fitted(row.name, self._room), known),
+            Span(f" {tier.text:<{_TIER}}", tier.role),
+            Span(f" {number:>{_COUNT}} ", Role.PLAIN),
+            Span(row.state.text, row.state.role),
+        ]
+
+
+class History(Struct, frozen=True):
+    """Earlier locked versions of a signer's providers, as far as they are looked up.
+
+    Attributes:
+        is_read: True if the lookup has ended.
+        progress: Its progress in words.
+        uses: The earlier versions, newest first.
+        problem: Reason why they cannot be read; "" if there is none.
+    """
+
+    is_read: bool = False
+    progress: str = "reading the git history"
+    uses: tuple[PastUse, ...] = ()
+    problem: str = ""
+
+
+def signer_detail(row: SignerRow, review: Review, history: History | None) -> Iterator[Line]:
+    """The detail of a signer.
+
+    Args:
+        row: The row of the signer.
+        review: The review, with its time.
+        history: The history; None before its lookup.
+    """
+    signer = row.signer
+    yield line(Span(row.name, Role.STRONG), copied=signer.key.fingerprint if signer.key else "")
+    yield line(lock_lines.tier_span(signer.tier), Span(f"  {_meaning(row)}", Role.DIM), hanging=2)
+    if signer.key is not None:
+        yield from heading("KEY")
+        yield lock_lines.fingerprint_line(signer.key)
+        yield from lock_lines.key_lines(signer.key)
+        state = [] if signer.key.expired or signer.key.revoked else [Span("  neither expired nor revoked", Role.DIM)]
+        if state:
+            yield line(*state)
+        yield line(Span("  Compare all 40 digits: anyone can create a key with this name.", Role.DIM), hanging=2)
+    moments = [clock(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]
+    common = moments[0] if len({*moments}) == 1 else ""
+    yield Line()
+    yield line(Span(lock_lines.uses_title(signer), Role.HEADING), Span(f"  as of {common}" if common else "", Role.DIM))
+    for use, moment in zip(signer.uses, moments, strict=True):
+        yield from _use_lines(use, row, "" if common else moment)
+    yield from _history_lines(row, history)
+
+
+def _meaning(row: SignerRow) -> str:
+    if row.is_pending:
+        return "registry lookup in progress"
+    if row.signer.tier is Tier.UNKNOWN:
+        return "reason below each release"
+    return lock_lines.TIERS[row.signer.tier]
+
+
+def _use_lines(use: Use, row: SignerRow, moment: str) -> Iterator[Line]:
+    pending = "…" if row.pending and not use.as_of and not use.problem else ""
+    contested = "another locked version is signed with another key" if use.address in row.contested else ""
+    yield from lock_lines.use_lines(use, f"as of {moment}" if moment else pending, notes=(contested,))
+
+
+def _history_lines(row: SignerRow, history: History | None) -> Iterator[Line]:
+    yield from heading(lock_lines.HISTORY_TITLE)
+    if history is None:
+        hint = "  enter reads the git history, and asks the registries for the signers"
+        yield line(Span(hint, Role.DIM), hanging=2)
+        return
+    if history.problem:
+        yield line(Span("  unknown  ", Role.WARN), history.problem, hanging=4, copied=history.problem)
+    for use in history.uses:
+        yield from lock_lines.past_use_lines(use, row.signer)
+    if not history.is_read:
+        yield line(Span("  … ", Role.STRONG), Span(history.progress, Role.DIM))
+    elif not history.uses and not history.problem:
+        yield line(Span("  no other version was locked before", Role.DIM))
+
+
+def signers_head(review: Review | None, signers: Collection[SignerUses]) -> tuple[BarLayout, ...]:
+    """The head line: counts of locked releases, keys, unsigned and unknown releases."""
+    if review is None:
+        return head_line("signers")
+    releases = counted(sum(len(signer.uses) for signer in signers), "locked release")
+    counts = [Piece(f"  {counted(sum(signer.key is not None for signer in signers), 'key')}")]
+    for tier, word in ((Tier.UNSIGNED, "unsigned"), (Tier.UNKNOWN, "unknown")):
+        number = sum(len(signer.uses) for signer in signers if signer.tier is tier)
+        counts.append(Piece(f"  {number} {word}", Role.WARN if number else Role.DIM))
+    lock_files = {name for signer in signers for use in signer.uses for name in use.lock_files}
+    return head_line("signers", f"{releases} in {counted(len(lock_files), 'lock file')}", brief=releases, counts=counts)
+
+
+SIGNERS_KEYS = KeyTable(
+    KeyGroup(
+        "Moving",
+        Key("j k, arrows", "", "next and previous signer or line", "move"),
+        Key("g G", "", "first and last"),
+        keys.PANE,
+        Key("enter", "", "open the detail, and look up the signer's history", "history"),
+        keys.BACK,
+    ),
+    KeyGroup(
+        "Reading",
+        keys.FILTER,
+        Key("y", "copy", "copy fingerprint: or the highlighted provider", "copy"),
+        Key("e", "edit", "edit lock file: the highlighted one, in $VISUAL or $EDITOR", "edit"),
+        Key(
+            "o",
+            "open_page",
+            "open release page: of the highlighted provider on the registry; copies the URL without a browser",
+        ),
+        keys.RELOAD,
+    ),
+    KeyGroup(
+        "Opens a Preview: nothing is written before enter",
+        Key(
+            "T",
+            "trust",
+            "trust key: pin the namespace to it in locklens.toml; asks for its last 8 digits and a reason",
+            "trust",
+        ),
+        Key("D", "drop_pin", "drop pin: that of the provider's namespace, from locklens.toml", "drop pin"),
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("T", "D"),
+    in_list="?|q ctrl+c|enter|T|D|y|/|r|tab|:|j k",
+    in_detail="?|esc|j k|T|D|y|e|tab|r|q ctrl+c|:",
+)
+
+
+class SignersScreen(RowActionsScreen):
+    """Lists the signers of the locked releases, the most trusted first."""
+
+    @dataclass
+    class HistoryRead(Message):
+        """More is known of the history of a signer; `key` is that of the row."""
+
+        key: str
+        history: History
+
+    TABLE = SIGNERS_KEYS
+    VIEW = views.SIGNERS
+    GRAMMAR = SIGNERS_GRAMMAR
+    LIST = SignerList
+    TERMS = (("SIGNED BY", TIER_MEANINGS),)
+    EMPTY = "No provider is locked here."
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(SIGNERS_KEYS)]
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self._signers: tuple[SignerUses, ...] = ()
+        self._histories: dict[str, History] = {}
+
+    @property
+    def left(self) -> SignerList:
+        """The list of signers."""
+        return self.query_one(SignerList)
+
+    @property
+    def row_target(self) -> RowTarget:
+        """The key of the highlighted signer, and the highlighted release or else the first one signed."""
+        row = self.left.current
+        if row is None:
+            return RowTarget()
+        use = self._use or row.signer.uses[0]
+        identity = row.signer.key.fingerprint if row.signer.key is not None else use.name
+        return RowTarget(identity, FilePlace(use.lock_files[0], 1), (use.address, use.version))
+
+    # Display
+
+    def review_arrived(self) -> None:
+        """Collect the signers of the new review."""
+        if self.review is not None:
+            self._signers = signers(self.review)
+        self.refresh_list()
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Show the signers that match the filter."""
+        if self.review is None or not self.is_open:
+            return
+        rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.narrowed)
+        self.left.show_rows(rows, cursor_key=cursor_key)
+        self.facts.show_lines((*bars.registry_lines(self.review, self.progress), *bars.note_lines(self.review)))
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """The counts of keys, unsigned and unknown releases."""
+        return signers_head(self.review, self._signers)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """The progress of the lookup, or a message."""
+        parts = bars.lookup_parts(self.review, self.progress, is_narrowed=self.is_narrowed)
+        return bars.status_line(parts, message=self.status_text, aside="compare all 40 digits, not the last 16")
+
+    @on(SignerList.Highlighted)
+    def _show_detail(self, event: SignerList.Highlighted[SignerRow]) -> None:
+        if self.review is None or event.row is None:
+            self.show_detail("", ())
+        else:
+            history = self._histories.get(event.row.key)
+            self.show_detail(event.row.key, signer_detail(event.row, self.review, history))
+
+    # Pins
+
+    def action_trust(self) -> None:
+        """Ask for the last digits of the keys that sign the highlighted namespace, and preview the pin."""
+        use = self._use
+        if use is None or self.review is None or self.is_asking:
+            self.say("trust: registries are still being asked" if self.is_asking else "trust: no signer on this row")
+            return
+        name = policy_edits.namespace_name(self._signers, use.address)
+        try:
+            asks_name = not policy_edits.name_in_git(self.writable[1])
+            pinned = policy_edits.keys_of(self._signers, name)
+        except LockLensError as error:
+            self.say(f"trust: {error}")
+            return
+        form = trust_form(name, pinned, today_utc(), asks_name=asks_name)
+        self.app.push_screen(form, partial(self._pin, name, pinned))
+
+    def _pin(self, name: str, compared: tuple[str, ...], answers: Answers | None) -> None:
+        if answers is None:
+            return
+
+        def operation() -> Operation:
+            review, top = self.writable
+            decision = policy_edits.decision_of(
+                top, answers["reason"], by=answers.get("by", ""), until=until_of(answers)
+            )
+            pin = policy_edits.pin_of_seen_keys(review, name, decision)
+            if set(pin.keys) != set(compared):
+                raise LockLensError("the keys changed while you compared them; press T again")
+            return policy_edits.TrustKeys(top, pin, decision.by if decision.is_name_typed else "")
+
+        self.decide("trust", operation)
+
+    def action_drop_pin(self) -> None:
+        """Preview the removal of the pin that holds for the highlighted provider."""
+        use = self._use
+
+        def operation() -> Operation:
+            _, top = self.writable
+            pin = pin_for(policy_edits.pins_at(top), use.address) if use is not None else None
+            if pin is None:
+                namespace = f" of {use.address.namespace}" if use is not None else ""
+                raise LockLensError(f"{POLICY_FILE} has no pin{namespace}")
+            return policy_edits.DropPin(top, pin.name)
+
+        self.decide("drop pin", operation)
+
+    @property
+    def _use(self) -> Use | None:
+        """The highlighted release, or else the first one of the signer."""
+        row = self.left.current
+        if row is None:
+            return None
+        copied = self.line.copied if self.line is not None else ""
+        return next((use for use in row.signer.uses if use.name == copied), row.signer.uses[0])
+
+    # History
+
+    @on(SignerList.Opened)
+    def _open_detail(self, event: SignerList.Opened[SignerRow]) -> None:
+        self.focus_detail()
+        known = self._histories.get(event.row.key)
+        if known is None or known.problem:
+            self._histories = {key: history for key, history in self._histories.items() if history.is_read}
+            self._histories[event.row.key] = History()
+            self.left.tell_highlighted()
+            self._read_history(event.row)
+
+    @work(thread=True, exclusive=True, group="history")
+    def _read_history(self, row: SignerRow) -> None:
+        cancel = get_current_worker().cancelled_event
+
+        def post_progress(event: ReviewEvent) -> None:
+            if isinstance(event, Progress):
+                progress = f"checking registries: {event.done} of {event.total} releases done"
+                self.post_message(self.HistoryRead(row.key, History(progress=progress)))
+
+        try:
+            uses = self.source.history(row.signer, on_event=post_progress, cancel=cancel)
+        except RunCancelledError:
+            return
+        except LockLensError as error:
+            self.post_message(self.HistoryRead(row.key, History(is_read=True, problem=error.sentence)))
+        else:
+            self.post_message(self.HistoryRead(row.key, History(is_read=True, uses=uses)))
+
+    @on(HistoryRead)
+    def _take_history(self, event: HistoryRead) -> None:
+        if event.key in self._histories:
+            self._histories[event.key] = event.history
+            self.left.tell_highlighted()
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reload everything; histories are read again on demand."""
+        self._histories = {}
+        super().reload(is_fresh=is_fresh)
