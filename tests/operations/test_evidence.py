@@ -445,7 +445,7 @@ def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(ben
     found = bench.review(same, same, is_survey=True, is_offline=True)
     summary = json_report("hashes", found)["summary"]
     assert (found.fails("warn"), summary["verdict"], summary["unverified"]) == (True, "warn", "offline")
-    assert lock_lines.render(found).splitlines()[-1] == "verdict: warn, 7 of 7 locked hashes not verified, offline"
+    assert lock_lines.hashes_text(found).splitlines()[-1] == "verdict: warn, 7 of 7 locked hashes not verified, offline"
     plain = bench.review(same, same, is_offline=True, prove="all")
     assert (plain.verdict, plain.unverified) == ("ok", None), "unchanged is beside the point of a review"
     bench.review(same, same, is_survey=True)
@@ -594,7 +594,7 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     doubts = {(use["provider"], *use["doubts"]) for one in signed["signers"] for use in one["uses"] if use["doubts"]}
     assert (DEMO, "LK001") in doubts
     assert {one["tier"] for one in signed["signers"]} == {"self-signed", "unsigned", "unknown"}
-    told = lock_lines.render(sample)
+    told = lock_lines.keys_text(sample)
     assert re.search(r"acme/demo 1.4.2 .*\n    LK001: some locked hashes are not in the signed release\n", told)
     assert all(one["key"]["fingerprint"] in told for one in named.values())
     listed = json_report("hashes", sample)
@@ -604,7 +604,7 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     assert listed["summary"]["hashes"] == sum(
         len(provider["hashes"]) for root in listed["roots"] for provider in root["providers"]
     )
-    assert "infra/prod/data/.terraform.lock.hcl" in lock_lines.render(sample)
+    assert "infra/prod/data/.terraform.lock.hcl" in lock_lines.hashes_text(sample)
 
 
 def test_the_command_line_asks_and_exits(

@@ -264,7 +264,7 @@ def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:
             {"path": "plugin-cache", "covered": [str(first)], "missing": [str(second)], "unknown": []},
         ],
     }
-    text = lock_lines.render(found)
+    text = lock_lines.hashes_text(found)
     assert "covers 1 of 2 required platforms" in text
     assert f"plugin-cache    1 of 2    only h1 counts\n          missing       {second}\n" in text
     assert f"\n  {first}   CI\n" in text[text.index("REQUIRED PLATFORMS") :]

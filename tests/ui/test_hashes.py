@@ -256,11 +256,13 @@ def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
     lines = detail(review, "acme/demo")
     assert "COVERAGE  known platforms, by install path" in lines
     assert sum("list required platforms in locklens.toml" in line for line in lines) == 2
-    assert "REQUIRED PLATFORMS  no locklens.toml\n  none configured\n  -> list required" in lock_lines.render(review)
+    assert "REQUIRED PLATFORMS  no locklens.toml\n  none configured\n  -> list required" in lock_lines.hashes_text(
+        review
+    )
 
 
 def test_the_report_says_what_the_screen_says(repository: Review) -> None:
-    report = lock_lines.render(repository)
+    report = lock_lines.hashes_text(repository)
     for words in (
         "acme/demo 1.0.0  4 locked hashes verified, covers 1 of 2 required platforms",
         "      COVERAGE  required platforms, by install path",
@@ -551,7 +553,7 @@ async def test_asking_again_and_export(repository: Review, opened: Opened, tmp_p
         await on.settle()
         assert len(source.opened) == 2
         assert '"coverage"' in on.hashes.report(repository, "json")
-        assert on.hashes.report(repository, "text") == lock_lines.render(repository)
+        assert on.hashes.report(repository, "text") == lock_lines.hashes_text(repository)
 
 
 async def test_nothing_is_locked(samples: Samples, opened: Opened) -> None:
@@ -590,7 +592,7 @@ async def test_hostile_text(samples: Samples, opened: Opened) -> None:
     review = replace(
         samples.review(*roots), policy=replace(WANTED, file="[bold]p[/]\x1b"), policy_side=PolicySide.GIVEN
     )
-    lock_lines.render(review)
+    lock_lines.hashes_text(review)
     for size in ((160, 60), (80, 24)):
         app = opened(review)
         async with app.run_test(size=size) as pilot:

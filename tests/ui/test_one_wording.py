@@ -108,7 +108,7 @@ def test_a_locked_provider_is_worded_once(sample: tuple[LockLens, Review]) -> No
         (root,) = [one for one in hash_rows(alone) if one.change is None]
         detail = f"{shown(hash_detail(row, alone, in_full=True))} {shown(hash_detail(root, alone))}"
         assert not shared_problems([change])
-        report = str(lock_lines.render(alone))
+        report = str(lock_lines.hashes_text(alone))
         about_signer = report.index("      SIGNER") if "      SIGNER" in report else len(report)
         before, after = report[:about_signer], report[about_signer:]
         listed = "\n".join(line for line in after.splitlines() if re.match(r" +[a-z0-9]+:\S+", line))
@@ -129,7 +129,7 @@ def test_a_signer_is_worded_once(sample: tuple[LockLens, Review]) -> None:
             history = History(is_read=True, uses=uses)
         details.append(shown(signer_detail(row, review, history)))
     assert any(past.values())
-    blocks = str(lock_lines.render(review, past)).split("\n\n")[1:-1]
+    blocks = str(lock_lines.keys_text(review, past)).split("\n\n")[1:-1]
     assert len(blocks) == len(details)
     as_of = partial(re.compile(r" as of \S+( \S+)? UTC").sub, "")
     for block, detail in zip(blocks, details, strict=True):

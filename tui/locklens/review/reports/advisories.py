@@ -10,7 +10,6 @@ from msgspec import Meta
 from locklens.advisories import ATTRIBUTION, AdvisoryDifferences, Linkage
 from locklens.lines import Line, Role, Span, labelled
 from locklens.review.reports.documents import JsonStruct
-from locklens.review.rules.inside import match_words, sides_words
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
@@ -107,8 +106,7 @@ def advisory_lines(known: ChangeAdvisories | None, label: str = "ADVISORIES") ->
         return
     differences = known.differences
     where = f", {known.platform}" if known.platform else ""
-    head = sides_words(known) if differences is not None else _present_words(known)
-    yield labelled(label, head, Span(f"  {known.date_words}{where}", Role.DIM))
+    yield labelled(label, _head_words(known), Span(f"  {known.date_words}{where}", Role.DIM))
     if differences is None:
         yield from _match_lines("", known.now.matches, Role.WARN)
     else:
@@ -131,6 +129,14 @@ def advisory_section(known: ChangeAdvisories | None) -> Iterator[Line]:
         yield from advisory_lines(known)
 
 
+def _head_words(known: ChangeAdvisories) -> str:
+    if known.differences is None:
+        return _present_words(known)
+    from locklens.review.rules.inside import sides_words  # loads versions, which a review without changes does not need
+
+    return sides_words(known)
+
+
 def _present_words(known: ChangeAdvisories) -> str:
     """Return the number of all advisories of a version, and of each kind of them."""
     matches = known.now.matches
@@ -148,6 +154,8 @@ def _present_words(known: ChangeAdvisories) -> str:
 
 def _match_lines(word: str, matches: Sequence[AdvisoryMatch], role: Role) -> Iterator[Line]:
     """Yield a line for each advisory that counts, and one for the others."""
+    from locklens.review.rules.inside import match_words
+
     counting = sorted((each for each in matches if each.counts), key=_worst_first)
     lead = f"{word:10} " if word else ""
     for match in counting[:_NAMED]:
@@ -175,7 +183,7 @@ def advisory_summary(known: ChangeAdvisories | None) -> str:
     """Return what is known in one line; "" where there is nothing to say."""
     if known is None or known.is_empty:
         return ""
-    words = [sides_words(known) if known.differences is not None else _present_words(known)]
+    words = [_head_words(known)]
     if own := [name for each in known.now.unjudged if each.is_own for name in each.ids]:
         words.append(f"{counted(len(own), 'advisory', 'advisories')} of the provider itself that cannot be judged")
     words += [f"{len(known.ignored)} ignored by the policy"] if known.ignored else []

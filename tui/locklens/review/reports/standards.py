@@ -2,9 +2,9 @@
 
 A review, or the health of roots, as SARIF 2.1.0. The bounds are those of GitHub's code scanning, which reads 25,000
 results of a run and shows 5,000. The texts of the rules are those of `locklens explain`; all are listed, found or not,
-since GitHub expects the same rules of every upload of a tool. There is no `automationDetails`: its id is the category of
-an upload, and wins over the one that a pipeline gives (`populateRunAutomationDetails` of github/codeql-action), so that
-the uploads of two jobs would replace each other.
+since GitHub expects the same rules of every upload of a tool. There is no `automationDetails`: its id is the category
+of an upload, and wins over the one that a pipeline gives (`populateRunAutomationDetails` of github/codeql-action), so
+that the uploads of two jobs would replace each other.
 
 The advisories of an inspected package as OpenVEX 0.2.0 (https://github.com/openvex/spec). "Not affected" is said only
 where the function table of the program was read, the database names functions, and none of them is there; all else that

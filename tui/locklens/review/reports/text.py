@@ -26,7 +26,6 @@ from locklens.review.reports.evidence_lines import (
     unrequired_line,
     why_unknown,
 )
-from locklens.review.reports.lock_lines import signer_change_lines
 from locklens.text import Printable, counted, listing, page, visible
 
 if TYPE_CHECKING:
@@ -298,6 +297,8 @@ def evidence_text(change: Change, review: Review, shared: Mapping[tuple[str, str
     old, new = change.old_signer, change.new_signer
     lines: list[Line] = []
     if change.new is not None and (old is not None or new is not None):
+        from locklens.review.reports.lock_lines import signer_change_lines
+
         lines += signer_change_lines(old, new, unknown=why_unknown(change, review, is_asking=False))
     lines += released_lines(change)
     lines += mirror_lines(change)

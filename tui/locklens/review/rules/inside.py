@@ -1,4 +1,4 @@
-"""The rules about what is inside packages: advisories, how they were built, and the toolchain of it.
+"""The rules about what is inside packages: advisories about it, and how it was built.
 
 They rest on packages that were inspected before and on the database that is kept; nothing is asked or downloaded for
 them, and what is unknown is no finding.
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from locklens.advisories import AdvisoryMatch
     from locklens.executables import GoModule
-    from locklens.policy import Policy
     from locklens.project.configuration import Requirement
     from locklens.review.inspection import ChangeAdvisories
     from locklens.review.model import Change, RootReview
@@ -131,42 +130,41 @@ def _excludes(constraint: str, version: str) -> bool:
         return False
 
 
-CHECKS: Mapping[str, Callable[[Change, RootReview], Iterator[Verdict]]] = {"LK042": _inside, "LK043": _own}
-
-_BUILDS_NAMED = 3
+_DIFFERENCES_NAMED = 3
 """Platforms, differences or modules that a message names."""
 
 
-def _odd_platform(change: Change, _: Policy) -> Iterator[Verdict]:
+def _odd_platform(change: Change, _: RootReview) -> Iterator[Verdict]:
     agreement = change.builds.agreement if change.builds is not None else None
     if agreement is None or not agreement.differences:
         return
     compared = f"{counted(len(agreement.platforms), 'package')} compared"
     for platform, differences in agreement.odd.items():
-        words = listing([f"{one.property} ({one.words()})" for one in differences], _BUILDS_NAMED)
+        words = listing([f"{one.property} ({one.words()})" for one in differences], _DIFFERENCES_NAMED)
         yield Verdict(f"the package for {platform} is not like the others ({compared}): {words}", _line(change))
     undecided = [one for one in agreement.differences if not one.odd]
     if undecided:
-        words = listing([f"{one.property} ({one.words()})" for one in undecided], _BUILDS_NAMED)
+        words = listing([f"{one.property} ({one.words()})" for one in undecided], _DIFFERENCES_NAMED)
         yield Verdict(f"packages differ, and no majority says which is odd ({compared}): {words}", _line(change))
 
 
-def _toolchain(change: Change, policy: Policy) -> Iterator[Verdict]:
+def _toolchain(change: Change, root: RootReview) -> Iterator[Verdict]:
+    policy = root.context.policy
     least = toolchain_key(policy.toolchain)
     if change.builds is None or least is None:
         return
     for go, platforms in change.builds.toolchains:
         key = toolchain_key(go)
         if key is not None and key < least:
-            names = listing([str(platform) for platform in platforms], _BUILDS_NAMED)
+            names = listing([str(platform) for platform in platforms], _DIFFERENCES_NAMED)
             message = f"built with {go} ({names}); {policy.file} requires at least {policy.toolchain}"
             yield Verdict(message, _line(change))
 
 
-def _replaced(change: Change, _: Policy) -> Iterator[Verdict]:
+def _replaced(change: Change, _: RootReview) -> Iterator[Verdict]:
     modules = change.builds.replaced if change.builds is not None else ()
     if modules:
-        names = listing([_words(module) for module in modules], _BUILDS_NAMED)
+        names = listing([_words(module) for module in modules], _DIFFERENCES_NAMED)
         yield Verdict(f"{counted(len(modules), 'module')} replaced: {names}", _line(change))
 
 
@@ -176,7 +174,9 @@ def _words(module: GoModule) -> str:
     return f"{module.path} {module.version} by {by.path} {by.version}".rstrip()
 
 
-BUILD_CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {
+CHECKS: Mapping[str, Callable[[Change, RootReview], Iterator[Verdict]]] = {
+    "LK042": _inside,
+    "LK043": _own,
     "LK044": _odd_platform,
     "LK045": _toolchain,
     "LK046": _replaced,

@@ -58,14 +58,10 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
 
         verdicts += _run(change_rules.CHECKS, change, root.context.policy)
         verdicts += _run(agreement.CHECKS, change, root)
-        if change.advisories is not None:
+        if change.advisories is not None or change.builds is not None:
             from locklens.review.rules import inside
 
             verdicts += _run(inside.CHECKS, change, root)
-        if change.builds is not None:
-            from locklens.review.rules import inside
-
-            verdicts += _run(inside.CHECKS, change, root.context.policy)
         if case is not None:
             verdicts += _of_case(case, change, root)
     line = change.new.line if change.new is not None else None
@@ -147,9 +143,9 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
     if change.new is not None and change.new.hashes:
         from locklens.review.coverage import LockedHashes
         from locklens.review.evidence import locked_before
-        from locklens.review.rules import change
+        from locklens.review.rules.change import COVERAGE_CHECKS
 
-        yield from _run(change.CHECKS, locked_before(case), LockedHashes.of(change), policy)
+        yield from _run(COVERAGE_CHECKS, locked_before(case), LockedHashes.of(change), policy)
 
 
 def _judged_configuration(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
