@@ -127,7 +127,7 @@ _ROWS = (
     ),
     Subcommand(
         "health",
-        "health",
+        "inspect",
         "check all lock files below a folder, and list the spread of versions",
         ("locklens health --offline", "every root of the repository, from files and cached answers"),
         ("locklens health live --format json --fail-on warn", "the roots below a folder, for CI"),
@@ -277,14 +277,14 @@ _ROWS = (
     ),
     Subcommand(
         "advisories",
-        "advisories",
+        "inspect",
         "show the kept database of advisories: its source, date and size",
         ("locklens advisories", "what is kept"),
         operands="",
     ),
     Subcommand(
         "advisories update",
-        "advisories",
+        "inspect",
         "keep the Go vulnerability database of an address, a folder or a file",
         ("locklens advisories update", "Go's own, from vuln.go.dev"),
         ("locklens advisories update vulndb.zip", "a file that was brought here"),

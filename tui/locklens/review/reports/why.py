@@ -1,7 +1,7 @@
 """The reasons for a provider: its requirements, its lock entry and the versions held back.
 
-The text report prints these lines and the Why dialog shows them: each fact is worded here, or in `why_words`, once. In
-the report, roots that read the same share a section, blocking ones first.
+The text report prints these lines and the Why dialog shows them: each fact is worded once, here or in
+`locklens.review.why`. In the report, roots that read the same share a section, blocking ones first.
 """
 
 from __future__ import annotations
@@ -12,9 +12,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
-from locklens.review import why
 from locklens.review.model import Severity, worst
 from locklens.review.reports.words import severity_span
+from locklens.review.why import (
+    HELD_BACK,
+    NAMES_SHOWN,
+    NOT_HELD,
+    NOTHING_TO_UPGRADE,
+    alike,
+    finding_title,
+    kind_words,
+    module_names,
+    newest_words,
+    silence_words,
+    unseen_words,
+    upgrade_words,
+    uses_words,
+    version_range,
+)
 from locklens.selection.model import Selection
 from locklens.text import Printable, age_words, counted, listing, page
 
@@ -80,7 +95,7 @@ def _rank(root: RootWhy) -> int:
     return severity.rank if severity else len(Severity)
 
 
-def block_head(roots: Sequence[RootWhy], *, address: str = "", limit: int = why.NAMES_SHOWN) -> Line:
+def block_head(roots: Sequence[RootWhy], *, address: str = "", limit: int = NAMES_SHOWN) -> Line:
     """Build the line above a block: its roots, the address where no title has it, and the tool."""
     tool = Span(f"  {address}  ({roots[0].tool.product})" if address else f"  ({roots[0].tool.product})", Role.DIM)
     names = Span(listing([root.path or "." for root in roots], limit), Role.STRONG)
@@ -123,7 +138,7 @@ def root_why_lines(
     listed = [finding for finding in root.findings if finding.rule != "LK019"]
     for number, finding in enumerate(listed):
         place = FilePlace(finding.file, finding.line or 1)
-        spans = severity_span(finding.severity), f" {finding.rule}  {why.finding_title(finding)}"
+        spans = severity_span(finding.severity), f" {finding.rule}  {finding_title(finding)}"
         yield _fact("FINDINGS" if not number else "", *spans, place=place, copied=finding.rule)
 
 
@@ -159,13 +174,13 @@ def _term_lines(
     for one in requirements:
         places.setdefault(FilePlace(one.file, one.line), []).append(one.module)
     width = max(width, len(term))
-    for number, (place, modules) in enumerate([*places.items()][: why.NAMES_SHOWN]):
+    for number, (place, modules) in enumerate([*places.items()][:NAMES_SHOWN]):
         shown = indent + (" " * width if number else term.ljust(width))
-        names = f"  {why.module_names(modules, configuration)}" if any(modules) else ""
+        names = f"  {module_names(modules, configuration)}" if any(modules) else ""
         spans = Span(place.seen_from(folder), Role.PLACE), Span(names, Role.DIM)
         yield _fact("", f"{shown}  ", *spans, copied=term, place=place)
-    if len(places) > why.NAMES_SHOWN:
-        yield _fact("", f"{indent}{' ' * width}  and {len(places) - why.NAMES_SHOWN} more places")
+    if len(places) > NAMES_SHOWN:
+        yield _fact("", f"{indent}{' ' * width}  and {len(places) - NAMES_SHOWN} more places")
 
 
 # The locked entry
@@ -229,16 +244,16 @@ def _registry_lines(root: RootWhy, folder: str, *, is_asking: bool, shared: Cont
     if offer is None and is_asking:
         yield _fact("REGISTRY", Span(f"asking {explanation.address.host} for its versions …", Role.DIM))
     elif offer is None:
-        yield _fact("REGISTRY", Span(why.silence_words(root.silence), Role.WARN))
+        yield _fact("REGISTRY", Span(silence_words(root.silence), Role.WARN))
     else:
-        newest = why.newest_words(offer.newest)
+        newest = newest_words(offer.newest)
         yield _fact("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
             yield _fact("", Span("does not list the locked version", Role.WARN))
         if explanation.requirements:
             yield from _upgrade_lines(offer, root, folder)
         else:
-            yield _fact("UPGRADE", why.NOTHING_TO_UPGRADE)
+            yield _fact("UPGRADE", NOTHING_TO_UPGRADE)
 
 
 def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterator[Line]:
@@ -247,7 +262,7 @@ def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterato
         version = str(offer.recommended or offer.upgraded.version)
         is_same = entry is not None and entry.version == offer.recommended == offer.upgraded.version
         same = ", already locked" if is_same else ""
-        yield _fact("UPGRADE", f"{why.upgrade_words(offer, offer.upgraded)}{same}", copied=version)
+        yield _fact("UPGRADE", f"{upgrade_words(offer, offer.upgraded)}{same}", copied=version)
         yield from _held_lines("NEWER", offer.newer, root.configuration, folder)
         return
     yield _fact("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
@@ -261,8 +276,8 @@ def _obstacle(reason: Unselectable) -> str:
 
 def _held_lines(label: str, groups: Iterable[HeldBack], configuration: Configuration, folder: str) -> Iterator[Line]:
     for number, group in enumerate(groups):
-        versions, newest = why.version_range(group.versions), str(group.newest)
-        state = Span(f"  {why.HELD_BACK}", Role.WARN) if group.holds else Span(f"  {why.NOT_HELD}", Role.GOOD)
+        versions, newest = version_range(group.versions), str(group.newest)
+        state = Span(f"  {HELD_BACK}", Role.WARN) if group.holds else Span(f"  {NOT_HELD}", Role.GOOD)
         yield _fact("" if number else label, versions, state, copied=newest)
         for hold in group.holds:
             yield from _hold_lines(hold, configuration, folder)
@@ -277,15 +292,13 @@ def _asker_lines(root: RootWhy, newer: Iterable[HeldBack], folder: str) -> Itera
     if not configuration.has_files:
         yield line(Span(f"  unknown: {_relative(configuration.unknown_reason, folder)}", Role.WARN), hanging=2)
         return
-    groups = why.alike(root.explanation.askers)
-    unseen = list(why.unseen_words(root, folder))
+    groups = alike(root.explanation.askers)
+    unseen = list(unseen_words(root, folder))
     excluded = _excluded(newer)
     for number, (modules, asker) in enumerate(groups, start=1):
         is_last = number == len(groups) and not unseen
         elbow, trunk = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
-        yield line(
-            Span(f"  {elbow}", Role.TREE), Span(why.module_names(modules, configuration), Role.HEADING), hanging=5
-        )
+        yield line(Span(f"  {elbow}", Role.TREE), Span(module_names(modules, configuration), Role.HEADING), hanging=5)
         yield from _module_lines(asker, folder, f"  {trunk}", excluded)
     if not groups:
         files = counted(len(configuration.files), "file")
@@ -313,10 +326,10 @@ def _module_lines(
     lead, hanging = Span(trunk, Role.TREE), len(trunk) + 4
     for declared in asker.declared:
         place, constraint = FilePlace(declared.file, declared.line), declared.constraint or "any version"
-        spans = Span(place.seen_from(folder), Role.PLACE), f"  {constraint}{why.kind_words(declared)}"
+        spans = Span(place.seen_from(folder), Role.PLACE), f"  {constraint}{kind_words(declared)}"
         yield line(lead, *spans, hanging=hanging, copied=constraint, place=place)
         if groups := excluded.get((declared.file, declared.line)):
-            versions = ", ".join(why.version_range(group.versions) for group in groups)
+            versions = ", ".join(version_range(group.versions) for group in groups)
             yield line(lead, Span(f"  excludes {versions}", Role.WARN), hanging=hanging)
         if (hidden := declared.overrides) is not None:
             place = FilePlace(hidden.file, hidden.line)
@@ -325,7 +338,7 @@ def _module_lines(
     if asker.uses:
         first = asker.uses[0]
         place = FilePlace(first.file, first.line)
-        yield line(lead, Span(why.uses_words(asker, folder), Role.DIM), hanging=hanging, place=place)
+        yield line(lead, Span(uses_words(asker, folder), Role.DIM), hanging=hanging, place=place)
 
 
 def why_in_short(why: Why) -> str:
@@ -350,7 +363,7 @@ def _report_lines(why: Why, *, lists_roots: bool) -> Iterator[str]:
         yield from _overview(roots, lists_roots=lists_roots)
     silences = Counter(root.silence for root in roots if _is_silent(root))
     shared = {silence: count for silence, count in silences.items() if count > 1}
-    limit = len(roots) if lists_roots else why.NAMES_SHOWN
+    limit = len(roots) if lists_roots else NAMES_SHOWN
     for number, (members, block) in enumerate(why_blocks(why, shared=shared)):
         if number or len(roots) > 1:
             yield ""
@@ -361,7 +374,7 @@ def _report_lines(why: Why, *, lists_roots: bool) -> Iterator[str]:
         yield from plain_lines(lines, indent="  ")
     for silence, count in shared.items():
         yield ""
-        yield f"{why.silence_words(silence)} in {count} roots"
+        yield f"{silence_words(silence)} in {count} roots"
     if why.unsure:
         yield ""
         yield "Could not determine whether these roots require it:"
@@ -382,7 +395,7 @@ def _is_silent(root: RootWhy) -> bool:
 
 def _root_names(paths: Sequence[str], *, lists_roots: bool) -> str:
     names = [path or "." for path in paths]
-    return listing(names, len(names) if lists_roots else why.NAMES_SHOWN)
+    return listing(names, len(names) if lists_roots else NAMES_SHOWN)
 
 
 def _overview(roots: Sequence[RootWhy], *, lists_roots: bool) -> Iterator[str]:
@@ -397,7 +410,7 @@ def _overview(roots: Sequence[RootWhy], *, lists_roots: bool) -> Iterator[str]:
         alike_roots.setdefault((version, state, str(explanation.constraints)), []).append(root.path)
     rows = []
     for (version, state, constraints), paths in alike_roots.items():
-        is_folded = len(roots) > why.NAMES_SHOWN and len(paths) > 1 and not lists_roots
+        is_folded = len(roots) > NAMES_SHOWN and len(paths) > 1 and not lists_roots
         names = [f"{len(paths)} roots"] if is_folded else [path or "." for path in paths]
         rows += [(name, version, state, constraints) for name in names]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
