@@ -20,7 +20,7 @@ from locklens.review.changes import compare
 from locklens.review.coverage import LockedHashes, PathCover, cover
 from locklens.review.model import ChangeKind, HashFact, Proof
 from locklens.review.rules.catalogue import RULES
-from locklens.review.rules.change import COVERAGE_CHECKS
+from locklens.review.rules.platforms import CHECKS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -191,5 +191,5 @@ def test_the_advice_about_a_platform_works_for_its_entry(proof: Proof, offered: 
     facts = (HashFact(f"zh:{'a' * 64}", "linux_amd64", proof),)
     policy = Policy(platforms=(WantedPlatform(Platform("darwin", "arm64")),))
     now = LockedHashes(facts, frozenset(offered) if offered is not None else None)
-    (verdict,) = COVERAGE_CHECKS["LK009"](None, now, policy)
+    (verdict,) = CHECKS["LK009"](None, now, policy)
     assert expected in RULES["LK009"].wording(verdict.case).remedy

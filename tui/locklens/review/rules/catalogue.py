@@ -29,9 +29,8 @@ class RuleSubject(StrEnum):
     RELEASE = "release"
     PLATFORMS = "platforms"
     AGREEMENT = "agreement"
-    BUILDS = "builds"
     HEALTH = "health"
-    ADVISORIES = "advisories"
+    INSIDE = "inside"
 
 
 ROOT, CHANGE, CONFIGURATION = RuleSubject.ROOT, RuleSubject.CHANGE, RuleSubject.CONFIGURATION
@@ -646,7 +645,7 @@ _ALL = (
     ),
     Rule(
         "LK042",
-        RuleSubject.ADVISORIES,
+        RuleSubject.INSIDE,
         INFO,
         "Advisories of modules inside: a function of some may be linked",
         "The change introduces advisories of the Go vulnerability database: a Go module inside the new package, or the "
@@ -663,7 +662,7 @@ _ALL = (
     ),
     Rule(
         "LK043",
-        RuleSubject.ADVISORIES,
+        RuleSubject.INSIDE,
         WARN,
         "Advisory of the provider itself",
         "The Go vulnerability database has an advisory of the provider, and the version is in the range of releases "
@@ -676,7 +675,7 @@ _ALL = (
     ),
     Rule(
         "LK044",
-        RuleSubject.BUILDS,
+        RuleSubject.INSIDE,
         WARN,
         "Packages of one release differ between platforms",
         "The package of one platform has a module, a version, a toolchain, a build setting, a linked package or a file "
@@ -691,7 +690,7 @@ _ALL = (
     ),
     Rule(
         "LK045",
-        RuleSubject.BUILDS,
+        RuleSubject.INSIDE,
         WARN,
         "Built with an older Go than the policy requires",
         "The program of a package was built with a Go toolchain older than `toolchain` in locklens.toml.",
@@ -703,7 +702,7 @@ _ALL = (
     ),
     Rule(
         "LK046",
-        RuleSubject.BUILDS,
+        RuleSubject.INSIDE,
         INFO,
         "A module inside is replaced by another one",
         "The program was built with a `replace` directive: another module, or a folder, stands in the place of a "

@@ -143,9 +143,9 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
     if change.new is not None and change.new.hashes:
         from locklens.review.coverage import LockedHashes
         from locklens.review.evidence import locked_before
-        from locklens.review.rules.change import COVERAGE_CHECKS
+        from locklens.review.rules import platforms
 
-        yield from _run(COVERAGE_CHECKS, locked_before(case), LockedHashes.of(change), policy)
+        yield from _run(platforms.CHECKS, locked_before(case), LockedHashes.of(change), policy)
 
 
 def _judged_configuration(lock: LockFile, configuration: Configuration | None) -> Configuration | None:

@@ -1,0 +1,100 @@
+"""The rules about coverage: the platforms that a lock file can install, on the install paths of the policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
+from locklens.review.model import Severity
+from locklens.review.rules.verdict import Verdict
+from locklens.text import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from locklens.policy import InstallPath, Policy
+
+
+def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
+    """Platforms that were definitely covered and definitely are not any more; info for those that are not required."""
+    if before is None:
+        return
+    losses: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[InstallPath]] = {}
+    required = {str(each.platform) for each in policy.platforms}
+    for path in policy.paths_in_order:
+        had = cover(before, path, policy.on_path(path, before.platforms)).covered
+        lost = cover(now, path, had).missing
+        for platforms in _split(lost, required):
+            offered = tuple(now.offered is None or platform in now.offered for platform in platforms)
+            losses.setdefault((platforms, offered), []).append(path)
+    for (platforms, offered), paths in losses.items():
+        severity = Severity.INFO if required and not required & {*platforms} else None
+        reason = _reason(platforms, paths, is_offered=all(offered))
+        names = f"{listing(platforms)} could be installed from {_named(paths)} before, and no longer can"
+        yield Verdict(f"{names}: {reason}", severity=severity)
+
+
+def _split(platforms: Sequence[str], required: set[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the required platforms, then the others; all of them together if none is required."""
+    for part in ([one for one in platforms if one in required], [one for one in platforms if one not in required]):
+        if part:
+            yield tuple(part)
+
+
+def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
+    required = [str(each.platform) for each in policy.platforms]
+    why = {str(each.platform): f" ({each.why})" if each.why else "" for each in policy.platforms}
+    gaps: dict[tuple[tuple[str, ...], tuple[str, ...], int], list[PathCover]] = {}
+    for path in policy.paths_in_order:
+        on_path = cover(now, path, policy.on_path(path, required))
+        if on_path.at_least_missing:
+            gaps.setdefault((on_path.missing, on_path.doubtful, on_path.spare), []).append(on_path)
+    for (missing, doubtful, spare), covers in gaps.items():
+        paths = [each.path for each in covers]
+        if missing:
+            for platforms in _by_offer(missing, now):
+                names = listing([f"{platform}{why[platform]}" for platform in platforms])
+                are = "is" if len(platforms) == 1 else "are"
+                is_offered = now.offered is None or platforms[0] in now.offered
+                reason = _reason(platforms, paths, is_offered=is_offered)
+                words = f"{names} {are} not covered from {_named(paths)}: {reason}"
+                yield Verdict(words, case=_case(now) if is_offered else "not-offered")
+        if (at_least := len(doubtful) - spare) > 0:
+            names = listing([f"{platform}{why[platform]}" for platform in doubtful])
+            hashes = f"{_only(paths)} hash".lstrip()
+            number = f"at least {at_least} of {names}" if len(doubtful) > 1 else names
+            left = f"only {counted(spare, hashes, f'{hashes}es')} could be {'theirs' if len(doubtful) > 1 else 'its'}"
+            have = "has" if at_least == 1 else "have"
+            yield Verdict(f"{number} {have} no usable hash from {_named(paths)}: {left}", case=_case(now))
+
+
+def _case(now: LockedHashes) -> str:
+    return "contradicted" if now.contradicts_release else ""
+
+
+def _by_offer(platforms: Sequence[str], now: LockedHashes) -> Iterator[tuple[str, ...]]:
+    return _split(platforms, set(platforms) if now.offered is None else set(now.offered))
+
+
+def _reason(platforms: Sequence[str], paths: Sequence[InstallPath], *, is_offered: bool) -> str:
+    them = "it" if len(platforms) == 1 else "them"
+    if not is_offered:
+        return f"the release has no package for {them}"
+    return f"no {_only(paths) or 'hash'} for {them} is locked"
+
+
+def _only(paths: Sequence[InstallPath]) -> str:
+    """Return the scheme that alone counts on all paths; "" where they differ."""
+    found = {path.only for path in paths}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _named(paths: Sequence[InstallPath]) -> str:
+    return " and ".join(PATH_NAMES[path] for path in paths)
+
+
+CHECKS: Mapping[str, Callable[[LockedHashes | None, LockedHashes, Policy], Iterator[Verdict]]] = {
+    "LK008": _lost,
+    "LK009": _not_covered,
+}
+"""The checks of the locked hashes before (None for no entry) and now."""
