@@ -12,7 +12,7 @@ import pytest
 from ui.conftest import Running, Samples
 
 from locklens.review.model import Severity
-from locklens.ui.text.clipboard import SENT_TO_TERMINAL, copy_by_program
+from locklens.ui.clipboard import SENT_TO_TERMINAL, copy_by_program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are scripts of a shell")
 
@@ -55,7 +55,7 @@ def test_programs_of_the_desktop_take_the_text(programs: Path, variable: str, na
 def test_a_program_that_fails_or_hangs_is_not_believed(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(programs, "xclip", status=1)
     assert copy_by_program("x", {"DISPLAY": ":9"}) == ""
-    monkeypatch.setattr("locklens.ui.text.clipboard._SECONDS", 0.2)
+    monkeypatch.setattr("locklens.ui.clipboard._SECONDS", 0.2)
     put(programs, "xsel", script="#!/bin/sh\nexec /bin/sleep 600\n")
     assert copy_by_program("x", {"DISPLAY": ":9"}) == ""
 

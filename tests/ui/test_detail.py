@@ -10,11 +10,11 @@ from locklens.policy import Acceptance
 from locklens.project.configuration import Configuration, StateReading
 from locklens.review.model import Change, ChangeKind, Evidence, HashFact, HostState, LockStatus, Proof, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier
+from locklens.ui.clipboard import change_copied, copied_line
+from locklens.ui.phrases import configuration_read
 from locklens.ui.review.actions import node_copied
 from locklens.ui.review.detail import detail_lines, raw_diff_lines
 from locklens.ui.review.outline import Grouping, Node, outline
-from locklens.ui.text.clipboard import change_copied, copied_line
-from locklens.ui.text.phrases import configuration_read
 
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples

@@ -13,12 +13,12 @@ from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, Loo
 from locklens.review.reports.evidence_lines import clock, evidence_lines, hash_lines, host_words, why_unknown
 from locklens.review.reports.lock_lines import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust import Signer, SigningKey, Tier
+from locklens.ui.phrases import unverified_of
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell.bars import Reading, note_lines, registry_lines
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.shell.jobs import Throttle
 from locklens.ui.shell.review_loader import renewed, with_roots
-from locklens.ui.text.phrases import unverified_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

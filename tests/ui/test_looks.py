@@ -147,7 +147,7 @@ async def test_hostile_text_is_shown_as_it_is_written(samples: Samples, running:
 
 
 async def test_hostile_toasts(samples: Samples, running: Running) -> None:
-    from locklens.ui.text.phrases import changed_on_disk
+    from locklens.ui.phrases import changed_on_disk
 
     async with running(samples.full()) as on:
         on.screen.notify(changed_on_disk(("[bold]x[/]",)), markup=False)

@@ -26,13 +26,13 @@ from locklens.review.reports.evidence_lines import shared_problems
 from locklens.review.reports.words import claimed_word, hashes_of_review
 from locklens.review.rules.catalogue import wording_of
 from locklens.storage.cache import Cache
+from locklens.ui.clipboard import markdown_text, review_markdown
 from locklens.ui.hashes.detail import hash_detail
 from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.outline import Grouping, Node, NodeKind, outline
 from locklens.ui.review.rows import marked_words
 from locklens.ui.signers import History, signer_detail, signer_rows
-from locklens.ui.text.clipboard import markdown_text, review_markdown
 
 
 @pytest.fixture(scope="module")

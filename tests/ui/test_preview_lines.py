@@ -27,9 +27,9 @@ from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, Pla
 from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity
+from locklens.ui.phrases import DownloadRow, Downloads, download_lines, take_event
 from locklens.ui.preview.detail import planned_lines, preview_detail, raw_diff
 from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
-from locklens.ui.text.phrases import DownloadRow, Downloads, download_lines, take_event
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"

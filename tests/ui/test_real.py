@@ -11,8 +11,8 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.ui.app import LockLensApp
+from locklens.ui.phrases import finding_mark
 from locklens.ui.review.screen import ReviewScreen
-from locklens.ui.text.phrases import finding_mark
 
 if TYPE_CHECKING:
     from pathlib import Path

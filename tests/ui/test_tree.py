@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from locklens.lines import FilePlace
 from locklens.review.model import Evidence, LockStatus, LookupAnswer, Severity
+from locklens.ui.phrases import reviewed_words
 from locklens.ui.review.actions import node_place
 from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, NodeKind, outline
 from locklens.ui.review.rows import ChangeList, Mark, Setting, is_reviewed, mark_of, rows
 from locklens.ui.shell.filtering import parse_filter
-from locklens.ui.text.phrases import reviewed_words
 
 if TYPE_CHECKING:
     from ui.conftest import Samples

@@ -16,11 +16,11 @@ from locklens.errors import LockLensError
 from locklens.operations.locklens import LockLens
 from locklens.storage.preferences import default_preferences_path, read_preferences, save_preference
 from locklens.text import visible
+from locklens.ui.clipboard import CopyingApp
 from locklens.ui.preview.screen import Closed, PreviewScreen
 from locklens.ui.shell.review_loader import MarkKeeper
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.text.clipboard import CopyingApp
 from locklens.ui.views import (
     VIEWS,
     MarksNotKept,

@@ -11,13 +11,13 @@ from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.ui import views
+from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import ExportDialog, platforms_form, read_platforms
 from locklens.ui.prove import Proved, ProveDialog
 from locklens.ui.shell.jobs import Job
 from locklens.ui.shell.screen import browser_command, has_browser, open_page, release_page, work_tree_file
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.text.clipboard import copied_line, copy_text
 from locklens.ui.views import ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
 

@@ -18,11 +18,11 @@ from locklens.errors import RunCancelledError
 from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
 from locklens.text import counted, size_words
+from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.base import READING_KEYS, DialogKey, ReadingDialog, TextDialog
+from locklens.ui.phrases import Downloads, download_lines, take_event
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
-from locklens.ui.text.clipboard import copied_line, copy_text
-from locklens.ui.text.phrases import Downloads, download_lines, take_event
 from locklens.ui.widgets.strips import Piece
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input, Static
 
 from locklens.lines import Role
-from locklens.ui.text.clipboard import copied_line, copy_text
+from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.strips import Bar, BarLayout, Piece
 

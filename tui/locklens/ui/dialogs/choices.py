@@ -17,8 +17,8 @@ from locklens.lines import Line, Role, Span, line
 from locklens.operations.comparison import Base
 from locklens.operations.merge import Preference
 from locklens.text import counted
+from locklens.ui.clipboard import copy_text
 from locklens.ui.dialogs.base import Dialog, DialogKey
-from locklens.ui.text.clipboard import copy_text
 from locklens.ui.widgets.strips import Piece
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class CopyChoice(NamedTuple):
 
     Attributes:
         label: The kind of the text.
-        text: For `locklens.ui.text.clipboard.copied_line`.
+        text: For `locklens.ui.clipboard.copied_line`.
         shown: Its text in the list; "" for the text itself.
     """
 

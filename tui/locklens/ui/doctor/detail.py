@@ -13,8 +13,8 @@ from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.text import counted
+from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
-from locklens.ui.text.clipboard import ShellText
 from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted
 

@@ -24,6 +24,7 @@ from locklens.operations.doctor.request import DoctorRequest
 from locklens.storage.files import is_within
 from locklens.text import reason_of
 from locklens.ui import views
+from locklens.ui.clipboard import copied_line, copy_text, markdown_text
 from locklens.ui.dialogs.base import Dialog, DialogKey
 from locklens.ui.dialogs.form import Answers, Field, FormDialog
 from locklens.ui.doctor.detail import (
@@ -42,7 +43,6 @@ from locklens.ui.shell import keys
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.text.clipboard import copied_line, copy_text, markdown_text
 
 if TYPE_CHECKING:
     import threading

@@ -22,10 +22,10 @@ from locklens.review.reports.evidence_lines import (
 from locklens.review.reports.lock_lines import NAME_THEM, coverage_lines, in_words, policy_lines, source_words
 from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted, shell_words, size_words
+from locklens.ui.clipboard import ShellText, change_copied
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
 from locklens.ui.review.detail import asked_lines, finding_lines
 from locklens.ui.shell.bars import fact_line, head_line, lookup_parts, note_lines, registry_lines, status_line
-from locklens.ui.text.clipboard import ShellText, change_copied
 from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from locklens.review.reports.lock_lines import coverage_in_short
 from locklens.review.reports.words import severity_span
 from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_filter_words, packages_span
+from locklens.ui.phrases import unverified_in_row
 from locklens.ui.review.outline import RootChange, provider_name
 from locklens.ui.shell.filtering import PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
-from locklens.ui.text.phrases import unverified_in_row
 from locklens.ui.widgets.row_list import FoldingList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
 

@@ -11,13 +11,13 @@ from locklens.operations.verification.judging import PackageVerdict
 from locklens.review.reports.evidence_lines import PROOFS
 from locklens.text import counted
 from locklens.ui import views
+from locklens.ui.clipboard import change_copied
 from locklens.ui.hashes.detail import PackagesShown, hash_detail, hashes_facts, hashes_head, hashes_status
 from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows, selected_hash_row
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.text.clipboard import change_copied
 from locklens.ui.views import examined_row
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from locklens.review.model import Severity, worst
 from locklens.review.reports.health import finding_words
 from locklens.review.reports.words import SEVERITY_ROLES, severity_counts, severity_span
 from locklens.text import counted, shell_words
+from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
 from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
-from locklens.ui.text.clipboard import ShellText
 from locklens.ui.widgets.row_list import RowList, fold_marker
 from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted, fitted_end
 

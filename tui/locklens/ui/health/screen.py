@@ -16,6 +16,7 @@ from locklens.project.folders import FileWatch
 from locklens.review.health import command_words
 from locklens.text import counted, shell_words
 from locklens.ui import views
+from locklens.ui.clipboard import ShellText
 from locklens.ui.dialogs.choices import CopyChoice
 from locklens.ui.health.rows import (
     HEALTH_GRAMMAR,
@@ -34,7 +35,6 @@ from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.jobs import Throttle
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.review_loader import ReviewLoader
-from locklens.ui.text.clipboard import ShellText
 from locklens.ui.views import examined_row
 
 if TYPE_CHECKING:

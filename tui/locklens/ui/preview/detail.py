@@ -16,11 +16,11 @@ from locklens.operations.plan import diffs
 from locklens.operations.plan.diffs import ROLES, block_of, file_diff_lines, lines_of
 from locklens.project.roots import LOCK_FILE
 from locklens.text import counted
+from locklens.ui.clipboard import change_copied
+from locklens.ui.phrases import what_happened
 from locklens.ui.preview.plan_pane import COMMAND, Group, PlanProgress, state_span
 from locklens.ui.review.detail import detail_lines, finding_lines
 from locklens.ui.review.outline import Grouping, Node, outline
-from locklens.ui.text.clipboard import change_copied
-from locklens.ui.text.phrases import what_happened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,8 +16,8 @@ from locklens.review.model import Severity, worst
 from locklens.review.reports.words import committed_counts, hashes_of_review, kind_sign, severity_counts, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
-from locklens.ui.text.clipboard import ShellText, finding_copied
-from locklens.ui.text.phrases import DownloadRow, download_lines
+from locklens.ui.clipboard import ShellText, finding_copied
+from locklens.ui.phrases import DownloadRow, download_lines
 from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:

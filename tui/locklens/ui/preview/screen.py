@@ -15,7 +15,9 @@ from locklens.lines import Line, line
 from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.text import counted
+from locklens.ui.clipboard import ShellText, copied_line, copy_text
 from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.phrases import Downloads, take_event
 from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.shell import bars, keys
@@ -23,8 +25,6 @@ from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.screen import LockLensScreen, file_below
-from locklens.ui.text.clipboard import ShellText, copied_line, copy_text
-from locklens.ui.text.phrases import Downloads, take_event
 from locklens.ui.views import DOCTOR, ExaminedProvider, ViewWanted, examined_failure
 from locklens.ui.why import inside_request, show_inside
 from locklens.ui.widgets.line_view import LineView

@@ -15,10 +15,7 @@ from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import ChangeKind, Severity
 from locklens.text import counted
-from locklens.ui.dialogs.choices import CopyChoice
-from locklens.ui.review.outline import NodeKind, provider_name
-from locklens.ui.row_actions import RowTarget
-from locklens.ui.text.clipboard import (
+from locklens.ui.clipboard import (
     change_copied,
     change_markdown,
     finding_copied,
@@ -26,6 +23,9 @@ from locklens.ui.text.clipboard import (
     review_markdown,
     section_markdown,
 )
+from locklens.ui.dialogs.choices import CopyChoice
+from locklens.ui.review.outline import NodeKind, provider_name
+from locklens.ui.row_actions import RowTarget
 from locklens.ui.views import examined_row
 
 if TYPE_CHECKING:

@@ -27,6 +27,8 @@ from locklens.review.reports.lock_lines import signer_change_lines
 from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
+from locklens.ui.clipboard import change_copied, finding_copied
+from locklens.ui.phrases import what_happened
 from locklens.ui.review.outline import ConflictPair, Node, NodeKind, RootChange
 from locklens.ui.review.rows import (
     constraints_of,
@@ -36,8 +38,6 @@ from locklens.ui.review.rows import (
     side_in_short,
     state_of_change,
 )
-from locklens.ui.text.clipboard import change_copied, finding_copied
-from locklens.ui.text.phrases import what_happened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,12 +14,7 @@ from locklens.review.reports.lock_lines import TIER_MEANINGS
 from locklens.review.reports.words import SEVERITY_ROLES, SIGN_MEANINGS, claimed_word, hashes_of_review
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import counted, visible
-from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort
-from locklens.ui.review.rows import BOTH, PENDING, STAGED
-from locklens.ui.shell import keys
-from locklens.ui.shell.bars import Reading, fact_line, head_line, joined_parts, note_lines, registry_lines, status_line
-from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.text.phrases import (
+from locklens.ui.phrases import (
     MEANINGS,
     configuration_read,
     nothing_changed,
@@ -27,6 +22,11 @@ from locklens.ui.text.phrases import (
     reviewed_words,
     verdict,
 )
+from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort
+from locklens.ui.review.rows import BOTH, PENDING, STAGED
+from locklens.ui.shell import keys
+from locklens.ui.shell.bars import Reading, fact_line, head_line, joined_parts, note_lines, registry_lines, status_line
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.views import REVIEW, VIEWS
 from locklens.ui.widgets.strips import BarLayout, Piece
 

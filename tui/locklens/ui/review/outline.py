@@ -16,8 +16,8 @@ from locklens.project.tree import name_bytes
 from locklens.review.model import Change, ChangeKind, Finding, Proof, Review, RootReview, Severity, worst
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.words import file_note
+from locklens.ui.phrases import finding_mark
 from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar
-from locklens.ui.text.phrases import finding_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

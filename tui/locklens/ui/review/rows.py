@@ -19,8 +19,8 @@ from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.words import SAME_VERSION, kind_sign, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
+from locklens.ui.phrases import FINDING_MARK, finding_mark, unverified_of
 from locklens.ui.review.outline import ConflictPair, Grouping, Node, NodeKind, RootChange
-from locklens.ui.text.phrases import FINDING_MARK, finding_mark, unverified_of
 from locklens.ui.widgets.row_list import FoldingList, fold_marker
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, fitted_step, harmless, least_step
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from locklens.lines import Line, Role, Span, line
 from locklens.review.reports.evidence_lines import host_words
 from locklens.text import counted
-from locklens.ui.text.phrases import registries_in_short
+from locklens.ui.phrases import registries_in_short
 from locklens.ui.views import VIEWS, View
 from locklens.ui.widgets.strips import BarLayout, Piece
 

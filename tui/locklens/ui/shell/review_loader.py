@@ -25,9 +25,9 @@ from locklens.operations.review.request import (
 )
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.storage.marks import MarkStore
+from locklens.ui.phrases import PARTIALLY_WATCHED
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.jobs import Job, Run, Throttle, after
-from locklens.ui.text.phrases import PARTIALLY_WATCHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

@@ -15,6 +15,7 @@ from locklens.errors import LockLensError
 from locklens.operations.write.undo import Undo, applied_writes, damaged_records
 from locklens.review.reports.words import side
 from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
+from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, parse_filter
@@ -22,7 +23,6 @@ from locklens.ui.shell.jobs import Job
 from locklens.ui.shell.keys import help_section, key_help, write_keys
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
-from locklens.ui.text.phrases import changed_on_disk
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.row_list import ListTitles

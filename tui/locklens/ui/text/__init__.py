@@ -1,1 +1,0 @@
-"""Styled text, phrases and the clipboard, shared by several screens."""
