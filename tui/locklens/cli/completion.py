@@ -11,14 +11,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from locklens.cli.commands import COMMANDS
+from locklens.cli.commands import COMMANDS, Subcommand
 from locklens.cli.output import put
 from locklens.text import script_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from locklens.cli.commands import Subcommand
     from locklens.cli.options import Parser
 
 

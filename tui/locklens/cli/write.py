@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from locklens.cli.options import cache_of, given_tool, source_methods
+from locklens.cli.options import Parser, cache_of, given_tool, source_methods
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
@@ -16,7 +16,6 @@ from locklens.text import json_text, page
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from locklens.cli.options import Parser
     from locklens.cli.progress import InstallProgress, JsonProgress
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan, Scope

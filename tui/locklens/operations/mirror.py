@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.install.context import InstallContext, InstallEvent, ProviderRequirement
 from locklens.install.lock import Locker
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.errors import Place
     from locklens.install.mirroring import Mirrored, MirroredBuild

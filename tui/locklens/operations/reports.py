@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.text import json_text
+from locklens.text import Printable, json_text
 
 if TYPE_CHECKING:
     from typing import Any
 
     from locklens.errors import LockLensError
-    from locklens.text import Printable
 
 _REPORTS = "locklens.review.reports"
 _VERIFY = "locklens.operations.verification.judging"

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import is_of_files, is_well_formed, registry_manifests
-from locklens.policy import InstallPath
-from locklens.review.model import Proof
+from locklens.policy import InstallPath, Policy
+from locklens.review.model import Change, HashFact, Proof
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from locklens.policy import Policy
-    from locklens.review.model import Change, HashFact
 
 _MIRRORS = frozenset({InstallPath.PACKED_MIRROR, InstallPath.UNPACKED_MIRROR, InstallPath.OCI_MIRROR})
 

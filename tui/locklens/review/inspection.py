@@ -8,7 +8,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.advisories import AdvisoryDatabase, AdvisoryDifferences, PackageAdvisories
+from locklens.advisories import AdvisoryDatabase, AdvisoryDifferences, AdvisoryMatch, PackageAdvisories, Unjudged
 from locklens.advisories.matching import compare_advisories
 from locklens.executables.notable import notable_in
 from locklens.executables.ordering import module_key
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.advisories import AdvisoryMatch, Unjudged
     from locklens.executables import BuildInfo, Executable, GoModule
     from locklens.packages.inspecting import PackageFacts
     from locklens.policy.model import IgnoredAdvisory

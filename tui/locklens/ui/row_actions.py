@@ -13,12 +13,12 @@ from locklens.operations.review.explain_provider import WhySubject
 from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
-from locklens.ui.dialogs.form import ExportDialog, platforms_form, read_platforms
-from locklens.ui.prove import Proved, ProveDialog
-from locklens.ui.shell.jobs import Job
+from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read_platforms
+from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
+from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.screen import browser_command, has_browser, open_page, release_page, work_tree_file
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.views import ViewWanted
+from locklens.ui.views import ExaminedProvider, ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
 
 if TYPE_CHECKING:
@@ -34,11 +34,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Review, RootReview
     from locklens.review.why import Why
     from locklens.text import Printable
-    from locklens.ui.dialogs.form import Answers
-    from locklens.ui.prove import ProvingSelection
-    from locklens.ui.shell.jobs import Run
     from locklens.ui.shell.keys import Command
-    from locklens.ui.views import ExaminedProvider
 
     ScopeOf = Callable[[Iterable[str]], Scope]
     """Returns the scope of the roots with these paths."""

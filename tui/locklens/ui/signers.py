@@ -20,7 +20,7 @@ from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.operations.write import policy_edits
 from locklens.policy import POLICY_FILE, pin_for
 from locklens.project.tree import folder_of
-from locklens.review.keys import SignerUses, Use, signers
+from locklens.review.keys import PastUse, SignerUses, Use, signers
 from locklens.review.reports import lock_lines
 from locklens.review.reports.evidence_lines import clock
 from locklens.review.reports.lock_lines import TIER_MEANINGS, tier_span
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
-    from locklens.review.keys import PastUse
     from locklens.review.model import Review
     from locklens.ui.shell.review_loader import MarkKeeper
 

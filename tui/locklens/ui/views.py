@@ -13,7 +13,7 @@ from textual.message import Message
 
 from locklens.doctor.model import StartingPoint
 from locklens.errors import LockLensError, TrustError
-from locklens.operations.locklens import Reads
+from locklens.operations.locklens import LockLens, Reads
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.diagnostics import Diagnostic
     from locklens.operations.comparison import Base
-    from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan
     from locklens.operations.write.apply import Operation
     from locklens.review.model import Finding, Review

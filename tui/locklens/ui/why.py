@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
-from locklens.errors import RunCancelledError
+from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
 from locklens.text import counted, size_words
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.errors import LockLensError
     from locklens.install.context import InstallEvent
     from locklens.lockfile.model import LockEntry
     from locklens.operations.inspection.inspect import InspectionRequest
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from locklens.addresses import ProviderAddress
-    from locklens.errors import LockLensError
     from locklens.review.why import Why
 
     class Explain(Protocol):

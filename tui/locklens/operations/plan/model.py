@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import display_host
+from locklens.addresses import Platform, ProviderAddress, display_host
 from locklens.lockfile.update import Difference
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import diffs
@@ -26,7 +26,6 @@ from locklens.text import shell_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from locklens.addresses import Platform, ProviderAddress
     from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import display_host
+from locklens.addresses import ProviderAddress, display_host
 from locklens.errors import NoRepositoryError
-from locklens.lockfile.model import differing
+from locklens.lockfile.model import LockFile, differing
 from locklens.lockfile.parse import parse
-from locklens.operations.comparison import Comparison, Side
-from locklens.operations.plan.model import WriteTarget
+from locklens.operations.comparison import Comparison, Side, SideKind
+from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project.root_search import lock_paths
 from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
-from locklens.project.tree import FileSystem, OverlayTree, folder_of
-from locklens.review.model import Accepted, ChangeKind, Proof
+from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
+from locklens.review.model import Accepted, Change, ChangeKind, Finding, Proof, Review, RootReview
 from locklens.review.reports.words import committed_counts, findings_in_words, hashes_of_review, severity_counts
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.change import OF_THE_STEP
@@ -33,14 +33,8 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockFile
-    from locklens.operations.comparison import SideKind
-    from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
-    from locklens.project.tree import Tree
-    from locklens.review.model import Change, Finding, Review, RootReview
 
 _UNREADABLE = "LK019"
 _REPUBLISHED = "LK001"

@@ -14,7 +14,7 @@ from locklens.operations.root_modules import Root, RootReader, folders_with_lock
 from locklens.operations.typed_names import check_address, resolve_providers
 from locklens.policy import Policy
 from locklens.project.roots import LOCK_FILE
-from locklens.project.tree import FileSystem, WorkTree
+from locklens.project.tree import FileSystem, Tree, WorkTree
 from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
 from locklens.selection.choosing import cooldown_holds, explain_selection
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.review.request import ReviewRequest
-    from locklens.project.tree import Tree
     from locklens.releases.facts import NetworkSettings
     from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.review.model import Review

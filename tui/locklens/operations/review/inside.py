@@ -16,8 +16,8 @@ from locklens.errors import ConfigurationError
 from locklens.executables.notable import BEGINNINGS
 from locklens.hashes import packages_of
 from locklens.packages.inspecting import PackageFacts, kept_facts
-from locklens.review.inspection import ReleaseAdvisories, heeding
-from locklens.review.platform_agreement import builds_of, platform_of, reduced
+from locklens.review.inspection import ChangeAdvisories, InspectedPackage, Inspection, ReleaseAdvisories, heeding
+from locklens.review.platform_agreement import ReleaseBuilds, builds_of, platform_of, reduced
 from locklens.text import identity_of
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile.model import LockEntry
     from locklens.policy.model import IgnoredAdvisory
-    from locklens.review.inspection import ChangeAdvisories, InspectedPackage, Inspection
     from locklens.review.model import Change
-    from locklens.review.platform_agreement import ReleaseBuilds
     from locklens.storage.cache import Cache
 
 

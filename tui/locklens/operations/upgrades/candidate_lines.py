@@ -11,7 +11,7 @@ from locklens.addresses import Platform
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
 from locklens.operations.upgrades.candidates import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
-from locklens.operations.upgrades.selection import Eligibility, sorted_versions
+from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, sorted_versions
 from locklens.project.clifiles import this_platform
 from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.evidence_lines import age_in_words, page_lines
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
-    from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.project.configuration import Requirement
     from locklens.selection.model import HeldBack, Hold
     from locklens.versions import Version

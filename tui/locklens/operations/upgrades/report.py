@@ -8,7 +8,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from locklens.addresses import display_host
-from locklens.lines import labelled, plain_lines
+from locklens.lines import Line, labelled, plain_lines
 from locklens.operations.upgrades.candidate_lines import (
     constraint_lines,
     held_version_lines,
@@ -20,17 +20,15 @@ from locklens.operations.upgrades.candidate_lines import (
 from locklens.operations.upgrades.doubts import BlockerKind, blockers
 from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
 from locklens.review.rules.release import signer_change
-from locklens.text import page
+from locklens.text import Printable, page
 from locklens.trust.continuity import SignerChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.lines import Line
     from locklens.operations.upgrades.candidates import UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.review.model import Review
-    from locklens.text import Printable
 
 _RULE = 78
 

@@ -16,9 +16,9 @@ from locklens.cycling import CyclicChoice
 from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates, is_refused, release_id
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy
-from locklens.review.inspection import heeding
+from locklens.review.inspection import ChangeAdvisories, ReleaseAdvisories, heeding
 from locklens.review.model import Bump
-from locklens.review.rules.release import signing_objection
+from locklens.review.rules.release import SigningObjection, signing_objection
 from locklens.text import age_words
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.operations.upgrades.candidates import CandidateVersion, KnownRelease
     from locklens.releases.facts import ReleaseFacts, ReleaseId
-    from locklens.review.inspection import ChangeAdvisories, ReleaseAdvisories
-    from locklens.review.rules.release import SigningObjection
     from locklens.versions import Version
 
 USUAL_COOLDOWN = 7

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
 from locklens.hashes import is_of_files
-from locklens.install.context import LockRequest
+from locklens.install.context import LockRequest, ProviderRequirement
 from locklens.lockfile.update import after_lock, difference, rewritten
 from locklens.operations.plan.builder import PlanBuilder, path_below, planned_changes, planned_lock
-from locklens.operations.plan.model import RootResult, Scope, command_line, joined_plans
-from locklens.operations.root_modules import RootReader, enclosing, require_folder
-from locklens.operations.write.apply import RegistryOperation, listed_roots, no_progress
+from locklens.operations.plan.model import Plan, PlannedChange, RootResult, Scope, command_line, joined_plans
+from locklens.operations.root_modules import Root, RootReader, enclosing, require_folder
+from locklens.operations.write.apply import Operation, RegistryOperation, listed_roots, no_progress
 from locklens.operations.write.diagnostics import named, no_root_here, orphans_kept, unreadable, untouched, warnings
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import coverage
@@ -31,13 +31,8 @@ from locklens.text import listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.install.context import ProviderRequirement
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.model import Plan, PlannedChange
-    from locklens.operations.root_modules import Root
-    from locklens.operations.write.apply import Operation
     from locklens.operations.write.registry_source import RegistrySource
     from locklens.policy import Policy
     from locklens.review.model import Change, Review, RootReview

@@ -13,7 +13,7 @@ from locklens.lockfile.parse import parse
 from locklens.lockfile.render import deviations, render
 from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound, require_valid
 from locklens.operations.plan.model import Plan, Scope, command_line, joined_plans
-from locklens.operations.root_modules import lock_path
+from locklens.operations.root_modules import Root, lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
 from locklens.text import visible
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockEntry, LockFile
-    from locklens.operations.root_modules import Root
 
 
 class Prune(FileOperation, frozen=True):

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from msgspec import Meta
 
-from locklens.advisories import ATTRIBUTION, AdvisoryDifferences, Linkage
+from locklens.advisories import ATTRIBUTION, AdvisoryDifferences, AdvisoryMatch, Linkage
 from locklens.lines import Line, Role, Span, labelled
 from locklens.review.reports.documents import JsonStruct
 from locklens.text import counted, listing
@@ -15,7 +15,6 @@ from locklens.text import counted, listing
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.advisories import AdvisoryMatch
     from locklens.review.inspection import ChangeAdvisories
 
 _NAMED = 12

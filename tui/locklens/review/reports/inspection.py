@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from locklens.executables.notable import MEANING, notable_in
 from locklens.lines import Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.review.inspection import ModuleChange, settings_of
-from locklens.review.platform_agreement import agreement_of
+from locklens.review.platform_agreement import ReleaseAgreement, agreement_of
 from locklens.review.reports.advisories import advisory_lines
-from locklens.text import counted, listing, page, size_words, visible
+from locklens.text import Printable, counted, listing, page, size_words, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
         TextDifference,
         ValueDifference,
     )
-    from locklens.review.platform_agreement import ReleaseAgreement
-    from locklens.text import Printable
 
 _NAMES = 8
 """Names that one line lists."""

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from locklens import __version__
-from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, Linkage
+from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, Linkage, Unjudged
 from locklens.advisories.goversions import is_go_version
 from locklens.errors import ConfigurationError
 from locklens.review.model import Review, Severity
@@ -32,7 +32,6 @@ from locklens.text import Printable, identity_of, json_text, listing, shortened,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.advisories import AdvisoryMatch, Unjudged
     from locklens.review.health import Health
     from locklens.review.inspection import ChangeAdvisories, InspectedPackage, Inspection
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import forms_in_words
-from locklens.review.model import Severity
+from locklens.review.model import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from locklens.review.model import Finding
 
 _WIDTH = 80
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.advisories import Linkage
+from locklens.advisories import AdvisoryMatch, Linkage
 from locklens.executables.ordering import toolchain_key
-from locklens.review.model import ChangeKind
+from locklens.review.model import Change, ChangeKind, RootReview
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, listing
 from locklens.versions import Constraints, ConstraintSyntaxError, Version, VersionSyntaxError
@@ -18,11 +18,9 @@ from locklens.versions import Constraints, ConstraintSyntaxError, Version, Versi
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from locklens.advisories import AdvisoryMatch
     from locklens.executables import GoModule
     from locklens.project.configuration import Requirement
     from locklens.review.inspection import ChangeAdvisories
-    from locklens.review.model import Change, RootReview
 
 _NAMED = 5
 """Advisories that a message names."""

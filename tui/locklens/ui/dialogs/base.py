@@ -15,7 +15,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input, Static
 
-from locklens.lines import Role
+from locklens.lines import Line, Role
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.strips import Bar, BarLayout, Piece
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.widget import Widget
-
-    from locklens.lines import Line
 
 
 class ClosedOnce(Screen[ScreenResultType]):

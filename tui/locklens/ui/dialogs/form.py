@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from locklens.addresses import Platform
-from locklens.lines import Role, Span, line
+from locklens.lines import Line, Role, Span, line
 from locklens.review.reports.words import severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted, listing
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from locklens.lines import Line
     from locklens.review.model import Finding
 
 _MOST_CHARACTERS = 400

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.operations.verification.judging import PackageVerdict
+from locklens.operations.verification.judging import EntryPackages, PackageVerdict
 from locklens.review.coverage import ProviderCoverage, coverage
-from locklens.review.model import ChangeKind, HashCount, Proof
+from locklens.review.model import Change, ChangeKind, HashCount, HashFact, Proof, Review, RootReview
 from locklens.review.reports.evidence_lines import (
     PROOFS,
     hash_line,
@@ -25,17 +25,14 @@ from locklens.text import counted, shell_words, size_words
 from locklens.ui.clipboard import ShellText, change_copied
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
 from locklens.ui.review.detail import asked_lines, finding_lines
-from locklens.ui.shell.bars import fact_line, head_line, lookup_parts, note_lines, registry_lines, status_line
+from locklens.ui.shell.bars import Reading, fact_line, head_line, lookup_parts, note_lines, registry_lines, status_line
 from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from locklens.operations.verification.judging import EntryPackages
     from locklens.policy import Policy
-    from locklens.review.model import Change, HashFact, Review, RootReview
     from locklens.ui.hashes.rows import HashRow
-    from locklens.ui.shell.bars import Reading
 
 _PLATFORM = 14
 _CELL = 9

@@ -18,7 +18,7 @@ from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.views import examined_row
+from locklens.ui.views import ExaminedProvider, examined_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from locklens.operations.locklens import LockLens
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.views import ExaminedProvider
     from locklens.ui.widgets.strips import BarLayout
 
 HASHES_KEYS = KeyTable(

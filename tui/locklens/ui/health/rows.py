@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from locklens.cycling import CyclicChoice
 from locklens.dialect import TERRAFORM
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.review.health import Health, Spread, command_words, is_undecided
-from locklens.review.model import Severity, worst
+from locklens.review.health import CheckResult, Health, Spread, command_words, is_undecided
+from locklens.review.model import Finding, RootReview, Severity, worst
 from locklens.review.reports.health import finding_words
 from locklens.review.reports.words import SEVERITY_ROLES, severity_counts, severity_span
 from locklens.text import counted, shell_words
@@ -27,13 +27,9 @@ from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted, fi
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.model import Finding, RootReview
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
-    from locklens.review.health import CheckResult, Health, Spread
-    from locklens.review.model import Finding, RootReview
 
     Found = tuple[RootReview, Finding]
     """A finding and its root."""

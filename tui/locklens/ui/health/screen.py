@@ -13,7 +13,7 @@ from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import command_words
+from locklens.review.health import Health, command_words
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
@@ -32,10 +32,10 @@ from locklens.ui.health.rows import (
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.jobs import Throttle
+from locklens.ui.shell.jobs import Run, Throttle
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.shell.review_loader import ReviewLoader
-from locklens.ui.views import examined_row
+from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
+from locklens.ui.views import ExaminedProvider, examined_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -47,11 +47,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.apply import Operation
     from locklens.policy import Policy
-    from locklens.review.health import Health
     from locklens.review.model import Review
-    from locklens.ui.shell.jobs import Run
-    from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.views import ExaminedProvider
     from locklens.ui.widgets.strips import BarLayout
 
 HEALTH_KEYS = KeyTable(

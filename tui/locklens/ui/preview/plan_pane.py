@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from locklens.diagnostics import DiagnosticSeverity
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.operations.plan.model import WriteTarget
-from locklens.operations.plan.review import commit_message
+from locklens.operations.plan.model import Plan, PlannedChange, WriteTarget
+from locklens.operations.plan.review import PlanReview, commit_message
 from locklens.policy import POLICY_FILE, AcceptFrom
-from locklens.review.model import Severity, worst
+from locklens.review.model import Finding, Review, RootReview, Severity, worst
 from locklens.review.reports.words import committed_counts, hashes_of_review, kind_sign, severity_counts, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
@@ -23,12 +23,8 @@ from locklens.ui.widgets.strips import BarLayout, Piece
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.diagnostics import Diagnostic
     from locklens.errors import LockLensError, Place
-    from locklens.operations.plan.model import Plan, PlannedChange
-    from locklens.operations.plan.review import PlanReview
     from locklens.review.model import Change as ReviewedChange
-    from locklens.review.model import Finding, Review, RootReview
 
 COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}

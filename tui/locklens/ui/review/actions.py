@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from locklens.errors import LockLensError
 from locklens.lines import FilePlace
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
-from locklens.operations.write.policy_edits import Accept, accept_findings, base_words
+from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project.roots import LOCK_FILE
-from locklens.review.model import ChangeKind, Severity
+from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity
 from locklens.text import counted
 from locklens.ui.clipboard import (
     change_copied,
@@ -24,19 +24,15 @@ from locklens.ui.clipboard import (
     section_markdown,
 )
 from locklens.ui.dialogs.choices import CopyChoice
-from locklens.ui.review.outline import NodeKind, provider_name
+from locklens.ui.review.outline import Node, NodeKind, provider_name
 from locklens.ui.row_actions import RowTarget
-from locklens.ui.views import examined_row
+from locklens.ui.views import ExaminedProvider, examined_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from locklens.operations.write.policy_edits import Decision
-    from locklens.review.model import Finding, Review, RootReview
-    from locklens.ui.review.outline import Node
     from locklens.ui.row_actions import ScopeOf
-    from locklens.ui.views import ExaminedProvider
 
 _SHOWN_REVISION = 12
 

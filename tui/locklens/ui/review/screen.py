@@ -9,13 +9,12 @@ from msgspec.structs import replace
 from textual import on, work
 
 from locklens.errors import LockLensError
-from locklens.lines import Line
 from locklens.operations.write.policy_edits import decision_of, name_in_git
-from locklens.review.model import Severity
+from locklens.review.model import Finding, Review, Severity
 from locklens.ui import views
 from locklens.ui.dialogs.base import TextDialog
-from locklens.ui.dialogs.choices import ClashesDialog, ClashesFound
-from locklens.ui.dialogs.form import accept_form, read_rules, today_utc, until_of
+from locklens.ui.dialogs.choices import ClashesDialog, ClashesFound, CopyChoice, SelectedSides
+from locklens.ui.dialogs.form import Answers, accept_form, read_rules, today_utc, until_of
 from locklens.ui.review import frame
 from locklens.ui.review.actions import (
     acceptable,
@@ -40,10 +39,10 @@ from locklens.ui.review.outline import (
     outline,
     sorted_outline,
 )
-from locklens.ui.review.rows import ChangeList, Setting, Standing, is_folded, is_reviewed, marked_words, rows
-from locklens.ui.row_actions import RowActionsScreen
+from locklens.ui.review.rows import ChangeList, Row, Setting, Standing, is_folded, is_reviewed, marked_words, rows
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.keys import view_bindings
-from locklens.ui.views import PreferenceChanged, ViewWanted
+from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
@@ -57,13 +56,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
     from locklens.operations.write.resolve import ResolveConflicts
-    from locklens.review.model import Finding, Review
-    from locklens.ui.dialogs.choices import CopyChoice, SelectedSides
-    from locklens.ui.dialogs.form import Answers
-    from locklens.ui.review.rows import Row
-    from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.views import ExaminedProvider
     from locklens.ui.widgets.strips import BarLayout
 
 

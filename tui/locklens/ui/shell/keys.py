@@ -13,12 +13,10 @@ from textual.markup import escape
 
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.ui.dialogs.base import ClosedOnce
-from locklens.ui.views import VIEWS
+from locklens.ui.views import VIEWS, View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from locklens.ui.views import View
 
 
 _TEXTUAL_NAMES = {

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.screen import ScreenResultType
 
 from locklens.errors import LockLensError
@@ -27,7 +27,6 @@ from locklens.ui.widgets.strips import Bar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from textual import events
     from textual.command import Provider
     from textual.timer import Timer
 

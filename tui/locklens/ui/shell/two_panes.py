@@ -7,26 +7,26 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from locklens.errors import LockLensError
-from locklens.operations.write.undo import Undo, applied_writes, damaged_records
+from locklens.operations.write.undo import AppliedWrite, Undo, applied_writes, damaged_records
 from locklens.review.reports.words import side
 from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import bars
 from locklens.ui.shell.bars import placeholder
-from locklens.ui.shell.filtering import Filter, parse_filter
+from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
 from locklens.ui.shell.jobs import Job
-from locklens.ui.shell.keys import help_section, key_help, write_keys
-from locklens.ui.shell.review_loader import ReviewLoader
+from locklens.ui.shell.keys import Command, help_section, key_help, write_keys
+from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
 from locklens.ui.widgets.line_view import LineView
-from locklens.ui.widgets.row_list import ListTitles
-from locklens.ui.widgets.strips import Bar
+from locklens.ui.widgets.row_list import ListTitles, RowList
+from locklens.ui.widgets.strips import Bar, BarLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -34,22 +34,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
 
     from locklens.addresses import ProviderAddress
     from locklens.lines import Line
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
-    from locklens.operations.write.undo import AppliedWrite
     from locklens.project.git.listings import Revision
     from locklens.review.model import Review
-    from locklens.ui.shell.filtering import Grammar
-    from locklens.ui.shell.keys import Command
-    from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.views import ExaminedProvider, View
-    from locklens.ui.widgets.row_list import RowList
-    from locklens.ui.widgets.strips import BarLayout
 
 
 class FilterInput(Input):

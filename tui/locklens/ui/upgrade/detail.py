@@ -16,7 +16,7 @@ from locklens.operations.upgrades.candidate_lines import (
     warning_lines,
 )
 from locklens.operations.upgrades.candidates import edits_in_short
-from locklens.operations.upgrades.selection import BumpLimit, Eligibility, sorted_versions
+from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradeSelection, sorted_versions
 from locklens.text import age_words, counted, size_words
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell.bars import joined_parts
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         RefusedRoot,
         UpgradeCandidates,
     )
-    from locklens.operations.upgrades.selection import UpgradeSelection
 
 
 def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from locklens.lines import Role, Span
 from locklens.operations.upgrades.candidate_lines import signer_span
-from locklens.operations.upgrades.candidates import edits_in_short
+from locklens.operations.upgrades.candidates import CandidateVersion, RefusedRoot, UpgradeCandidates, edits_in_short
 from locklens.operations.upgrades.doubts import upgrade_warnings
-from locklens.operations.upgrades.selection import Eligibility, candidate_key
+from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, candidate_key
 from locklens.review.model import Bump
 from locklens.review.reports.words import SEVERITY_ROLES
 from locklens.text import age_words, counted
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.upgrades.candidates import CandidateVersion, RefusedRoot, UpgradeCandidates
-    from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.versions import Version
 
 UPGRADE_GRAMMAR = Grammar(

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from textual import on
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import LockLensError
-from locklens.operations.upgrades.candidates import estimate_download
+from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease, estimate_download
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
 from locklens.review.reports.lock_lines import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui import views
-from locklens.ui.row_actions import RowActionsScreen, writable
+from locklens.ui.row_actions import RowActionsScreen, RowTarget, writable
 from locklens.ui.shell import keys
 from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
-from locklens.ui.shell.jobs import Job, after
+from locklens.ui.shell.jobs import Job, Run, after
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.upgrade.detail import upgrade_head, upgrade_lines, upgrade_status, upgrade_target
 from locklens.ui.upgrade.rows import (
@@ -44,18 +44,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from textual.binding import BindingType
     from textual.timer import Timer
 
-    from locklens.addresses import ProviderAddress
     from locklens.lines import Line
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
-    from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease
     from locklens.releases.facts import ReleaseId
     from locklens.review.model import Review
-    from locklens.ui.row_actions import RowTarget
-    from locklens.ui.shell.jobs import Run
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.upgrade.rows import Chosen, UpgradeRow
     from locklens.ui.widgets.strips import BarLayout
