@@ -1,4 +1,8 @@
-"""Upgrade candidates as lines of text, and as the JSON document of schema 1."""
+"""An upgrade candidate as lines with meanings, and the candidates as a report of text or the JSON document of schema 1.
+
+Lines are warnings, constraints, holds, release and versions; the text report of `upgrade --list` prints them, and the
+Upgrade screen shows them. No I/O.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +11,287 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 from msgspec.structs import replace
 
-from locklens.addresses import display_host
-from locklens.lines import Line, labelled, plain_lines
-from locklens.operations.upgrades.candidate_lines import (
-    constraint_lines,
-    held_version_lines,
-    release_lines,
-    unknown_lines,
-    version_lines,
-    warning_lines,
-)
-from locklens.operations.upgrades.doubts import BlockerKind, blockers
+from locklens.addresses import Platform, display_host
+from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
+from locklens.operations.upgrades.candidates import edits_in_short, is_refused, platforms_to_lock
+from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
+from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, sorted_versions
+from locklens.project.clifiles import this_platform
+from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
+from locklens.review.reports.evidence_lines import age_in_words, page_lines
+from locklens.review.reports.lock_lines import signer_change_lines
+from locklens.review.reports.words import SEVERITY_ROLES
 from locklens.review.rules.release import signer_change
-from locklens.text import Printable, page
+from locklens.review.why import HELD_BACK, held_words, version_range
+from locklens.selection.choosing import cooldown_holds
+from locklens.text import Printable, age_words, counted, page
 from locklens.trust.continuity import SignerChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.operations.upgrades.candidates import UpgradeCandidates
-    from locklens.operations.upgrades.selection import UpgradeSelection
+    from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
+    from locklens.project.configuration import Requirement
     from locklens.review.model import Review
+    from locklens.selection.model import HeldBack, Hold
+    from locklens.versions import Version
+
+_GROUPS_SHOWN = 6
+
+
+def unknown_lines(offer: UpgradeCandidates) -> Iterator[Line]:
+    """Yield the reason why versions are unknown, with its hint."""
+    if offer.problem:
+        yield labelled("UNKNOWN", Span(offer.problem, Role.WARN), copied=offer.problem)
+        if offer.hint:
+            yield labelled("", Span(offer.hint, Role.DIM))
+
+
+def warning_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iterator[Line]:
+    """Yield the warnings about the target version, the worst first."""
+    for number, warning in enumerate(upgrade_warnings(selection, offer, selection.target(offer))):
+        label, role = "" if number else "CAUTION", SEVERITY_ROLES[warning.severity]
+        yield labelled(label, Span("! ", role), Span(warning.words), copied=warning.words)
+
+
+# The constraints
+
+
+def constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Iterator[Line]:
+    """Yield each constraint with its place, and those that exclude a version."""
+    excluding = choice.excluding if choice is not None else ()
+    excluding_places = {(entry.file, entry.line, entry.subject) for entry in excluding}
+    constraints = [entry for entry in offer.requirements if entry.constraint]
+    if not offer.requirements:
+        reason = "not required by this root: prune removes it"
+        if offer.unread:
+            reason = f"not required by any readable module; {offer.unread}"
+        yield labelled("CONSTRAINTS", Span(reason, Role.WARN))
+        return
+    if not constraints:
+        first = offer.requirements[0]
+        place = FilePlace(first.file, first.line)
+        yield labelled(
+            "CONSTRAINTS",
+            f"none; {'recorded in' if offer.recorded else 'required by'} {first.subject}  ",
+            Span(str(place), Role.PLACE),
+            place=place,
+        )
+    for number, entry in enumerate(constraints):
+        is_excluding = (entry.file, entry.line, entry.subject) in excluding_places
+        verdict = Span("  excludes it" if is_excluding else "", Role.WARN)
+        yield _requirement_line("" if number else "CONSTRAINTS", entry, verdict, offer.guards.get(entry.file, ""))
+    if offer.recorded:
+        yield labelled("", Span(f"recorded in the lock file: {offer.recorded}", Role.DIM))
+    if choice is not None and choice.excluding and offer.refusal(choice):
+        yield labelled("", Span(offer.refusal(choice), Role.WARN))
+
+
+def _requirement_line(label: str, entry: Requirement, verdict: Span, guard: str) -> Line:
+    place = FilePlace(entry.file, entry.line)
+    module = Span(f"  module {entry.module}" if entry.module else "", Role.DIM)
+    hidden = ""
+    if entry.overrides is not None:
+        base = entry.overrides
+        hidden = f"  overrides {base.constraint} ({base.file}:{base.line})"
+    guarded = Span(f"  {guard}" if guard and verdict.text else "", Role.WARN)
+    constraint = entry.constraint.strip()
+    spans = Span(f"{constraint:<14} "), Span(str(place), Role.PLACE), module, Span(hidden, Role.WARN)
+    return labelled(label, *spans, verdict, guarded, copied=constraint, place=place)
+
+
+def held_version_lines(
+    offer: UpgradeCandidates, selection: UpgradeSelection, *, limit: int | None = _GROUPS_SHOWN
+) -> Iterator[Line]:
+    """Yield the holds on the versions above the recommended one.
+
+    Args:
+        offer: The provider in its root.
+        selection: The cooldown and the known releases.
+        limit: Groups of versions that are listed; None for all.
+    """
+    recommendation = selection.recommendation(offer)
+    reached = recommendation.suggested.version if recommendation.suggested is not None else offer.locked
+    groups = [(_above(group, reached), group.holds) for group in offer.newer if group.holds]
+    shown = [(versions, holds) for versions, holds in groups if versions]
+    for number, (versions, holds) in enumerate(shown[:limit]):
+        yield _held_line("" if number else "NEWER", versions, holds)
+    if limit is not None and len(shown) > limit:
+        yield labelled("", Span("w lists the rest", Role.DIM))
+    terms = selection.terms
+    young = [
+        choice
+        for choice in offer.choices
+        if not choice.holds and terms.is_too_young(choice) and (reached is None or choice.version.compare(reached) > 0)
+    ]
+    if young:
+        holds = tuple(cooldown_holds({young[0].version: young[0].days or 0}, terms.cooldown).values())
+        yield _held_line("" if shown else "NEWER", [choice.version for choice in young], holds)
+    others = _other_blockers(offer, selection)
+    for number, blocker in enumerate(others):
+        place = FilePlace(blocker.file, blocker.line or 1) if blocker.file else None
+        words = f"{HELD_BACK} {blocker.text}{f' ({place})' if place is not None else ''}"
+        yield labelled("NEWER" if not (shown or young or number) else "", Span(words, Role.WARN), place=place)
+    is_held = recommendation.held_by and recommendation.state is not Eligibility.UNKNOWN
+    if is_held and not shown and not young and not others:
+        if recommendation.state is Eligibility.NOT_REQUIRED:
+            yield labelled("REQUIRED", Span(f"no: {recommendation.held_by}; upgrade skips it", Role.WARN))
+        else:
+            yield labelled("NEWER", Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN))
+
+
+def _other_blockers(offer: UpgradeCandidates, selection: UpgradeSelection) -> list[Blocker]:
+    """The reasons that are no hold of a version: the allow list, and a signer that no warning tells of."""
+    kinds = {BlockerKind.ALLOW_LIST} | ({BlockerKind.SIGNER} if selection.target(offer) is None else set())
+    return [blocker for blocker in blockers(selection, offer) if blocker.kind in kinds]
+
+
+def _held_line(label: str, versions: Sequence[Version], holds: Sequence[Hold]) -> Line:
+    words = Span(held_words(holds), Role.WARN)
+    return labelled(label, f"{version_range(versions)}  ", words, place=blocker_place(holds))
+
+
+def _above(group: HeldBack, reached: Version | None) -> list[Version]:
+    return [version for version in group.versions if reached is None or version.compare(reached) > 0]
+
+
+def blocker_place(holds: Iterable[Hold]) -> FilePlace | None:
+    """The first line of the configuration among some holds; None if there is none."""
+    demands = (hold.demand for hold in holds if hold.demand is not None)
+    first = next((entry for demand in demands for entry in demand.requirements), None)
+    return FilePlace(first.file, first.line) if first is not None else None
+
+
+# The release
+
+
+def release_lines(
+    offer: UpgradeCandidates, choice: CandidateVersion, selection: UpgradeSelection, *, is_asking: bool
+) -> Iterator[Line]:
+    """Yield the date, platforms, protocols and signer of a version; `is_asking` during a lookup of signers."""
+    if choice.released is None:
+        yield labelled("RELEASED", Span("release date unknown", Role.DIM))
+    else:
+        moment = f"{choice.released:%Y-%m-%d %H:%M} UTC"
+        ago = f"  {age_in_words(choice.days or 0)}"
+        yield labelled("RELEASED", moment, Span(ago, Role.DIM), copied=moment)
+    new, old = selection.facts(offer, choice.version), selection.facts(offer, offer.locked)
+    source = new.source if new is not None else ""
+    yield from page_lines(offer.address, str(choice.version), source or offer.repository)
+    yield from _platform_lines(offer, choice, selection, is_asking=is_asking)
+    protocols = ", ".join(choice.listed.protocols) or "protocol unknown"
+    yield labelled("PROTOCOL", protocols)
+    if new is None:
+        state = "lookup in progress" if is_asking else "not looked up yet"
+        yield labelled("SIGNER", Span(state, Role.DIM))
+        return
+    unknown = new.trouble.words if new.trouble is not None else "no information in the signature"
+    yield from signer_change_lines(old.signer if old is not None else None, new.signer, unknown=unknown)
+
+
+def _platform_lines(
+    offer: UpgradeCandidates, choice: CandidateVersion, selection: UpgradeSelection, *, is_asking: bool
+) -> Iterator[Line]:
+    """The platforms that the upgrade locks, and those that the release has packages for."""
+    required = selection.terms.platforms
+    locked = platforms_to_lock(offer, selection.known, Platform.parse(this_platform()), required=required)
+    names = ", ".join(sorted(map(str, locked.platforms)))
+    hashes = counted(locked.unknown, "h1 hash", "h1 hashes")
+    if required:
+        also = " and locked now" if locked.platforms - frozenset(required) else ""
+        also += f", and those of {hashes}" if locked.unknown else ""
+        yield labelled("LOCKS", names, Span(f"  required by the policy{also}", Role.DIM))
+    elif not locked.unknown:
+        yield labelled("LOCKS", names, Span("  as now" if offer.entry is not None else "", Role.DIM))
+    elif selection.facts(offer, offer.locked) is None:
+        state = "lookup in progress" if is_asking else "not looked up yet"
+        yield labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))
+    else:
+        words = f"the platforms of {hashes} are unknown: Preview hashes old packages to find them"
+        yield labelled("LOCKS", Span(words, Role.WARN))
+    offered = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
+    yield labelled("PLATFORMS", offered)
+    yield from advisory_section(selection.change_advisories(offer, choice))
+
+
+# The versions
+
+
+def version_lines(offers: Iterable[UpgradeCandidates], selection: UpgradeSelection) -> Iterator[Line]:
+    """Yield all versions, one per line."""
+    asked = [offer for offer in offers if offer.choices]
+    if not asked:
+        return
+    versions = [choice.version for choice in asked[0].choices] if len(asked) == 1 else sorted_versions(asked)
+    targets = {choice.version for offer in asked if (choice := selection.target(offer)) is not None}
+    yield from heading(f"ALL VERSIONS  newest first, {len(versions)}")
+    for version in versions:
+        yield _version_line(version, asked, selection, is_target=version in targets)
+
+
+def _version_line(
+    version: Version, offers: list[UpgradeCandidates], selection: UpgradeSelection, *, is_target: bool
+) -> Line:
+    offer, choice = next(
+        ((each, choice) for each in offers if (choice := each.choice(version)) is not None), (offers[0], None)
+    )
+    assert choice is not None
+    age = "age ?" if choice.days is None else age_words(choice.days)
+    is_older = offer.locked is not None and version.compare(offer.locked) < 0
+    step = "older" if is_older else offer.bump(version) or ""
+    notes: list[Span] = []
+    if any(each.locked == version for each in offers):
+        notes.append(Span("locked", Role.GOOD))
+    if len(offers) > 1:
+        choices = [each.choice(version) for each in offers]
+        in_range = sum(each is not None and each.is_in_range for each in choices)
+        notes.append(Span(f"in range in {in_range} of {len(offers)} roots", Role.DIM))
+    elif refusal := offer.refusal(choice):
+        notes.append(Span(f"cannot be selected: {refusal}", Role.DIM))
+    elif choice.excluding:
+        notes.append(Span(f"*edit {edits_in_short(choice)}", Role.WARN))
+    elif version != offer.locked:
+        notes.append(Span("in range", Role.DIM))
+    if selection.terms.is_too_young(choice) and version != offer.locked:
+        notes.append(Span("in cooldown", Role.WARN))
+    if not choice.is_usable:
+        notes.append(Span("unsupported plugin protocol", Role.WARN))
+    if (signer := signer_span(selection, offer, choice)).text and version != offer.locked:
+        notes.append(signer)
+    joined = [span for note in notes for span in (Span("  "), note)]
+    sign = "  > " if is_target else "    "
+    role = Role.STRONG if is_target else Role.PLAIN
+    spans = Span(sign, Role.STRONG), Span(f"{version!s:<14}", role), f"{age:>6}  {step:<10}"
+    return line(*spans, *joined, hanging=6, copied=f"{offer.address} {version}")
+
+
+def signer_span(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
+    """The signer of a version compared with that of the locked one, in two words; "" before the lookup."""
+    if choice is None:
+        return Span("")
+    old, new = selection.facts(offer, offer.locked), selection.facts(offer, choice.version)
+    if new is None:
+        return Span("")
+    if is_refused(new):
+        return Span("REFUSED", Role.BLOCK)
+    if new.signer is None:
+        return Span("?", Role.DIM)
+    tier = new.signer.tier.value
+    match signer_change(old, new):
+        case SignerChange.SAME:
+            if not new.signer.keys:
+                return Span("still unsigned", Role.WARN)
+            return Span("same key")
+        case SignerChange.OTHER:
+            return Span("NEW KEY", Role.WARN)
+        case SignerChange.LOST:
+            return Span("NOT SIGNED", Role.WARN)
+        case SignerChange.GAINED:
+            return Span("now signed", Role.GOOD)
+        case _:
+            return Span(tier, Role.DIM)
+
 
 _RULE = 78
 

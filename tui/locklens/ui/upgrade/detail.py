@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
 from locklens.lines import FilePlace, Line, Role, Span, labelled, line
-from locklens.operations.upgrades.candidate_lines import (
+from locklens.operations.upgrades.candidates import edits_in_short
+from locklens.operations.upgrades.report import (
     blocker_place,
     constraint_lines,
     held_version_lines,
@@ -15,7 +16,6 @@ from locklens.operations.upgrades.candidate_lines import (
     version_lines,
     warning_lines,
 )
-from locklens.operations.upgrades.candidates import edits_in_short
 from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradeSelection, sorted_versions
 from locklens.text import age_words, counted, size_words
 from locklens.ui.row_actions import RowTarget
