@@ -277,8 +277,8 @@ def _send_badly(handler: BaseHTTPRequestHandler, answer: ServedAnswer, fault: Fa
         if fault is Fault.STALLED:
             stopping.wait()
         elif fault is Fault.CUT:
-            # Without lingering, closing is a reset: bytes that the client has not read yet are lost. The head must not be,
-            # since the tools ask again where no answer began.
+            # Without lingering, closing is a reset: bytes that the client has not read yet are lost. The head must not
+            # be, since the tools ask again where no answer began.
             stopping.wait(_CUT_SECONDS)
             handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             handler.connection.close()
