@@ -29,7 +29,7 @@ from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.why import InsideDialog

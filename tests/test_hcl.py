@@ -703,7 +703,7 @@ def test_the_cache_of_the_grammar_is_nobody_elses(tmp_path: Path, monkeypatch: p
         file.chmod(0o620)
         assert expressions._cache_file() is None
         file.chmod(0o600)
-        monkeypatch.setattr("locklens.ownership._euid", lambda: file.stat().st_uid + 1)
+        monkeypatch.setattr("locklens.machine._euid", lambda: file.stat().st_uid + 1)
         assert expressions._cache_file() is None
 
 

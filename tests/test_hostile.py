@@ -10,14 +10,14 @@ from kit.real_material import shared_data
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 from locklens.operations.comparison import Comparison, Side
 from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
-from locklens.project.roots import RootPair
+from locklens.project import RootPair
 from locklens.project.tree import EmptyTree
 from locklens.review.model import LockStatus, Review
 from locklens.review.reports import text

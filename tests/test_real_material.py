@@ -10,7 +10,7 @@ import pytest
 from kit.judging import root_of, settled_alone
 from kit.real_material import FACTS, lay_out
 
-from locklens.lockfile.model import LockFile
+from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.review.changes import compare
 from locklens.review.model import Bump, ChangeKind

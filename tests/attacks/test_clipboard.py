@@ -19,7 +19,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock_edits import Format
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.text import visible
 from locklens.ui.app import LockLensApp

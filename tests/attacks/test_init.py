@@ -34,7 +34,7 @@ from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.storage.journal import Journal, Record, WrittenFile
 from locklens.versions import Version

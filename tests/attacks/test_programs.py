@@ -15,7 +15,7 @@ from kit.repositories import commit, put
 from kit.waiting import until
 
 from locklens.errors import ConfigurationError
-from locklens.programs import safe_environment
+from locklens.machine import safe_environment
 from locklens.sources.helpers import Helper
 from locklens.trust.gpg import require_gpg
 from locklens.ui.shell.screen import browser_command, open_page

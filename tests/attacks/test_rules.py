@@ -37,7 +37,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.lock_edits import Format
 from locklens.project.clifiles import this_platform
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit.effort import effort
 
-from locklens_backfill import metadata
-from locklens_backfill.metadata import Filling, MetadataError, has_everything, read_metadata
+from locklens_backfill import Filling, MetadataError, has_everything, read_metadata
 
 SHASUM = "ab" * 32
 H1 = "h1:" + "A" * 43 + "="
@@ -119,7 +118,7 @@ def test_an_upper_case_shasum_is_the_same() -> None:
 
 
 def test_there_is_a_bound_on_targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "MAX_TARGETS", 3)
+    monkeypatch.setattr("locklens_backfill.MAX_TARGETS", 3)
     assert len(read_metadata(json.dumps(of({}, {}, {})).encode()).targets) == 3
     with pytest.raises(MetadataError, match="more than 3 targets"):
         read_metadata(json.dumps(of({}, {}, {}, {})).encode())

@@ -8,7 +8,7 @@ from kit.command_line import Run, runner
 
 from locklens.hashes import HashedPackage
 from locklens.storage.cache import Cache, RememberedAnswer, default_cache_path
-from locklens.storage.marks import MarkStore
+from locklens.storage.preferences import MarkStore
 
 
 @pytest.fixture

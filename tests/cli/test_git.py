@@ -16,7 +16,7 @@ from kit.repositories import copy_of
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import write_cli_configuration
 from locklens.dialect import TERRAFORM
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 

@@ -13,7 +13,7 @@ import pytest
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
 from locklens.dialect import TERRAFORM
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.versions import Version
 

@@ -16,7 +16,7 @@ from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
 from locklens.dialect import TERRAFORM
 from locklens.install.context import hashes_command
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.versions import Version
 

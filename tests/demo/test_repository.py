@@ -15,15 +15,15 @@ from locklens.hashes import is_well_formed, registry_manifests
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
 from locklens.operations.compare import open_git
+from locklens.project import LOCK_FILE
 from locklens.project.git.process import GitCommand
-from locklens.project.roots import LOCK_FILE
 from locklens.review.changes import compare
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from locklens.lockfile.model import LockFile
+    from locklens.lockfile import LockFile
     from locklens.operations.comparison import Comparison
     from locklens.review.model import Change
 

@@ -24,8 +24,8 @@ from locklens.demo.signing import publisher
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, PackageError
 from locklens.executables.reader import ExecutableReader
+from locklens.lockfile import LockFile
 from locklens.lockfile.merge import merge
-from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse as parse_lock
 from locklens.lockfile.render import deviations, render
 from locklens.lockfile.splice import splice
@@ -39,11 +39,11 @@ from locklens.policy import POLICY_FILE
 from locklens.policy import parse as parse_policy
 from locklens.policy.editing import with_acceptances, with_pin, without_pin
 from locklens.policy.model import Acceptance, Pin
+from locklens.project import RootPair
 from locklens.project.cliconfig import read_cli_config
-from locklens.project.oci import OciRepository, repository_of, template_problems
+from locklens.project.installation import OciRepository, repository_of, template_problems
 from locklens.project.oci_credentials import DockerConfig
 from locklens.project.requirements import read_configuration
-from locklens.project.roots import RootPair
 from locklens.project.tree import EmptyTree, WorkTree
 from locklens.sources.documents import ShapeError, texts_of
 from locklens.sources.http.values import Response
@@ -53,7 +53,7 @@ from locklens.text import one_line
 from locklens.trust.checksums import read_checksums
 from locklens.trust.packets import key_packets, read_signature, split_signatures
 from locklens.trust.selfsignatures import published_signers
-from locklens.versions.constraints import Constraints
+from locklens.versions import Constraints
 from locklens.versions.version import ConstraintSyntaxError, Version, VersionSyntaxError
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -9,7 +9,7 @@ import pytest
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
-from locklens.install.folders import DataFolder
+from locklens.install import DataFolder
 from locklens.versions import Version
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links of POSIX")

@@ -20,12 +20,12 @@ from kit.effort import effort
 from msgspec.structs import replace
 from operations.benches import CASE, bench
 
+from locklens import install
 from locklens.demo.packages import h1
 from locklens.errors import RunCancelledError
-from locklens.install import folders
 from locklens.install.context import CacheBusy, InstallEvent, LinkedFromCache
 from locklens.packages.installed import h1_of_folder
-from locklens.storage.folders import RealFolder, turn
+from locklens.storage.files import RealFolder, turn
 from locklens.versions import Version
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
@@ -142,7 +142,7 @@ def test_a_lock_that_opentofu_holds_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_init_waits_for_its_turn_in_the_cache(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locklens.storage.folders._SAY_AFTER", 0.0)
+    monkeypatch.setattr("locklens.storage.files._SAY_AFTER", 0.0)
     config = Path(place.environ["TF_CLI_CONFIG_FILE"])
     config.write_text(config.read_text() + f'plugin_cache_dir = "{tmp_path}/cache"\n')
     version = tmp_path / "cache" / HOST / "acme/demo/1.1.0"
@@ -164,7 +164,7 @@ def test_init_waits_for_its_turn_in_the_cache(place: Place, tmp_path: Path, monk
 
 def shared(place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cached package with no locked hash, half-written, which the settings let count for the lock file."""
-    monkeypatch.setattr("locklens.storage.folders._SAY_AFTER", 0.0)
+    monkeypatch.setattr("locklens.storage.files._SAY_AFTER", 0.0)
     config = Path(place.environ["TF_CLI_CONFIG_FILE"])
     config.write_text(
         config.read_text()
@@ -204,8 +204,8 @@ def test_a_package_that_has_just_changed_is_waited_for_and_then_fetched(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = shared(place, tmp_path, monkeypatch)
-    monkeypatch.setattr(folders, "_QUIET", 3600.0)
-    monkeypatch.setattr(folders, "_PATIENCE", 0.1)
+    monkeypatch.setattr(install, "_QUIET", 3600.0)
+    monkeypatch.setattr(install, "_PATIENCE", 0.1)
     assert not place.init().has_failed
     assert place.asked().count("package") == 1
     assert h1(f"{HOST}/acme/demo", "1.1.0", HERE) in place.lock_file.read_text()

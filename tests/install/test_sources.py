@@ -12,8 +12,8 @@ from locklens.dialect import TERRAFORM
 from locklens.hashes import hashes_of_files, hashes_of_zips
 from locklens.install.context import InstallContext, InstallEvent, LockRequest, PackageHashed, ProviderRequirement
 from locklens.install.lock import Locker
-from locklens.lockfile.model import LockEntry
-from locklens.releases.facts import NetworkSettings
+from locklens.lockfile import LockEntry
+from locklens.releases import NetworkSettings
 from locklens.selection.choosing import combined
 from locklens.storage.cache import Cache
 from locklens.versions import Version

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.dialect import TERRAFORM, Dialect
-from locklens.lockfile.model import LockFile
+from locklens.lockfile import LockFile
 from locklens.policy import Policy
 from locklens.review.context import RootContext
 from locklens.review.evidence import unasked_case

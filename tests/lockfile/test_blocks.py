@@ -8,7 +8,7 @@ import pytest
 from kit.real_material import real_cases
 
 from locklens.hcl import parse_constants
-from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, scan
+from locklens.lockfile import BodyReader, ProviderBlock, Text, scan
 
 TEXT = b"""# This file is maintained automatically by "terraform init".
 # Manual edits may be lost in future updates.

@@ -10,8 +10,8 @@ from kit.real_material import real_cases, shared_data
 
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError
+from locklens.lockfile import LockEntry
 from locklens.lockfile.merge import Labels, MergeConflict, MergeSide, merge
-from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 

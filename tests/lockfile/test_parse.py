@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.lockfile.model import LockFile
+from locklens.lockfile import LockFile
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 
 ZH = "zh:" + "0" * 64

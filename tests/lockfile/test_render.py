@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import deviations, is_canonical, render
 from locklens.versions import Version

@@ -15,7 +15,7 @@ from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.hcl import decode, parse_constants
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical, render, render_entry
 from locklens.lockfile.splice import graft, splice

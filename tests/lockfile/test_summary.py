@@ -7,7 +7,7 @@ import re
 import pytest
 
 from locklens.addresses import ProviderAddress
-from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile import LockEntry, LockFile
 from locklens.lockfile.render import summary
 from locklens.versions import Version
 

@@ -19,7 +19,7 @@ from locklens.demo.packages import SampleLock
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile import LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 from locklens.lockfile.update import (

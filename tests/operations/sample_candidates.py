@@ -11,9 +11,9 @@ from selection.making import LINUX, WINDOWS, requirement, version
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.operations.upgrades.candidates import KnownRelease, UpgradeCandidates, candidates_of, release_id
-from locklens.releases.facts import ReleaseFacts
+from locklens.releases import ReleaseFacts
 from locklens.sources.metadata import ListedVersion, ReleaseDates
 from locklens.trust import SigningKey, Tier
 from locklens.trust.authentication import Authentication, AuthenticationOutcome, Refusal

@@ -20,7 +20,7 @@ from locklens.operations.review.prove import prove
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.model import Change, Severity
 from locklens.storage.cache import Cache
 

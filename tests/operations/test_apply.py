@@ -384,7 +384,7 @@ def test_a_record_that_another_user_could_have_written_is_not_believed(
     if how.startswith("others"):
         place.chmod(0o722 if what == "folder" else 0o620)
     else:
-        monkeypatch.setattr("locklens.ownership._euid", lambda: os.geteuid() + 1)
+        monkeypatch.setattr("locklens.machine._euid", lambda: os.geteuid() + 1)
     (said,) = recover_at(top, journal=journal)
     assert how in said
     assert "XDG_DATA_HOME" in said

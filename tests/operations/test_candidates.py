@@ -35,7 +35,7 @@ from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candid
 from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradePolicy, recommend
 from locklens.policy import Policy
 from locklens.project.tree import FileSystem
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.model import Bump
 from locklens.review.rules.release import signer_change
 from locklens.sources.metadata import ListedVersion

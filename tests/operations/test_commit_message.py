@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from ui.conftest import Samples
 
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import SUBJECT_LENGTH, commit_message
 from locklens.review.model import ChangeKind, Proof, Review, Severity

@@ -15,7 +15,7 @@ from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.operations.compare import open_git
 from locklens.operations.compare_files import open_files
 from locklens.operations.comparison import Base, Comparison
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -36,7 +36,7 @@ from locklens.operations.compare_files import open_files
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import PackageDone, ProvingPlanned, ReviewEvent, ReviewRequest
 from locklens.operations.review.run import review
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.keys import signers
 from locklens.review.model import Change, Finding, HashCount, Proof, Review, Severity
 from locklens.review.reports import lock_lines, text

@@ -18,7 +18,7 @@ from selection.making import offers
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, UnavailableError
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.operations.comparison import Comparison
 from locklens.operations.review.explain_provider import OfferedVersions, WhyRequest, explain_provider

@@ -17,7 +17,7 @@ from kit.repositories import put
 from locklens.addresses import ProviderAddress
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.versions import Version
 

@@ -23,7 +23,7 @@ from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import Upgrade
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 
 __all__ = ["top"]

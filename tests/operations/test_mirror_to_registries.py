@@ -213,7 +213,7 @@ def test_nothing_is_added_to_what_nobody_signed(
 
 
 def test_wherever_it_ends_no_client_sees_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locklens.sources.oci_push._RETRIES", 0)  # the run has ended, and does not go on by itself
+    monkeypatch.setattr("locklens.sources.oci_session._RETRIES", 0)  # the run has ended, and does not go on by itself
     with beside(monkeypatch) as (_, server):
         assert push(server) == 0
         whole = state(server)

@@ -27,7 +27,7 @@ from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.undo import undo
 from locklens.operations.write.upgrade import Upgrade
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.model import ChangeKind, LockStatus, Proof, Severity
 from locklens.storage.cache import Cache
 

@@ -23,7 +23,7 @@ from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, Policy
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.model import Change, PolicySide, Review, Severity
 from locklens.review.reports import lock_lines
 from locklens.storage.cache import Cache

@@ -10,7 +10,7 @@ from kit.git import git
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.write.apply import apply

@@ -21,7 +21,7 @@ from locklens.operations.plan.model import Plan
 from locklens.operations.write.apply import FileOperation, apply
 from locklens.operations.write.recover import ABSENT, recover_at, state_of
 from locklens.operations.write.undo import applied_writes, undo
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal, Record
 

@@ -14,7 +14,7 @@ from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.operations.plan.model import FileChanges, PlannedFile, Scope
 from locklens.operations.write.apply import apply

@@ -16,7 +16,7 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, UnavailableError
 from locklens.install.context import LockRequest, ProviderRequirement
 from locklens.install.lock import Locker
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 from locklens.operations.plan.model import Plan, Scope
@@ -25,7 +25,7 @@ from locklens.operations.write.registry_source import EntryPlatforms, RegistrySo
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.policy import Policy, WantedPlatform
 from locklens.policy import parse as parse_policy
-from locklens.releases.facts import ReleaseFacts, ReleaseId
+from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.sources.metadata import ListedVersion
 from locklens.trust import SigningKey, Tier
 from locklens.trust.authentication import Authentication, AuthenticationOutcome

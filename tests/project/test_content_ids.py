@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from locklens.project import content_ids as module
-from locklens.project.content_ids import content_ids
+from locklens.project import folders as module
+from locklens.project.folders import content_ids
 from locklens.project.tree import EmptyTree, WorkTree
 
 

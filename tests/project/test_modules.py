@@ -13,8 +13,8 @@ from kit.repositories import put
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
+from locklens.project import configuration_files, files_of_tests
 from locklens.project.configuration import Configuration
-from locklens.project.folder_files import configuration_files, files_of_tests
 from locklens.project.module_sources import local_sources
 from locklens.project.modules import ModuleReader
 from locklens.project.requirements import read_configuration

@@ -320,9 +320,9 @@ def test_module_cycles_end(tmp_path: Path) -> None:
 
 
 def test_module_trees_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from locklens.project import moduletree
+    from locklens.project import requirements
 
-    monkeypatch.setattr(moduletree, "MAX_MODULES", 40)
+    monkeypatch.setattr(requirements, "MAX_MODULES", 40)
     files = {
         f"m{number}/m.tf": f'module "a" {{ source = "../m{number + 1}" }}\nmodule "b" {{ source = "../m{number + 1}" }}'
         for number in range(12)

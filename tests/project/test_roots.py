@@ -8,11 +8,10 @@ import pytest
 from kit.git import git
 
 from locklens.errors import ConfigurationError
-from locklens.project import touched_roots
+from locklens.project import LOCK_FILE, RootPair, touched_roots
 from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
 from locklens.project.root_search import find_roots, lock_paths
-from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.tree import EmptyTree, WorkTree
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from locklens.project.oci import OciRepository
+from locklens.project.installation import OciRepository
 from locklens.project.templates import MAX_TEMPLATE, TemplateError, UnreadableTemplateError, read_template
 
 NAMES = {"hostname": "registry.opentofu.org", "namespace": "acme", "type": "demo"}

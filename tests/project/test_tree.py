@@ -712,7 +712,7 @@ def test_what_links_lead_to_is_found_once(repo: Path, monkeypatch: pytest.Monkey
 
 def test_importing_stays_light() -> None:
     script = (
-        "import sys, locklens.project.tree, locklens.project.git, locklens.project.roots; "
+        "import sys, locklens.project.tree, locklens.project.git, locklens.project.root_search; "
         "print([name for name in ('subprocess', 'pathlib', 'hashlib', 'hcl2', 'shutil') if name in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 from releases.memory import MemorySession
 
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.sources import Source
 from locklens.sources.hosts import NotAsked
 from locklens.storage.cache import Cache

@@ -16,8 +16,8 @@ from locklens.addresses import Platform
 from locklens.demo.faults import Fault
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import TrustError
+from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.releases.authentication import ReleaseAuthenticator
-from locklens.releases.facts import ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup
 from locklens.trust.authentication import AuthenticationOutcome, Enforcement
 from locklens.trust.signature import Verifier

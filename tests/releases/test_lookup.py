@@ -9,7 +9,7 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.demo.faults import Fault
 from locklens.demo.published import SampleListing, hashes_by_platform
 from locklens.dialect import TERRAFORM
-from locklens.releases.facts import Listing, ListingId, ReleaseFacts, ReleaseId
+from locklens.releases import Listing, ListingId, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup
 from locklens.sources import Source
 from locklens.sources.hosts import NotAsked

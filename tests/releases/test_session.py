@@ -10,7 +10,7 @@ import pytest
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import LockLensError, RepositoryError, SourceError
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.releases.session import SESSION_WORKERS, ReleaseSession
 from locklens.sources.hosts import NotAsked
 from locklens.sources.registry import Registry

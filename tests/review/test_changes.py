@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.hashes import registry_manifests
-from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile import LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.review.changes import Comparer, compare
 from locklens.review.model import Bump, Change, ChangeKind

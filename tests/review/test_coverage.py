@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform
 from locklens.hashes import hashes_of_files, registry_manifests
-from locklens.lockfile.model import LockFile
+from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.review.changes import compare

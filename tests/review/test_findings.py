@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.lockfile.model import LockFile
+from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.project.configuration import (
     Configuration,

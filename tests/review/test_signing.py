@@ -7,7 +7,7 @@ import pytest
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.policy import parse
-from locklens.releases.facts import ReleaseFacts, ReleaseId
+from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.review.rules.release import SigningProblem, signing_objection
 from locklens.trust import SigningKey, Tier
 from locklens.trust.authentication import Authentication, AuthenticationOutcome, Refusal

@@ -21,14 +21,14 @@ from msgspec import Struct
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 from locklens.project.configuration import Configuration
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
+from locklens.selection import Selection
 from locklens.selection.choosing import select
-from locklens.selection.model import Selection
 from locklens.sources.metadata import ListedVersion
 from locklens.versions import Version
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from selection.making import LINUX, WINDOWS, offers, requirement, version
 
 from locklens.addresses import Platform
+from locklens.selection import HeldBack, Newest, Reason, Unselectable
 from locklens.selection.choosing import conflicts, held_back, nearest, newest_of, select
-from locklens.selection.model import HeldBack, Newest, Reason, Unselectable
 from locklens.versions import Constraints
 
 

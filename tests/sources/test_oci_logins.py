@@ -21,9 +21,9 @@ from kit.oci_registry import OciRegistry, registry
 from locklens import dialect
 from locklens.errors import UnavailableError
 from locklens.project.cliconfig import read_cli_config
-from locklens.project.oci import OciRepository
+from locklens.project.installation import OciRepository
 from locklens.project.oci_credentials import DockerConfig, OciLogin, docker_style_files, specificity_of
-from locklens.sources.oci_logins import ConfiguredLogins
+from locklens.sources.oci import ConfiguredLogins
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="helpers are scripts, and the places Unix's")
 

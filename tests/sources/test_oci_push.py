@@ -15,13 +15,11 @@ from kit.oci_registry import registry as oci_registry
 from kit.waiting import meanwhile
 
 from locklens.errors import RunCancelledError, UnauthorizedError, UnavailableError
-from locklens.project.oci import OciRepository
+from locklens.project.installation import OciRepository
 from locklens.project.oci_credentials import OciCredentialsBlock, OciCredentialsSettings, OciLogin
 from locklens.sources.http.client import Client
-from locklens.sources.oci import Manifest
-from locklens.sources.oci_logins import ConfiguredLogins
-from locklens.sources.oci_push import OciPush
-from locklens.sources.oci_session import OciRegistries
+from locklens.sources.oci import ConfiguredLogins, Manifest
+from locklens.sources.oci_session import OciPush, OciRegistries
 
 USER, PASSWORD = "me", "s3cr3t"
 BLOCK = b"\0" * (1 << 16)

@@ -18,7 +18,7 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import HashedPackage
 from locklens.storage import cache as cachefile
 from locklens.storage.cache import MOST_BODY, Cache, RememberedAnswer, default_cache_path
-from locklens.storage.marks import MarkStore
+from locklens.storage.preferences import MarkStore
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 URL = "https://registry.acme.test/v1/acme/x/versions"
@@ -285,7 +285,7 @@ def test_what_belongs_to_another_user_is_not_used(
     """As with `sudo` where HOME is kept."""
     kept(path, answer())
     before = path.read_bytes()
-    monkeypatch.setattr("locklens.ownership._euid", lambda: os.geteuid() + 1)
+    monkeypatch.setattr("locklens.machine._euid", lambda: os.geteuid() + 1)
     found = kind(path)
     assert found.hashes([package(1).zh]) == {} if isinstance(found, Cache) else found.marks("here") == frozenset()
     assert "its folder belongs to another user" in found.take_notices()[0]

@@ -10,8 +10,8 @@ import pytest
 from kit.waiting import LIMIT
 
 from locklens.errors import ConfigurationError
-from locklens.storage import folders
-from locklens.storage.folders import OpenFolders, RealFolder, leads_through_link, turn, turn_within
+from locklens.storage import files
+from locklens.storage.files import OpenFolders, RealFolder, leads_through_link, turn, turn_within
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def top(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A trusted folder, reached by a link; also as on systems that open no folders."""
     if request.param == "paths":
-        monkeypatch.setattr(folders, "_HAS_DESCRIPTORS", False)
+        monkeypatch.setattr(files, "_HAS_DESCRIPTORS", False)
     (tmp_path / "real").mkdir()
     (tmp_path / "outside").mkdir()
     (tmp_path / "top").symlink_to("real")
@@ -61,7 +61,7 @@ def test_what_is_real_or_missing_leads_through_no_link(top: Path) -> None:
 
 
 def test_a_link_that_takes_the_place_of_a_folder_is_not_followed(top: Path) -> None:
-    if not folders._HAS_DESCRIPTORS:
+    if not files._HAS_DESCRIPTORS:
         pytest.skip("takes folders that are held open")
     outside = top.parent / "outside"
     with OpenFolders(top, ("a", "b")) as way:
@@ -107,7 +107,7 @@ def test_a_turn_is_not_taken_through_a_link(top: Path) -> None:
 def test_a_turn_leaves_no_file_and_whoever_waited_has_one_with_a_name(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("locklens.storage.folders._SAY_AFTER", -1.0)
+    monkeypatch.setattr("locklens.storage.files._SAY_AFTER", -1.0)
     waits, found = threading.Event(), []
 
     def wait_for_it() -> None:
@@ -125,7 +125,7 @@ def test_a_turn_leaves_no_file_and_whoever_waited_has_one_with_a_name(
 
 
 def test_turns_never_overlap_though_each_removes_its_file(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locklens.storage.folders._GLANCE", 0.0)
+    monkeypatch.setattr("locklens.storage.files._GLANCE", 0.0)
     inside: list[int] = []
     overlaps: list[list[int]] = []
 

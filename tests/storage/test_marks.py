@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from platformdirs import user_data_path
 
-from locklens.storage.marks import MarkStore, default_marks_path
+from locklens.storage.preferences import MarkStore, default_marks_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,7 +138,7 @@ def test_a_newer_file_is_left_alone(path: Path) -> None:
 
 def test_several_processes_at_once_lose_nothing(path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from locklens.storage.marks import MarkStore\n"
+        "import sys; from pathlib import Path; from locklens.storage.preferences import MarkStore\n"
         "store = MarkStore(Path(sys.argv[1]))\n"
         "for number in range(25): store.mark('here', [f'{sys.argv[2]}-{number}'])\n"
         "print(*store.take_notices()); sys.exit(not store.is_kept)"

@@ -21,7 +21,7 @@ from textual.worker import WorkerCancelled
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.errors import LockLensError
-from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
+from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.explain_provider import OfferedVersions, WhySubject, explain_provider
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.explain_provider import WhyRequest
     from locklens.operations.upgrades.candidates import KnownRelease
     from locklens.operations.write.apply import Operation
-    from locklens.releases.facts import ReleaseId
+    from locklens.releases import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.why import Why
     from locklens.ui.review.rows import Row

@@ -23,7 +23,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
 from locklens.policy import InstallPath, Policy, WantedPlatform
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.model import (
     Change,
     ChangeKind,

@@ -23,7 +23,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.health.screen import HealthScreen

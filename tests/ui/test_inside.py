@@ -17,7 +17,7 @@ from locklens.demo.serving import SAMPLE_RULES, environment, sample_advisories, 
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.why import InsideDialog

@@ -22,7 +22,7 @@ from locklens.demo.serving import SAMPLE_RULES
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest, RootsKnown
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Proof, Review, Severity
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier

@@ -18,7 +18,7 @@ from locklens.lines import Line
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.keys import PastUse, signers
 from locklens.review.model import Change, Review, RootReview
 from locklens.review.reports import lock_lines, text

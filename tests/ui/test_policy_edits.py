@@ -25,7 +25,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.policy_edits import Decision, accept_findings
 from locklens.policy import POLICY_FILE
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.model import Severity
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp

@@ -37,7 +37,7 @@ from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal

@@ -20,7 +20,7 @@ from locklens.install.context import (
     ProviderFailed,
     QueryStarted,
 )
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.lockfile.update import Tracking
 from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile

@@ -22,7 +22,7 @@ from locklens.errors import LockLensError, RepositoryError, RunCancelledError
 from locklens.operations.compare import open_git, open_locked
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.review.keys import PastUse, SignerUses
 from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review
 from locklens.review.reports.lock_lines import grouped

@@ -30,7 +30,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
 from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy
-from locklens.releases.facts import NetworkSettings
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui import views
 from locklens.ui.app import LockLensApp

@@ -14,8 +14,7 @@ from locklens.errors import ConfigurationError
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.sources.urls import host_of, url_for_log
 from locklens.storage.files import read_bounded, write_atomically
-from locklens_backfill.measuring import Measured, PackageTask
-from locklens_backfill.metadata import (
+from locklens_backfill import (
     MAX_METADATA_BYTES,
     SIZE_NAMES,
     Filling,
@@ -24,12 +23,13 @@ from locklens_backfill.metadata import (
     has_everything,
     read_metadata,
 )
+from locklens_backfill.measuring import Measured, PackageTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from locklens_backfill.metadata import Target
+    from locklens_backfill import Target
 
 
 class Shard(Struct, frozen=True):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from locklens_backfill.metadata import Target
+    from locklens_backfill import Target
 
     _Item = tuple[OpenFile, Target, PackageTask]
 
@@ -35,7 +35,7 @@ class BackfillRequest(Struct, frozen=True):
     Attributes:
         places: Folders, and metadata files.
         shard: The part of the providers, None for all.
-        size_name: The name of a size, "" for the name that each file has already; see `metadata.SIZE_NAMES`.
+        size_name: The name of a size, "" for the name that each file has already; see `SIZE_NAMES`.
         jobs: Packages in work at once on this machine.
         scheduler: Address of a Dask scheduler whose workers do it; "" for this machine.
         fetching: The settings of downloads.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.demo.registry import DemoRegistry
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.request import ReviewRequest
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
 
 _PREFIX = "locklens-demo-"
 _REPOSITORY = "infrastructure"

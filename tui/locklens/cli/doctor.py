@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from locklens.operations.doctor.request import DoctorRequest
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
 
 _CHUNK = 1 << 20
 

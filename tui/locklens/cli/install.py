@@ -344,7 +344,7 @@ def _run_mirror(options: Namespace) -> int:
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.cli.write import scope_of
     from locklens.operations.mirror import MirrorRequest, fill_mirror
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
 
     request = MirrorRequest(
         scope_of(options),

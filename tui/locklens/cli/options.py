@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform
     from locklens.dialect import Dialect
     from locklens.project.installation import InstallationMethod
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
     from locklens.storage.cache import Cache
 
 _HELP_WIDTH = 100
@@ -220,7 +220,7 @@ def network_of(
     options: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None
 ) -> NetworkSettings:
     """Return the network settings of a command; `environ` and `cache` replace the user's own."""
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
 
     variables = os.environ if environ is None else environ
     return NetworkSettings(variables, cache_of(options, cache), tuple(options.ask_host), options.offline)
@@ -273,7 +273,7 @@ def oci_template(text: str) -> str:
     Raises:
         UsageError: It names no repository.
     """
-    from locklens.project.oci import given_template
+    from locklens.project.installation import given_template
 
     try:
         return given_template(text)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
     from locklens.operations.verification.judging import EntryPackages
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
 

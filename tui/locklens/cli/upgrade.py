@@ -159,7 +159,7 @@ def _surveyor(options: Namespace) -> Iterator[LockLens]:
     """Open the operations on the locked providers of the roots; every registry that they require is asked."""
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
 
     with cache_of(options) as cache:
         request = ReviewRequest(

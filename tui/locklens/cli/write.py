@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.write.apply import Operation
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
     from locklens.review.model import Finding, Review
 
 
@@ -231,7 +231,7 @@ def plan_operation(operation: Operation, options: Namespace, progress: InstallPr
         RunCancelledError: The run was cancelled.
     """
     from locklens.operations.review.policy import policy_at
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
 
     believed, methods = policy_at(Path.cwd()).policy.reported_hashes, source_methods(options)
     with cache_of(options) as cache:

@@ -19,8 +19,8 @@ from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.packages import PLATFORMS, lock_file, write_unpacked, zh
 from locklens.errors import ConfigurationError
 from locklens.policy import POLICY_FILE
+from locklens.project import LOCK_FILE
 from locklens.project.git.process import GitCommand, find_git, git_environment
-from locklens.project.roots import LOCK_FILE
 from locklens.text import reason_of
 
 if TYPE_CHECKING:

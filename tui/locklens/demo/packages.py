@@ -20,7 +20,7 @@ from locklens.addresses import ProviderAddress
 from locklens.demo.programs import changelog, program
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.hashes import h1_of_digests, zh_of
-from locklens.lockfile.model import LockEntry
+from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.versions import Version
 

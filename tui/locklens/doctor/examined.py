@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case
     from locklens.review.model import Change

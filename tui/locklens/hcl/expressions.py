@@ -30,7 +30,7 @@ from locklens.hcl.values import (
     SourceText,
     SyntaxProblemError,
 )
-from locklens.ownership import distrust_reason
+from locklens.machine import distrust_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, TrustError
 from locklens.hashes import is_known_scheme
-from locklens.install.folders import PluginCache
+from locklens.install import PluginCache
 from locklens.text import shell_word
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.lockfile.update import Tracking
     from locklens.project.cliconfig import CliConfig
     from locklens.project.configuration import Requirement

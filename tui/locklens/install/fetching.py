@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from locklens.errors import LockLensError, PackageError, SourceError, TrustError
 from locklens.hashes import HashedPackage, hashes_of_files
-from locklens.install.context import PackageArriving, ReleaseWarned
+from locklens.install.context import InstallContext, LockRequest, PackageArriving, ProviderRequirement, ReleaseWarned
 from locklens.packages.installed import hashed_folder
-from locklens.releases.authentication import check_reported
-from locklens.sources.metadata import is_supported
+from locklens.releases.authentication import AuthenticatedRelease, check_reported
+from locklens.sources.metadata import PackageMetadata, is_supported
 from locklens.sources.mirrors import CHECK_SERVER, MEND_MIRROR
 from locklens.sources.urls import url_for_log
 from locklens.text import disk_advice
@@ -27,13 +27,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.install.context import InstallContext, LockRequest, ProviderRequirement
-    from locklens.install.folders import Staging
+    from locklens.install import Staging
     from locklens.packages.hashing import PackageOptions, Passed
     from locklens.packages.inspecting import PackageFacts
-    from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.http import Transfer
-    from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
 _EVENT_BYTES = 1 << 20

@@ -14,7 +14,7 @@ from msgspec import Struct
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, NotFoundError, TrustError
 from locklens.hashes import hashes_of_files
-from locklens.install import fetching
+from locklens.install import DataFolder, fetching, hashes_at
 from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,
@@ -28,11 +28,10 @@ from locklens.install.context import (
     hashes_command,
     next_step,
 )
-from locklens.install.folders import DataFolder, hashes_at
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.packages import stop_if
+from locklens.selection import Selection, Unselectable
 from locklens.selection.choosing import before_asking, combined, select
-from locklens.selection.model import Selection, Unselectable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.context import InstallContext, ProviderRequirement
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version

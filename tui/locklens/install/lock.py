@@ -23,8 +23,8 @@ from locklens.install.context import (
     next_step,
 )
 from locklens.lockfile.update import tracking, with_locked_hashes
+from locklens.selection import Unselectable
 from locklens.selection.choosing import combined, select
-from locklens.selection.model import Unselectable
 from locklens.trust.continuity import Origin
 from locklens.versions import Version, neighbour
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
     from locklens.install.context import InstallContext, LockRequest, ProviderRequirement
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
 
     _Build = tuple[ProviderAddress, Version, Platform]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from msgspec import Struct
@@ -18,27 +18,22 @@ from msgspec import Struct
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, PackageError, PlatformNotSupportedError
 from locklens.hashes import hashes_of_files, zh_of
-from locklens.install.context import FetchStarted, PackageMirrored
+from locklens.install import unwritable
+from locklens.install.context import FetchStarted, InstallContext, PackageMirrored
 from locklens.install.fetching import admitted, downloaded, warn
-from locklens.install.folders import unwritable
 from locklens.packages.contents import Digest, new_digest
-from locklens.packages.hashing import hash_arriving_package
+from locklens.packages.hashing import Passed, hash_arriving_package
 from locklens.releases.authentication import check_reported
-from locklens.sources.mirrors import opened_file, search
-from locklens.storage.folders import OpenFolders, turn
+from locklens.sources.mirrors import MirroredPackage, opened_file, search
+from locklens.storage.files import OpenFolders, RealFolder, turn
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.install.context import InstallContext
-    from locklens.packages.hashing import Passed
-    from locklens.sources.mirrors import MirroredPackage
-    from locklens.storage.folders import RealFolder
     from locklens.versions import Version
 
     MirroredBuild = tuple[ProviderAddress, Version, Platform]
@@ -185,7 +180,7 @@ class MirrorFolder:
         self._cancel = cancel
 
     def turn(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
-        """Wait until no other process fills the folder; errors as in `locklens.storage.folders.turn`."""
+        """Wait until no other process fills the folder; errors as in `locklens.storage.files.turn`."""
         return turn(self.path, (_LOCK,), cancel=self._cancel, on_waiting=on_waiting)
 
     def place(self, build: MirroredBuild) -> Path:

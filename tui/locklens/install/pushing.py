@@ -21,12 +21,11 @@ from locklens.install.context import FetchStarted, InstallContext, PackageLeavin
 from locklens.install.fetching import EVENT_SECONDS, admitted, downloaded, warn
 from locklens.install.mirroring import SUMMARY, package_file_name
 from locklens.packages.hashing import spool_in
-from locklens.project.installation import InstallationMethod, MethodKind
-from locklens.project.oci import OciRepository, repository_of
+from locklens.project.installation import InstallationMethod, MethodKind, OciRepository, repository_of
 from locklens.releases.authentication import AuthenticatedRelease, check_reported
 from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, Manifest
 from locklens.sources.oci_mirror import PACKAGE_TYPE, PROVIDER_TYPE, TARGET_TYPE, OciMirror
-from locklens.sources.oci_push import OciPush
+from locklens.sources.oci_session import OciPush
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

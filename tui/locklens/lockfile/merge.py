@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
 
 MARKER_SIZE = 7
 """Characters of a conflict marker, unless a git attribute sets another size."""

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
 from locklens.hcl import SyntaxProblem, parse_constants
-from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, scan
-from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
+from locklens.lockfile import BodyReader, Conflict, ConflictMarker, LockEntry, LockFile, ProviderBlock, Text, scan
 from locklens.versions import ConstraintSyntaxError, Version, VersionSyntaxError, canonical
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import Conflict, LockEntry, LockFile
+    from locklens.lockfile import Conflict, LockEntry, LockFile
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

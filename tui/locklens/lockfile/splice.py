@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import EntryContents, LockEntry, LockFile
+    from locklens.lockfile import EntryContents, LockEntry, LockFile
 
 _BYTE_ORDER_MARK = "\ufeff"
 

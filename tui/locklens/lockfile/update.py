@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.hashes import is_known_scheme
-from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile import LockEntry, LockFile
 from locklens.lockfile.render import render, with_line_ends_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
 from locklens.operations.comparison import USUAL_SIDES, Base, Comparison, Side, within
+from locklens.project import LOCK_FILE, RootEvidence
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree, conversions
 from locklens.project.root_search import find_roots, lock_paths
-from locklens.project.roots import LOCK_FILE, RootEvidence
 from locklens.project.touched_roots import may_decide
 from locklens.project.tree import EmptyTree, Tree, WorkTree
 from locklens.review.model import PolicySide

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import Comparison, Side, path_below_top
-from locklens.project.roots import LOCK_FILE, RootPair
+from locklens.project import LOCK_FILE, RootPair
 from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, FileSystem, OverlayTree, normalise
 from locklens.text import reason_of, visible
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.project.roots import LOCK_FILE, RootPair
+from locklens.project import LOCK_FILE, RootPair
 from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.operations.verification.judging import EntryPackages
     from locklens.operations.write.apply import Operation
     from locklens.project.git.listings import Revision
-    from locklens.releases.facts import ReleaseId
+    from locklens.releases import ReleaseId
     from locklens.review.health import Health
     from locklens.review.inspection import Inspection
     from locklens.review.keys import PastUse, SignerUses

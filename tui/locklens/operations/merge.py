@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
 
 
 class Preference(StrEnum):

@@ -20,7 +20,7 @@ from locklens.install.mirroring import MirrorFolder, mirror, write_documents
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.write.diagnostics import unreadable
 from locklens.project.clifiles import this_platform
-from locklens.project.oci import require_oci
+from locklens.project.installation import require_oci
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
 from locklens.storage.files import lies_in_repository
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.errors import Place
     from locklens.install.mirroring import Mirrored, MirroredBuild
     from locklens.operations.plan.model import Scope
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
     from locklens.versions import Version
 
     _Locked = Mapping[tuple[str, ProviderAddress, Version], Mapping[Place, frozenset[str]]]

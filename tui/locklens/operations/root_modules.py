@@ -10,10 +10,10 @@ from msgspec import Struct
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, UnmergedFileError
 from locklens.hcl import SyntaxProblem
-from locklens.lockfile.model import Conflict, LockEntry, LockFile
+from locklens.lockfile import Conflict, LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.project.tree import EntryKind, Tree, name_bytes
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.install import DataFolder
     from locklens.install.context import ProviderRequirement
-    from locklens.install.folders import DataFolder
     from locklens.lockfile.update import Migration
     from locklens.project.configuration import Configuration, Requirement
     from locklens.project.git import Repository
@@ -275,7 +275,7 @@ def _target(tree: Tree, path: str) -> str:
     """Return what stands for the target of a link that is no file that can be read; "" for what is no such link."""
     if not tree.leads_out(path) and not _is_broken(tree, path):
         return ""
-    from locklens.project.content_ids import content_ids
+    from locklens.project.folders import content_ids
 
     return content_ids(tree, (path,))[path]
 
@@ -362,7 +362,7 @@ def tracked_packages_of(folder: Path, roots: Iterable[str]) -> tuple[str, ...]:
 
 
 def _may_have_packages(folder: Path) -> bool:
-    from locklens.project.package_places import packages_folder
+    from locklens.project.effective_paths import packages_folder
 
     try:
         return any(packages_folder(name) is not None for name in os.listdir(folder))  # noqa: PTH208
@@ -376,7 +376,7 @@ def packages_words(repository: Repository, roots: Iterable[str]) -> tuple[str, .
     Raises:
         RepositoryError: Git cannot list the index.
     """
-    from locklens.project.package_places import packages_by_folder
+    from locklens.project.effective_paths import packages_by_folder
     from locklens.review.rules.root import own_packages_words
 
     found = packages_by_folder(repository.listing(None))
@@ -386,7 +386,7 @@ def packages_words(repository: Repository, roots: Iterable[str]) -> tuple[str, .
 
 def data_folder_of(root: Root, options: RootOptions) -> DataFolder:
     """Return a root's data folder."""
-    from locklens.install.folders import DataFolder
+    from locklens.install import DataFolder
     from locklens.project.state import data_folder
     from locklens.project.tree import FileSystem
 

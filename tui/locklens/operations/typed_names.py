@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.text import listing
 
 if TYPE_CHECKING:

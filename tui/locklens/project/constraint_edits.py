@@ -14,11 +14,10 @@ from msgspec import Struct
 
 from locklens import hcl
 from locklens.errors import ConfigurationError
+from locklens.project import LOCK_FILE, is_json
 from locklens.project.configuration import Contributor, Requirement
 from locklens.project.contents import parse_file
 from locklens.project.contributors import provider_subject
-from locklens.project.folder_files import is_json
-from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import normalise
 from locklens.storage.files import is_within
 from locklens.versions import Constraints, NotAdmissibleError, Version, admitting

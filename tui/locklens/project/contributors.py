@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from locklens import hcl
 from locklens.addresses import ProviderAddress, normalise_part
 from locklens.errors import ConfigurationError
+from locklens.project import files_of_tests, is_json
 from locklens.project.configuration import ConfigurationProblem, Contributor, ModuleCall, Requirement
 from locklens.project.contents import read_version
-from locklens.project.folder_files import files_of_tests, is_json
 from locklens.project.tree import EntryKind, FolderEntry, Tree
 from locklens.versions import Constraints
 

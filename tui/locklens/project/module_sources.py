@@ -1,4 +1,4 @@
-"""Sources and versions of module calls: the normal form that the tools write into their manifest, and who admits what.
+"""Sources and versions of module calls: their normal form, who admits what, and the tools' manifest of them.
 
 Nothing is fetched here: normal forms only serve to compare what was fetched with what is called. The tools compare
 versions of modules otherwise than versions of providers, as hashicorp/go-version does: any number of numbers, an
@@ -7,6 +7,7 @@ optional `v`, and a pre-release is admitted only where a term names one of the s
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from typing import TYPE_CHECKING, Literal
@@ -35,6 +36,7 @@ _MODULE = re.compile(rb"\bmodule\b(?!\.)")
 _OTHER_SOURCE = re.compile(rb'\bsource\b(?!"?[ \t]*+[=:][ \t]*+"[^"\\\\$%\n]*+"[ \t]*+(?:[\r\n}},#]|//|\Z))')
 """The word where no plain string follows: variables, templates, escapes, parentheses and comments may be there."""
 
+_MANIFEST_FAILURE = "failed to read module manifest"
 _MAX_TEXT = 1000
 _VERSION = re.compile(
     r"v?(?P<numbers>[0-9]+(?:\.[0-9]+)*)"
@@ -321,3 +323,50 @@ def _is_pessimistic(bound: ModuleVersion, version: ModuleVersion) -> bool:
         and len(bound.numbers) <= len(version.numbers)
         and version.numbers[:fixed] == bound.numbers[:fixed]
     )
+
+
+class ManifestError(ValueError):
+    """The list cannot be used; str() says why."""
+
+
+class ModuleRecord(Struct, frozen=True):
+    """A fetched module.
+
+    Attributes:
+        source: In normal form.
+        version: "" where the module has none.
+        folder: Relative to the root module, as written.
+    """
+
+    source: str
+    version: str
+    folder: str
+
+
+def read_manifest(data: bytes, dialect: Dialect) -> dict[str, ModuleRecord]:
+    """Return the records by their key, which is the path of the call, `a.b`.
+
+    Raises:
+        ManifestError: It is no such list.
+    """
+    if not data:
+        return {}
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(f"{_MANIFEST_FAILURE}: it is not JSON") from error
+    items = document.get("Modules") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(items, list | None):
+        raise ManifestError(f"{_MANIFEST_FAILURE}: it is not a list of modules")
+    records: dict[str, ModuleRecord] = {}
+    for item in items or ():
+        values = [
+            item.get(name, "") if isinstance(item, dict) else None for name in ("Key", "Source", "Version", "Dir")
+        ]
+        key, source, version, folder = (value if isinstance(value, str) else None for value in values)
+        if key is None or source is None or version is None or folder is None:
+            raise ManifestError(f"{_MANIFEST_FAILURE}: it has an invalid record")
+        if key in records:
+            raise ManifestError(f'{_MANIFEST_FAILURE}: it has two records for "{key}"')
+        records[key] = ModuleRecord(normal_source(source, dialect) if key else source, version, folder)
+    return records

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
+from locklens.project import configuration_files, is_json
 from locklens.project.configuration import (
     Backend,
     ConfigurationProblem,
@@ -29,7 +30,6 @@ from locklens.project.configuration import (
     Resource,
 )
 from locklens.project.contents import read_contents
-from locklens.project.folder_files import configuration_files, is_json
 from locklens.project.tree import EntryKind, FolderEntry, Tree
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from msgspec import Struct
 
 from locklens.project.clifiles import ObjectMember, block_bodies, last_argument
-from locklens.project.oci import OciRepository
+from locklens.project.installation import OciRepository
 from locklens.text import visible
 
 if TYPE_CHECKING:

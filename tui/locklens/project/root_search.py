@@ -8,11 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.project import touched_roots
+from locklens.project import LOCK_FILE, RootEvidence, RootPair, touched_roots
+from locklens.project.effective_paths import (
+    brought_packages,
+    is_read,
+    links_of,
+    other_spellings,
+    packages_by_folder,
+    spellings_of_named,
+)
 from locklens.project.gittree import ListedTree, prefetch_listed
-from locklens.project.other_spellings import is_read, other_spellings, spellings_of_named
-from locklens.project.package_places import brought_packages, links_of, packages_by_folder
-from locklens.project.roots import LOCK_FILE, RootEvidence, RootPair
 from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise
 from locklens.text import listing
 

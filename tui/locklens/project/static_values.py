@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from locklens import hcl
 from locklens.errors import ConfigurationError
+from locklens.project import is_json, is_override
 from locklens.project.configuration import Backend, ConfigurationProblem, ModuleCall
-from locklens.project.folder_files import is_json, is_override
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

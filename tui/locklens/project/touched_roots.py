@@ -323,7 +323,7 @@ def _written_calls(tree: Tree, folder: str) -> tuple[frozenset[str], bool]:
 def _computed_calls(tree: Tree, folder: str, reader: ModuleReader, *, is_root: bool) -> Iterator[str]:
     """Yield the folders that a module calls as either tool evaluates the sources, `_UNREAD` for an unknown one."""
     from locklens.dialect import OPENTOFU, TERRAFORM
-    from locklens.project.folder_files import configuration_files
+    from locklens.project import configuration_files
     from locklens.project.module_sources import is_local_source, normal_source
     from locklens.project.static_values import with_known_values
 

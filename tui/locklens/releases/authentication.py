@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from locklens.hashes import HashedFiles, HashedPackage
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.sources.metadata import PackageMetadata, PlatformPackage, SignedChecksums
     from locklens.trust.authentication import Enforcement
     from locklens.trust.signature import Verifier

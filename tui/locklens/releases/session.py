@@ -15,8 +15,8 @@ from locklens.addresses import Platform, ProviderAddress, display_host
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError, UnavailableError
 from locklens.hashes import is_of_zip
+from locklens.releases import Listing, ListingId, LookupFailure, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.releases.authentication import ReleaseAuthenticator
-from locklens.releases.facts import Listing, ListingId, LookupFailure, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.sources.hosts import NotAsked
 from locklens.sources.metadata import ListedVersion, PackageMetadata, ReleaseDates, days_old
 from locklens.sources.registries import Registries
@@ -28,9 +28,8 @@ from locklens.trust.signature import Verifier
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-    from types import TracebackType
 
-    from locklens.releases.facts import Fact, FactRequest, NetworkSettings, ReleaseId
+    from locklens.releases import Fact, FactRequest, NetworkSettings, ReleaseId
     from locklens.sources import Source
     from locklens.versions import Version
 
@@ -96,9 +95,7 @@ class ReleaseSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._close()
             return

@@ -10,16 +10,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, Dialect
 from locklens.hashes import packages_of
-from locklens.releases.facts import (
-    Fact,
-    FactRequest,
-    Listing,
-    ListingId,
-    MirroredHashes,
-    MirrorId,
-    ReleaseFacts,
-    ReleaseId,
-)
+from locklens.releases import Fact, FactRequest, Listing, ListingId, MirroredHashes, MirrorId, ReleaseFacts, ReleaseId
 from locklens.review.model import Change, ChangeKind, Unverified
 from locklens.trust.authentication import AuthenticationOutcome, HashOrigin
 from locklens.trust.continuity import FolderHashes, PackageHashes, judge_folders, judge_packages
@@ -29,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from locklens.hashes import HashedFiles
-    from locklens.lockfile.model import LockEntry
-    from locklens.releases.facts import LookupFailure, MirroredHash
+    from locklens.lockfile import LockEntry
+    from locklens.releases import LookupFailure, MirroredHash
 
 
 class FactSubject(Struct, frozen=True):

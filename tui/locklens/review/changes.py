@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import hashes_of_zips, packages_of
-from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile import LockEntry, LockFile
 from locklens.review.model import Bump, Change, ChangeKind, HashFact
 from locklens.text import ID_DIGITS, identity_of
 

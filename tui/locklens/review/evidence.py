@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.hashes import file_hashes_of, is_of_signed_scheme, registry_manifests
-from locklens.releases.facts import Fact, FactRequest, ListingId, LookupFailure, ReleaseFacts, unasked
+from locklens.releases import Fact, FactRequest, ListingId, LookupFailure, ReleaseFacts, unasked
 from locklens.review.case import case_of, mirror_id, new_id, old_id, other_registry, version_before, vouched_for
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Change, Evidence, HashFact, LookupAnswer, Proof

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.inspection import ChangeAdvisories
     from locklens.review.platform_agreement import ReleaseBuilds

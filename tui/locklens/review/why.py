@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from locklens.dialect import Dialect
-    from locklens.selection.model import Explanation, Hold, Newest, RequiringModule, Selection, VersionChoices
+    from locklens.selection import Explanation, Hold, Newest, RequiringModule, Selection, VersionChoices
     from locklens.versions import Version
 
 NOT_ASKED = "the registry was not asked"

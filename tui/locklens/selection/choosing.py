@@ -9,7 +9,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from locklens.selection.model import (
+from locklens.selection import (
     ConstraintConflict,
     Demand,
     Explanation,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
 
@@ -85,11 +85,11 @@ def select(
         return Unselectable(Obstacle.NOTHING_OFFERED, constraints, locked)
     if locked is not None and not upgrade:
         if locked in by_version:
-            return Selection(by_version[locked], constraints, is_reused=True)
+            return Selection(by_version[locked], constraints)
         return Unselectable(Obstacle.LOCKED_ABSENT, constraints, locked)
     version = newest_matching(tuple(by_version), constraints)
     if version is not None:
-        return Selection(by_version[version], constraints, is_reused=False)
+        return Selection(by_version[version], constraints)
     conflicting = conflicts(requirements)
     held = () if conflicting else nearest(requirements, offered)
     return Unselectable(Obstacle.NO_MATCH, constraints, locked, held=held, conflicts=conflicting)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from locklens.programs import find_program, safe_environment
+from locklens.machine import find_program, safe_environment
 from locklens.project.cliconfig import Token
 from locklens.project.oci_credentials import OciLogin
 from locklens.text import visible

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import display_host, normalise_host, spelt_host
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, Dialect
 from locklens.errors import SourceError, UnavailableError
 from locklens.project.cliconfig import Token
 from locklens.sources import documents
@@ -32,7 +32,6 @@ from locklens.sources.urls import has_userinfo, origin, resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from locklens.dialect import Dialect
     from locklens.sources.helpers import Helper
     from locklens.sources.http import Kinds, RequestKind, Response
     from locklens.sources.http.client import Client

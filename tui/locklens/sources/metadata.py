@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.hashes import is_of_files, zh_of
 from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from locklens.dialect import Dialect
     from locklens.sources.hosts import Service
     from locklens.sources.http import Response
 

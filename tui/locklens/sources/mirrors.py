@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import quote
@@ -44,8 +44,8 @@ from locklens.errors import (
     UnavailableError,
 )
 from locklens.sources import documents
-from locklens.sources.documents import ShapeError
-from locklens.sources.hosts import token_hint
+from locklens.sources.documents import Fields, ShapeError
+from locklens.sources.hosts import Access, token_hint
 from locklens.sources.http.values import Transfer, status_words
 from locklens.sources.metadata import (
     MAX_VERSIONS,
@@ -61,12 +61,9 @@ from locklens.versions import Version, VersionSyntaxError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from contextlib import AbstractContextManager
     from typing import BinaryIO
 
     from locklens.project.installation import InstallationMethod
-    from locklens.sources.documents import Fields
-    from locklens.sources.hosts import Access
     from locklens.sources.http import Response
     from locklens.sources.metadata import SignedChecksums
 

@@ -17,30 +17,24 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.addresses import AddressError, Platform
+from locklens.addresses import AddressError, Platform, ProviderAddress
 from locklens.errors import NotFoundError, PlatformNotSupportedError, ProviderNotFoundError, UnavailableError
 from locklens.hashes import zh_of
-from locklens.project.oci import is_digest, repository_of
+from locklens.project.installation import InstallationMethod, OciRepository, is_digest, repository_of
 from locklens.sources import documents
-from locklens.sources.documents import ShapeError
+from locklens.sources.documents import Fields, ShapeError
 from locklens.sources.hosts import NotAsked
-from locklens.sources.http import moment
+from locklens.sources.http import Transfer, moment
 from locklens.sources.http.values import MIB
 from locklens.sources.metadata import MAX_VERSIONS, ListedVersion, PackageMetadata, RegistryVersions
 from locklens.sources.mirrors import Unsigned
-from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, MANIFEST_TYPES
+from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, MANIFEST_TYPES, Manifest
 from locklens.text import visible
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from locklens.addresses import ProviderAddress
-    from locklens.project.installation import InstallationMethod
-    from locklens.project.oci import OciRepository
-    from locklens.sources.documents import Fields
-    from locklens.sources.http import Transfer
-    from locklens.sources.oci import Manifest
     from locklens.sources.oci_session import OciRegistries, OciSession
 
     _Release = tuple[ProviderAddress, Version]

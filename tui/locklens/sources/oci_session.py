@@ -1,9 +1,11 @@
-"""Sessions with OCI registries: requests with the tokens that they demand, tags, manifests and blobs.
+"""Sessions with OCI registries: requests with the tokens that they demand, tags, manifests and blobs, and pushes.
 
 Requests, tokens and refusals are those of oras-go, by which OpenTofu asks (registry/remote/repository.go and
 auth/client.go there), without its first request for `/v2/`: what a registry demands is learnt from its first refusal.
 Registries are asked over TLS alone. A password goes to the registry that it is for, and to the place for tokens that
 this registry names; neither passwords nor tokens follow a redirect to another server.
+
+What a registry has by a digest is not sent again. A blob is sent whole, in one request behind the one that begins it.
 """
 
 from __future__ import annotations
@@ -16,24 +18,25 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
+from msgspec.structs import replace
+
 from locklens.addresses import display_host
 from locklens.errors import NotFoundError, SourceError, UnauthorizedError, UnavailableError
 from locklens.project.cliconfig import Token
-from locklens.project.oci import is_digest
+from locklens.project.installation import OciRepository, is_digest
 from locklens.sources import documents
 from locklens.sources.documents import ShapeError
+from locklens.sources.http.sending import MAX_DOWNLOAD_BYTES
 from locklens.sources.http.values import MIB, Outgoing, RequestKind, Response, Transfer, status_words
-from locklens.sources.oci import MANIFEST_TYPES, Challenge, Manifest, basic_token, errors_of, has_digest
+from locklens.sources.oci import MANIFEST_TYPES, Challenge, Manifest, OciCredentials, basic_token, errors_of, has_digest
 from locklens.sources.urls import MAX_URL, has_userinfo, host_name, is_public, origin, resolve
 from locklens.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from locklens.project.oci import OciRepository
     from locklens.project.oci_credentials import OciLogin
     from locklens.sources.http.client import Client
-    from locklens.sources.oci import OciCredentials
 
 MAX_MANIFEST = 5 * MIB - 1
 """Bytes of a manifest: OpenTofu refuses more than 4 MiB, and counts whole ones."""
@@ -46,13 +49,17 @@ _USUAL_LIFE, _LEEWAY = 60.0, 10.0
 """Seconds that a token counts where its server does not say (distribution.github.io, "Token Authentication"), and
 before its end where it is no longer used."""
 
-_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 200, 401, 403, 404
+_OK, _CREATED, _ACCEPTED, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 200, 201, 202, 401, 403, 404
 _NO_REPOSITORY = frozenset({"NAME_UNKNOWN", "NAME_INVALID"})
 _NO_CONTENT = frozenset({"MANIFEST_UNKNOWN", "BLOB_UNKNOWN"})
 _KEPT = ("www-authenticate", "link", "docker-content-digest", "location", "range")
 _GET = Outgoing("GET")
 _CHECK = "check that the registry is there, and the repository_template of the oci_mirror block"
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+\Z", re.ASCII)
+_RETRIES = 2
+"""Attempts after the first push, where a registry asks for a pause or fails: many packages are many requests."""
+
+_EMPTY = (("Content-Length", "0"),)
 
 
 class OciRegistries:
@@ -336,3 +343,107 @@ class OciSession:
 
 def _is_address(host: str) -> bool:
     return ":" in host or not host.strip("0123456789.")
+
+
+class OciPush:
+    """A repository that is pushed to. Thread-safe.
+
+    Args:
+        repository: The repository, which a push makes where the registry allows it.
+        registries: The registries of the run.
+    """
+
+    def __init__(self, repository: OciRepository, registries: OciRegistries) -> None:
+        self.repository = repository
+        self._session = registries.session(repository, actions="pull,push")
+        self._registries = registries
+        self._lock = threading.Lock()
+        self._small: set[str] = set()
+
+    def tagged(self, tag: str) -> Manifest | None:
+        """Return the manifest that a tag names; None where there is no such tag, or no such repository yet.
+
+        Raises:
+            UnauthorizedError: The registry refuses.
+            UnavailableError: It cannot say.
+        """
+        try:
+            return self._session.manifest(tag)
+        except NotFoundError:
+            return None
+
+    def has_blob(self, digest: str) -> bool:
+        """True if the repository has a blob; errors as in `tagged`."""
+        return self._has("blobs", digest)
+
+    def push_blob(self, digest: str, size: int, chunks: Callable[[], Iterable[bytes]]) -> None:
+        """Send a blob.
+
+        Args:
+            digest: Its digest, which the registry compares.
+            size: Its bytes.
+            chunks: Returns its content, from the beginning on each call.
+
+        Raises:
+            UnauthorizedError: The registry refuses.
+            UnavailableError: It does not take the blob.
+        """
+        url, kind = self.repository.url("blobs", "uploads/"), self._kind("a package", MAX_MANIFEST)
+        begun = self._session.send(url, kind, Outgoing("POST", _EMPTY))
+        if begun.status != _ACCEPTED:
+            error = self._session.refusal(begun, f"asked to take {digest}")
+            error.hint = error.hint or f"the registry may want the repository {self.repository} to be made first"
+            raise error
+        try:
+            place = urlsplit(resolve(begun.url, begun.headers.get("location", "")))
+            if place.scheme != "https":
+                raise ValueError("it is without TLS")
+        except ValueError as error:
+            raise self._session.unusable(f"names a place for {digest} that cannot be used: {error}") from None
+        query = "&".join(filter(None, (place.query, urlencode({"digest": digest}))))
+        headers = (("Content-Type", "application/octet-stream"), ("Content-Length", str(size)))
+        sent = Outgoing("PUT", headers, chunks)
+        # A registry forgets an upload that failed: to go on with it is no use.
+        done = self._session.send(place._replace(query=query).geturl(), replace(kind, retries=0), sent)
+        if done.status != _CREATED:
+            raise self._session.refusal(done, f"sent {digest}")
+
+    def require_blob(self, digest: str, data: bytes) -> None:
+        """Send a small blob that several manifests share, unless it is there; asked once in a run."""
+        with self._lock:
+            if digest not in self._small:
+                if not self.has_blob(digest):
+                    self.push_blob(digest, len(data), lambda: [data])
+                self._small.add(digest)
+
+    def push_manifest(self, manifest: Manifest, tag: str = "") -> None:
+        """Send a manifest by its digest, unless it is there, or by a tag, which names it from then on.
+
+        Raises:
+            UnauthorizedError: The registry refuses.
+            UnavailableError: It does not take the manifest.
+        """
+        if not tag and self._has("manifests", manifest.digest, manifest.media_type):
+            return
+        headers = (("Content-Type", manifest.media_type), ("Content-Length", str(len(manifest.body))))
+        url = self.repository.url("manifests", tag or manifest.digest)
+        answer = self._session.send(
+            url, self._kind("a manifest", MAX_MANIFEST), Outgoing("PUT", headers, manifest.body)
+        )
+        if answer.status != _CREATED:
+            raise self._session.refusal(answer, f"sent the manifest {tag or manifest.digest}")
+        said = answer.headers.get("docker-content-digest", manifest.digest)
+        if said.startswith("sha256:") and said != manifest.digest:
+            raise self._session.unusable(f"took the manifest {manifest.digest} as another one, {said}")
+
+    def _has(self, place: str, digest: str, accept: str = "*/*") -> bool:
+        # The bound is that of the file which a GET would send.
+        url, kind = self.repository.url(place, digest), self._kind("an answer", MAX_DOWNLOAD_BYTES, accept)
+        answer = self._session.send(url, kind, Outgoing("HEAD"))
+        if answer.status not in {_OK, _NOT_FOUND} and origin(answer.url) == origin(url):
+            raise self._session.refusal(answer, f"asked for {digest}")
+        # A store that the registry redirects to may refuse the question: what is there is sent once more then.
+        return answer.status == _OK
+
+    def _kind(self, words: str, limit: int, accept: str = "*/*") -> RequestKind:
+        return replace(self._registries.kind(words, limit, accept), retries=_RETRIES)

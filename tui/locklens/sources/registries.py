@@ -7,14 +7,14 @@ all sources together, a package is the first one's that has it, and only "does n
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.dialect import TERRAFORM
+from locklens.dialect import TERRAFORM, Dialect
 from locklens.errors import (
     ConfigurationError,
     NotFoundError,
@@ -27,24 +27,19 @@ from locklens.project.clifiles import find_helper, implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind, ProviderPattern
 from locklens.sources.helpers import Helper
 from locklens.sources.hosts import Access, Credentials, Discovery, NotAsked, asked_hosts
-from locklens.sources.http import Kinds
+from locklens.sources.http import Exchange, Kinds, Transfer
 from locklens.sources.http.client import Client
-from locklens.sources.metadata import RegistryVersions, ReleaseDates
+from locklens.sources.metadata import ListedVersion, PackageMetadata, RegistryVersions, ReleaseDates, SignedChecksums
 from locklens.sources.mirrors import FilesystemMirror, NetworkMirror
 from locklens.sources.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from types import TracebackType
     from typing import Self
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.sources import Source
-    from locklens.sources.http import Exchange, Transfer
-    from locklens.sources.metadata import ListedVersion, PackageMetadata, SignedChecksums
-    from locklens.sources.oci_logins import ConfiguredLogins
+    from locklens.sources.oci import ConfiguredLogins
     from locklens.sources.oci_mirror import OciMirror
     from locklens.sources.oci_session import OciRegistries
     from locklens.storage.cache import Cache
@@ -152,7 +147,7 @@ class Registries:
         if methods is None:
             methods = self._implied(root)
         if any(method.kind is MethodKind.OCI for method in methods):
-            from locklens.project.oci import require_oci
+            from locklens.project.installation import require_oci
 
             require_oci(self._dialect)
         return SourceSelection([Route(method, self._source_of(method)) for method in methods])
@@ -208,7 +203,7 @@ class Registries:
 
     def oci(self) -> OciRegistries:
         """Return the OCI registries, with the user's logins."""
-        from locklens.sources.oci_logins import ConfiguredLogins
+        from locklens.sources.oci import ConfiguredLogins
         from locklens.sources.oci_session import OciRegistries
 
         access = self._access()
@@ -257,9 +252,7 @@ class Registries:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
-from locklens.addresses import display_host
+from locklens.addresses import Platform, ProviderAddress, display_host
 from locklens.errors import (
     OfflineError,
     PlatformNotSupportedError,
@@ -39,7 +39,6 @@ from locklens.sources.urls import has_query, host_name, resolve
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from locklens.addresses import Platform, ProviderAddress
     from locklens.sources.hosts import Access
     from locklens.sources.http import RequestKind, Response, Transfer
     from locklens.versions import Version

@@ -2,7 +2,7 @@
 
 Answers of registries grow old; callers decide whether one is recent enough. Verifications, and the hashes and contents
 of a package, are facts about digests and do not expire. All of it can be fetched or computed again, so the file lies in
-the cache folder, apart from the user's own work in `locklens.storage.marks`.
+the cache folder, apart from the user's own work in `locklens.storage.preferences`.
 
 The contents are trusted, so only the owner may read or write the file. It never holds a token, nor the query of a
 requested or a final URL, which may be a signature. Several processes may use it at once, and failures stop no run;
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
     from pathlib import Path
-    from types import TracebackType
     from typing import Any, Self
 
     from locklens.storage.database import Database
@@ -190,9 +189,7 @@ class Cache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -3,8 +3,8 @@
 Failures never stop a run: a damaged file is set aside, and if nothing can be written or a newer locklens wrote the
 file, its place is taken by a database in memory. `Database.take_notices` returns the failures as sentences.
 
-Callers own the schema: `locklens.storage.marks` and `locklens.storage.cache`. A file with a lower schema number than
-the layout's gets the tables that it lacks; there is no other migration, so a changed table needs a new name.
+Callers own the schema: `locklens.storage.preferences` and `locklens.storage.cache`. A file with a lower schema number
+than the layout's gets the tables that it lacks; there is no other migration, so a changed table needs a new name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.ownership import is_of_another, is_open_to_others
+from locklens.machine import is_of_another, is_open_to_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,17 +1,50 @@
-"""Single files: bounded reads, atomic writes, and whether a path lies in a folder or in the repository."""
+"""Files and folders: bounded reads, atomic writes, and folders that are entered without following a link, and locked.
+
+What lies below a root module may be tracked by its repository, links too. On POSIX each folder is held open and its
+contents are reached through its descriptor, so that nothing on the way is exchanged meanwhile; Windows has none, so
+each folder is checked once, when it is entered. A lock is the system's, so it ends with its process.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import stat
+import sys
 import tempfile
-from contextlib import suppress
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
-from locklens.errors import ConfigurationError
+from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.text import disk_advice
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
 
 _DESCRIPTOR = re.compile(r"(?:/proc/self|/dev)/fd/([0-9]{1,6})")
 _MAX_LINKS = 8
+
+_HAS_DESCRIPTORS = (
+    {os.open, os.mkdir, os.rename, os.rmdir, os.stat, os.symlink, os.unlink} <= os.supports_dir_fd
+    and os.listdir in os.supports_fd
+    and hasattr(os, "O_NOFOLLOW")
+)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_REPARSE_POINT = 0x400
+"""FILE_ATTRIBUTE_REPARSE_POINT, which Windows sets for links and junctions."""
+
+_LOCK_FILE = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_GLANCE = 0.05
+"""Seconds between two attempts to take a lock."""
+
+_SAY_AFTER = 2.0
+"""Seconds of waiting after which the user is told."""
 
 
 def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> bytes:
@@ -137,3 +170,279 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+class RealFolder:
+    """An open folder, a context manager. All methods raise OSError if the system refuses.
+
+    Args:
+        path: The folder.
+        parent: The descriptor of its parent folder; None to follow links to the folder.
+    """
+
+    def __init__(self, path: Path, parent: int | None = None) -> None:
+        self.path = path
+        self._descriptor: int | None = None
+        if parent is not None:
+            self._descriptor = os.open(path.name, _FOLDER | _NO_FOLLOW, dir_fd=parent)
+        elif _HAS_DESCRIPTORS:
+            self._descriptor = os.open(path, _FOLDER)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def enter(self, name: str) -> RealFolder:
+        """Open a folder in this one.
+
+        Raises:
+            ConfigurationError: It is a link.
+        """
+        self._refuse_link(name)
+        return RealFolder(self.path / name, self._descriptor)
+
+    def open(self, name: str, flags: int, mode: int = 0o777) -> int:
+        """Open a file in this folder, and return its descriptor.
+
+        Raises:
+            ConfigurationError: It is a link.
+        """
+        self._refuse_link(name)
+        return os.open(self._at(name), flags | _NO_FOLLOW, mode, dir_fd=self._descriptor)
+
+    def make(self, name: str, mode: int = 0o777) -> None:
+        """Make a folder."""
+        os.mkdir(self._at(name), mode, dir_fd=self._descriptor)
+
+    def link(self, name: str, target: Path) -> None:
+        """Make a link to a folder elsewhere."""
+        os.symlink(target, self._at(name), target_is_directory=True, dir_fd=self._descriptor)
+
+    def replace(self, name: str, new_name: str) -> None:
+        """Rename a file within this folder; a file or link of the new name is replaced."""
+        os.replace(self._at(name), self._at(new_name), src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def remove(self, name: str) -> None:
+        """Remove a file or link, if there is one."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._at(name), dir_fd=self._descriptor)
+
+    def move(self, name: str, into: RealFolder, new_name: str) -> None:
+        """Rename a file, a folder or a link itself into this or another folder."""
+        os.rename(self._at(name), into._at(new_name), src_dir_fd=self._descriptor, dst_dir_fd=into._descriptor)
+
+    def status(self, name: str) -> os.stat_result | None:
+        """Return the status of a file, a folder or a link itself; None if there is nothing of that name."""
+        try:
+            return os.stat(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def names(self) -> list[str]:
+        """Return the names of all files, folders and links in the folder."""
+        return os.listdir(self.path if self._descriptor is None else self._descriptor)  # noqa: PTH208 - a descriptor
+
+    def remove_tree(self, name: str) -> None:
+        """Remove a folder with its contents as far as the system allows; links are removed, never followed."""
+        with suppress(RecursionError):  # Folders may be nested as deeply as the file system lets them.
+            shutil.rmtree(self._at(name), ignore_errors=True, dir_fd=self._descriptor)
+
+    def remove_empty(self, name: str) -> None:
+        """Remove a folder if it is empty."""
+        with suppress(OSError):
+            os.rmdir(self._at(name), dir_fd=self._descriptor)
+
+    def _at(self, name: str) -> str:
+        return str(self.path / name) if self._descriptor is None else name
+
+    def _refuse_link(self, name: str) -> None:
+        found = self.status(name)
+        if found is not None and is_link(found):
+            hint = "remove the link, or name the folder where it leads in the settings, such as TF_DATA_DIR"
+            raise ConfigurationError("it is a link, which is not followed", path=str(self.path / name), hint=hint)
+
+
+def is_link(status: os.stat_result) -> bool:
+    """True for the status of a link or a junction; the status was taken without following it."""
+    return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_file_attributes", 0) & _REPARSE_POINT)
+
+
+class OpenFolders(ExitStack):
+    """The folders from a trusted one down to the innermost, all of them open; a context manager.
+
+    Args:
+        top: The trusted folder, made if it is missing.
+        names: Names of the folders below it, the outermost first; missing ones are made.
+
+    Attributes:
+        end: The innermost folder.
+
+    Raises:
+        ConfigurationError: One of the folders is a link.
+        OSError: One can be neither entered nor made.
+    """
+
+    def __init__(self, top: Path, names: Sequence[str]) -> None:
+        super().__init__()
+        self._made: list[tuple[RealFolder, str]] = []
+        top.mkdir(parents=True, exist_ok=True)
+        try:
+            self.end = self.enter_context(RealFolder(top))
+            for name in names:
+                with suppress(FileExistsError):
+                    self.end.make(name)
+                    self._made.append((self.end, name))
+                self.end = self.enter_context(self.end.enter(name))
+        except BaseException:
+            self.tidy()
+            self.close()
+            raise
+
+    def tidy(self) -> None:
+        """Remove the folders that were made here and are empty."""
+        for parent, name in reversed(self._made):
+            parent.remove_empty(name)
+
+
+def leads_through_link(top: Path, names: Sequence[str]) -> bool:
+    """True if one of the nested folders below a trusted one is a link or no folder; a missing one ends the search."""
+    place = top
+    for name in names:
+        place /= name
+        try:
+            found = place.lstat()
+        except OSError:
+            return False
+        if is_link(found) or not stat.S_ISDIR(found.st_mode):
+            return True
+    return False
+
+
+@contextmanager
+def turn(
+    top: Path,
+    names: Sequence[str],
+    *,
+    cancel: threading.Event | None = None,
+    on_waiting: Callable[[], None] = lambda: None,
+    is_opentofus: bool = False,
+) -> Iterator[None]:
+    """Wait until no other process has its turn, and keep others waiting until the block ends.
+
+    Args:
+        top: A trusted folder; no link below it is followed.
+        names: Names of the nested folders below it, and of the lock file in the last of them. Missing ones are made;
+            the folders stay, and the file is removed again.
+        cancel: Ends the waiting.
+        on_waiting: Called once, after a few seconds of waiting.
+        is_opentofus: True for a lock that OpenTofu takes too (internal/flock): one process at a time has it, and the
+            threads of a process do not exclude each other. Its file stays, because OpenTofu may be waiting for it and
+            does not check whether it still exists.
+
+    Raises:
+        ConfigurationError: The file cannot be made, or it or a folder on the way to it is a link.
+        RunCancelledError: `cancel` was set.
+    """
+    *folders, file = names
+    start, has_said = time.monotonic(), False
+
+    def wait() -> None:
+        nonlocal has_said
+        if cancel is not None and cancel.is_set():
+            raise RunCancelledError("the run was cancelled")
+        if not has_said and time.monotonic() - start > _SAY_AFTER:
+            has_said = True
+            on_waiting()
+        time.sleep(_GLANCE)
+
+    with ExitStack() as opened:
+        try:
+            folder = opened.enter_context(OpenFolders(top, folders)).end
+            descriptor = _held(folder, file, wait, is_opentofus=is_opentofus)
+        except OSError as error:
+            hint = disk_advice(error)
+            place = str(top.joinpath(*folders))
+            raise ConfigurationError(f"cannot be written: {error.strerror}", path=place, hint=hint) from error
+        try:
+            yield
+        finally:
+            # Where an open file cannot be removed, it is closed first: whoever opens it in between keeps it there.
+            ends = [partial(folder.remove, file), partial(os.close, descriptor)]
+            for end in ends[is_opentofus:] if os.name == "posix" else reversed(ends[is_opentofus:]):
+                with suppress(OSError):
+                    end()
+
+
+def _held(folder: RealFolder, file: str, wait: Callable[[], None], *, is_opentofus: bool) -> int:
+    """Return the descriptor of a locked file that still has its name: other processes remove theirs."""
+    while True:
+        descriptor = folder.open(file, _LOCK_FILE, 0o644)
+        try:
+            while not (_taken_as_tofu if is_opentofus else _taken)(descriptor):
+                wait()
+            named = folder.status(file)
+            if is_opentofus or (named is not None and os.path.samestat(named, os.fstat(descriptor))):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+@contextmanager
+def turn_within(path: Path, seconds: float) -> Iterator[bool]:
+    """Wait for a lock for a limited time, and yield True if this process has it.
+
+    Args:
+        path: The lock file, in a folder that exists.
+        seconds: The longest wait.
+
+    Raises:
+        OSError: The file cannot be used.
+    """
+    descriptor = os.open(path, _LOCK_FILE | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        until = time.monotonic() + seconds
+        while not (is_held := _taken(descriptor)) and time.monotonic() < until:
+            time.sleep(_GLANCE)
+        yield is_held
+    finally:
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+
+    def _taken(descriptor: int) -> bool:
+        import msvcrt
+
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    _taken_as_tofu = _taken
+
+else:
+
+    def _taken_as_tofu(descriptor: int) -> bool:
+        import fcntl
+
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _taken(descriptor: int) -> bool:
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

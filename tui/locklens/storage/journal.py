@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from locklens.errors import ConfigurationError
-from locklens.ownership import distrust_reason
-from locklens.storage.files import sync_folder
-from locklens.storage.folders import turn_within
+from locklens.machine import distrust_reason
+from locklens.storage.files import sync_folder, turn_within
 from locklens.text import reason_of
 
 if TYPE_CHECKING:

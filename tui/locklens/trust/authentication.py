@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.dialect import OPENTOFU
+from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files, hashes_of_zips, zh_of
 from locklens.trust import (
     Form,
@@ -49,7 +49,6 @@ from locklens.trust.packets import dearmored
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from locklens.dialect import Dialect
     from locklens.trust.signature import Verifier
 
 

@@ -124,12 +124,10 @@ class Collected(Struct, frozen=True):
 
     Attributes:
         hashes: Every `zh`, empty where the tool gives up.
-        gave_up_at: The line for which it takes nothing at all, or None.
         crashed_at: The blank line at which it crashes, or None.
     """
 
     hashes: frozenset[str] = frozenset()
-    gave_up_at: int | None = None
     crashed_at: int | None = None
 
 
@@ -195,7 +193,7 @@ class Checksums(Struct, frozen=True):
         """Return the hashes that a tool writes into the lock file once the signature is good; see `Collected`."""
         hashes = set()
         if len(self.data) > MAX_CHECKSUMS_BYTES:
-            return Collected(gave_up_at=1)
+            return Collected()
         for number, line in enumerate(_scanned(self.data), start=1):
             if len(line) >= _SCANNER_LIMIT:
                 break
@@ -203,7 +201,7 @@ class Checksums(Struct, frozen=True):
             if not words:
                 return Collected(crashed_at=number)
             if len(words) < 2 or not _DIGEST.match(words[0]):
-                return Collected(gave_up_at=number)
+                return Collected()
             hashes.add(_zh(words[0]))
         return Collected(frozenset(hashes))
 

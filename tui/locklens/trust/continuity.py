@@ -23,14 +23,13 @@ from locklens.hashes import (
     packages_of,
     registry_manifests,
 )
-from locklens.trust.checksums import Content
+from locklens.trust.checksums import Checksums, Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.hashes import HashedFiles
     from locklens.trust import SigningKey
-    from locklens.trust.checksums import Checksums
 
 
 _LONGEST_NAME = 120

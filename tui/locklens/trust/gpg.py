@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.programs import find_program, safe_environment
+from locklens.machine import find_program, safe_environment
 from locklens.text import visible
 from locklens.trust import Keyring, Signature, SignatureStatus, SigningKey, VerificationProblem
 

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.trust import Signature, SignatureStatus
+from locklens.trust import Signature, SignatureStatus, SigningKey
 from locklens.trust.packets import MalformedPacketError, SignaturePacket, packets_of, read_signature_packet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from locklens.trust import SigningKey
 
 _SIGNATURE, _PUBLIC_KEY, _USER_ID, _PUBLIC_SUBKEY = 2, 6, 13, 14
 _IGNORED = frozenset({10, 12, 21, *range(40, 64)})

@@ -34,7 +34,6 @@ from locklens.trust.selfsignatures import PublishedSigner, as_permitted, by_key_
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import TracebackType
 
     from locklens.storage.cache import Cache
     from locklens.trust.gpg import GpgAnswer, KeyListing
@@ -124,9 +123,7 @@ class Verifier:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.app import App
 
-from locklens.programs import find_program
+from locklens.machine import find_program
 from locklens.review.model import Change, Finding, Review, Severity
 from locklens.review.reports.findings import distinct_changes, reported_findings
 from locklens.review.reports.words import verdict_words

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.context import InstallEvent
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ProvingPlanned

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.doctor.subjects import Checkout, DoctorSubject, SubjectFinder
     from locklens.project.git import Repository
@@ -360,7 +360,7 @@ class LockHistory:
 
 
 def _absent(path: str) -> LockFile:
-    from locklens.lockfile.model import LockFile
+    from locklens.lockfile import LockFile
 
     return LockFile.absent(path)
 

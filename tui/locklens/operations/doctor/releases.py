@@ -17,7 +17,7 @@ from locklens.hashes import packages_of
 from locklens.operations.review.answers import host_states
 from locklens.operations.review.request import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
 from locklens.packages import Limits
-from locklens.releases.facts import Fact, FactRequest, ReleaseFacts, ReleaseId
+from locklens.releases import Fact, FactRequest, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.evidence import FactCollector, trace
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.request import ReviewEvent
     from locklens.sources import Source

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.doctor.model import PackagePath, StartingPoint
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
 
 
 class DoctorRequest(RootSettings, frozen=True):

@@ -21,12 +21,12 @@ from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.git import Repository
 from locklens.project.gittree import SparseWorkTree
 from locklens.project.tree import WorkTree, folder_of
-from locklens.versions.constraints import Constraints
+from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor.request import DoctorRequest
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile import LockEntry, LockFile
 from locklens.operations.review.answers import host_states
-from locklens.releases.facts import Listing, ListingId, NetworkSettings
+from locklens.releases import Listing, ListingId, NetworkSettings
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.context import RootContext

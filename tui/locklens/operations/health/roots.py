@@ -14,17 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledError
-from locklens.lockfile.model import LockFile
+from locklens.lockfile import LockFile
 from locklens.operations.comparison import RootSettings, path_below_top, within
 from locklens.operations.review.unreviewed import evidence_of_root, evidence_of_unread
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
+from locklens.project import LOCK_FILE, RootEvidence, configuration_files, generator_among
 from locklens.project.configuration import Configuration
-from locklens.project.content_ids import content_ids
-from locklens.project.folder_files import configuration_files, generator_among
-from locklens.project.folders import TooManyFoldersError, walk
-from locklens.project.package_places import packages_by_folder
+from locklens.project.effective_paths import packages_by_folder
+from locklens.project.folders import TooManyFoldersError, content_ids, walk
 from locklens.project.root_search import MAX_ROOTS
-from locklens.project.roots import LOCK_FILE, RootEvidence
 from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes
 from locklens.review.context import RootContext, Unread

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.health.judging import EntryGroup, HealthAnswers
     from locklens.operations.review.request import ReviewRequest
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
 
     OnProgress = Callable[[str, int, int], None]
     """Called with what is done, how much of it, and of how much."""

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from locklens.operations.inspection.sides import InspectedVersion
     from locklens.operations.verification.judging import PackagePlace
     from locklens.packages.inspecting import PackageFacts
+    from locklens.releases import NetworkSettings
     from locklens.releases.authentication import AuthenticatedRelease
-    from locklens.releases.facts import NetworkSettings
     from locklens.sources.metadata import PackageMetadata
 
 EARLIER_RUN = "an earlier run"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
 

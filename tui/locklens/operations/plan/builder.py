@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError
-from locklens.lockfile.model import LockEntry, LockFile, differing
+from locklens.lockfile import LockEntry, LockFile, differing
 from locklens.lockfile.splice import splice
 from locklens.operations.comparison import within
 from locklens.operations.plan.model import (
@@ -28,7 +28,7 @@ from locklens.operations.plan.model import (
     file_order,
 )
 from locklens.operations.root_modules import Root, RootReader, common_folder, folders_with_locks, no_root
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.project.tree import FileSystem, OverlayTree, Tree, WorkTree
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
 
 CONTEXT = 3
 """Unchanged lines of a hunk before and after the difference."""

@@ -18,7 +18,7 @@ from locklens.addresses import Platform, ProviderAddress, display_host
 from locklens.lockfile.update import Difference
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import diffs
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.project.tree import name_bytes
 from locklens.storage.files import is_within
 from locklens.text import shell_words
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.project.constraint_edits import ConstraintEdit
     from locklens.storage.journal import MovedFolder
 

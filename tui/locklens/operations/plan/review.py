@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host
 from locklens.errors import NoRepositoryError
-from locklens.lockfile.model import LockFile, differing
+from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side, SideKind
 from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
+from locklens.project import LOCK_FILE, RootPair
 from locklens.project.root_search import lock_paths
-from locklens.project.roots import LOCK_FILE, RootPair
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
 from locklens.review.model import Accepted, Change, ChangeKind, Finding, Proof, Review, RootReview

@@ -13,7 +13,7 @@ from locklens.addresses import display_host
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import is_known_scheme
-from locklens.releases.facts import Fact, FactRequest, Listing, MirroredHash, MirroredHashes, MirrorId, ReleaseFacts
+from locklens.releases import Fact, FactRequest, Listing, MirroredHash, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.review.model import HostState
 from locklens.text import reason_of
 

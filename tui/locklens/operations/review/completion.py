@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
     from locklens.project.modules import ModuleReader
     from locklens.project.tree import Tree
-    from locklens.releases.facts import Fact, FactRequest
+    from locklens.releases import Fact, FactRequest
     from locklens.releases.session import ReleaseSession
     from locklens.review.case import Case, FactSubject
     from locklens.review.evidence import FactCollector
@@ -297,7 +297,7 @@ def _required(tree: Tree, configuration: Configuration) -> frozenset[ProviderAdd
 
 def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:
     """Return the configuration of a folder without configuration files; None if there may be some."""
-    from locklens.project.folder_files import configuration_files, generator_among
+    from locklens.project import configuration_files, generator_among
 
     try:
         entries = tree.list(root.path)

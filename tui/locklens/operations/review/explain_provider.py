@@ -13,7 +13,7 @@ from locklens.operations.comparison import within
 from locklens.operations.root_modules import Root, RootReader, folders_with_locks, no_root
 from locklens.operations.typed_names import check_address, resolve_providers
 from locklens.policy import Policy
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.project.tree import FileSystem, Tree, WorkTree
 from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.review.request import ReviewRequest
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
     from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.review.model import Review
     from locklens.sources.metadata import ListedVersion

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.policy.model import IgnoredAdvisory
     from locklens.review.model import Change
     from locklens.storage.cache import Cache

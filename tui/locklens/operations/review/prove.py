@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedFiles
-    from locklens.releases.facts import Fact, FactRequest, NetworkSettings, ReleaseId
+    from locklens.releases import Fact, FactRequest, NetworkSettings, ReleaseId
     from locklens.review.model import Change, Review, RootReview
     from locklens.sources import Source
     from locklens.sources.metadata import PackageMetadata

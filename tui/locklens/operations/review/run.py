@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, UnmergedFileError
-from locklens.lockfile.model import LockFile
+from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
-from locklens.project.roots import RootEvidence, RootPair
+from locklens.project import RootEvidence, RootPair
 from locklens.review.changes import Comparer, readable_old_side
 from locklens.review.context import RootContext, ToolChange, UnlockedRoot, Unreviewed
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, PolicySide, Review, RootReview, SideName
@@ -293,7 +293,7 @@ def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
     """Return what stands for the content of paths; see `content_ids`."""
     if not paths:
         return {}
-    from locklens.project.content_ids import content_ids
+    from locklens.project.folders import content_ids
 
     return content_ids(tree, paths)
 

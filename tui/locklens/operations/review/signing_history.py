@@ -8,7 +8,7 @@ from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RepositoryError, RunCancelledError
 from locklens.lockfile.parse import parse
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
-from locklens.releases.facts import Fact, ReleaseFacts, ReleaseId, unasked
+from locklens.releases import Fact, ReleaseFacts, ReleaseId, unasked
 from locklens.review.keys import PastUse, SignerUses
 
 if TYPE_CHECKING:

@@ -13,14 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
-from locklens.lockfile.model import LockFile
+from locklens.lockfile import LockFile
 from locklens.operations.root_modules import lock_path, tool_of
-from locklens.project import touched_roots
+from locklens.project import LOCK_FILE, RootEvidence, RootPair, touched_roots
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED, Configuration
+from locklens.project.effective_paths import links_of
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
-from locklens.project.package_places import links_of
-from locklens.project.roots import LOCK_FILE, RootEvidence, RootPair
 from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes
 from locklens.review.context import Unread, Unreviewed
 from locklens.text import counted, identity_of
@@ -115,7 +114,7 @@ def unreviewed_files(comparison: Comparison, configuration: Configuration) -> di
     refused = [path for path in sorted(broken) if head.leads_out(path)]
     if not refused:
         return {}
-    from locklens.project.content_ids import content_ids
+    from locklens.project.folders import content_ids
 
     contents = content_ids(head, refused)
     return {
@@ -164,7 +163,7 @@ def unread_files(
         found.setdefault(states[0], Unread(words, None, is_new=True))
     if not found:
         return found
-    from locklens.project.content_ids import content_ids
+    from locklens.project.folders import content_ids
 
     contents = content_ids(comparison.head.tree, found)
     return {path: replace(one, content=identity_of(path, contents[path])) for path, one in found.items()}

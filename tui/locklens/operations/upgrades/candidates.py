@@ -12,10 +12,10 @@ from msgspec import Struct
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files
 from locklens.operations.root_modules import Root, has_record
-from locklens.releases.facts import ReleaseFacts, ReleaseId
+from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.review.changes import bump_of
+from locklens.selection import HeldBack, Hold, Reason
 from locklens.selection.choosing import combined, held_back, newest_of
-from locklens.selection.model import HeldBack, Hold, Reason
 from locklens.sources.metadata import ListedVersion, ReleaseDates, days_old
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.versions import Constraints, Version, precedence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.errors import LockLensError
     from locklens.hashes import HashedFiles
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.review.inspection import ReleaseAdvisories
     from locklens.review.model import Bump

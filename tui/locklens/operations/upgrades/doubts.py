@@ -11,7 +11,7 @@ from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCan
 from locklens.operations.upgrades.selection import NOT_ALLOWED, UpgradeSelection
 from locklens.review.model import Bump, Severity
 from locklens.review.rules.release import SigningProblem
-from locklens.selection.model import Hold, Reason
+from locklens.selection import Hold, Reason
 from locklens.text import age_words, counted
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from locklens.operations.write.root_upgrade import require_upgradable
 from locklens.project.constraint_edits import protection
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
-from locklens.releases.facts import Listing, ListingId, NetworkSettings, ReleaseFacts, ReleaseId
+from locklens.releases import Listing, ListingId, NetworkSettings, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.model import LockStatus, Review
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
     from locklens.project.configuration import Requirement
     from locklens.review.model import Review
-    from locklens.selection.model import HeldBack, Hold
+    from locklens.selection import HeldBack, Hold
     from locklens.versions import Version
 
 _GROUPS_SHOWN = 6

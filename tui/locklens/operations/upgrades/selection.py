@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.operations.upgrades.candidates import CandidateVersion, KnownRelease
-    from locklens.releases.facts import ReleaseFacts, ReleaseId
+    from locklens.releases import ReleaseFacts, ReleaseId
     from locklens.versions import Version
 
 USUAL_COOLDOWN = 7

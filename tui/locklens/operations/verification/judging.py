@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.diagnostics import Diagnostic
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.sources import Source
     from locklens.versions import Version
 

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewRequest
     from locklens.packages.hashing import Passed
     from locklens.project.cliconfig import CliConfig
-    from locklens.releases.facts import NetworkSettings
+    from locklens.releases import NetworkSettings
     from locklens.review.model import Review
     from locklens.versions import Version
 

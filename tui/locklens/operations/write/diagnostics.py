@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.install.context import InstallContext, ProviderRequirement, Settled
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root
 
 

@@ -30,16 +30,16 @@ from locklens.operations.write.diagnostics import (
 from locklens.operations.write.registry_source import RegistryRun
 from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem
-from locklens.releases.facts import NetworkSettings
-from locklens.storage.folders import turn
+from locklens.releases import NetworkSettings
+from locklens.storage.files import turn
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from locklens.install.folders import DataFolder
-    from locklens.lockfile.model import LockEntry
+    from locklens.install import DataFolder
+    from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root, RootOptions
     from locklens.storage.cache import Cache
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.operations.write.registry_source import RegistrySource
     from locklens.policy import Policy
     from locklens.review.model import Change, Review, RootReview

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.lockfile import LockEntry, LockFile
 
 
 class Prune(FileOperation, frozen=True):

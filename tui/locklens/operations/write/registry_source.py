@@ -18,7 +18,7 @@ from locklens.install.context import FetchStarted, InstallContext, InstallEvent,
 from locklens.install.fetching import admitted, hashed
 from locklens.install.lock import Locker
 from locklens.project.clifiles import this_platform
-from locklens.releases.facts import NetworkSettings, ReleaseFacts, ReleaseId
+from locklens.releases import NetworkSettings, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.project.installation import InstallationMethod
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache

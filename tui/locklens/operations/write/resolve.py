@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
-from locklens.lockfile.model import differing
+from locklens.lockfile import differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
 from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, why_no_newest
 from locklens.operations.plan.builder import ScopedPlanBuilder

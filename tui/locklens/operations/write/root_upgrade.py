@@ -21,6 +21,7 @@ from locklens.policy import Policy
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.review.rules.release import signing_objection
+from locklens.selection import NOT_ALLOWED_HOLD, Hold, Unselectable
 from locklens.selection.choosing import (
     combined,
     cooldown_holds,
@@ -30,7 +31,6 @@ from locklens.selection.choosing import (
     past_cooldown,
     select,
 )
-from locklens.selection.model import NOT_ALLOWED_HOLD, Hold, Unselectable
 from locklens.text import counted
 from locklens.versions import Constraints, Version, newest
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
 

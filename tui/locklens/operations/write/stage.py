@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
-from locklens.lockfile.model import LockFile, differing
+from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import graft
 from locklens.operations.plan.builder import PlanBuilder

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.examined import KEPT_ASIDE
 from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFileError
-from locklens.lockfile.model import differing
+from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan.builder import PlanBuilder
@@ -24,7 +24,7 @@ from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, Pla
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
 from locklens.packages.installed import differing_files
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.storage.files import is_within
 from locklens.storage.journal import Journal, MovedFolder, Record, WrittenFile, current
 from locklens.text import listing, reason_of, shell_words

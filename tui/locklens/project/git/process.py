@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import NoRepositoryError, RepositoryError, UnreadableObjectError
-from locklens.programs import find_program, safe_environment
+from locklens.machine import find_program, safe_environment
 from locklens.text import visible
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from locklens.text import identity_of, shortened, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
 
 
 _LINE = re.compile(r"(\.(?:hcl|json|tf|tofu|toml)):[0-9][0-9,-]*|\b(line )[0-9]+")

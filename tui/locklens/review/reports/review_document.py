@@ -29,7 +29,7 @@ from locklens.review.reports.documents import (
 from locklens.review.reports.words import severity_counts
 
 if TYPE_CHECKING:
-    from locklens.lockfile.model import Conflict, LockEntry
+    from locklens.lockfile import Conflict, LockEntry
 
 _LISTED = [kind for kind in ChangeKind if kind is not ChangeKind.UNCHANGED]
 _FIRST = "Hashes that are locked for this release for the first time, also kept ones of another version, and are"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import Conflict
+    from locklens.lockfile import Conflict
     from locklens.project.configuration import Configuration
 
 ROOTS_SHOWN = 8

@@ -30,23 +30,16 @@ from locklens.review.why import (
     uses_words,
     version_range,
 )
-from locklens.selection.model import Selection
+from locklens.selection import Selection
 from locklens.text import Printable, age_words, counted, listing, page
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
-    from locklens.selection.model import (
-        ConstraintConflict,
-        HeldBack,
-        Hold,
-        RequiringModule,
-        Unselectable,
-        VersionChoices,
-    )
+    from locklens.selection import ConstraintConflict, HeldBack, Hold, RequiringModule, Unselectable, VersionChoices
 
 
 def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:

@@ -17,14 +17,14 @@ from locklens.review.reports.documents import (
     RequirementJson,
     ToolName,
 )
-from locklens.selection.model import Reason, Selection
+from locklens.selection import Reason, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
-    from locklens.selection.model import (
+    from locklens.selection import (
         ConstraintConflict,
         Demand,
         Explanation,

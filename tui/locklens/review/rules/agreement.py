@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.lockfile import LockEntry, LockFile
 
     _Version = tuple[ProviderAddress, str]
     _Packages = frozenset[str]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.lockfile import LockEntry, LockFile
 
 
 def _unsatisfied(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:

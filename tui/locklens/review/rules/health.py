@@ -18,7 +18,7 @@ from locklens.trust import Signer, Tier
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
     from locklens.versions import Version
 
 BEHIND_DAYS = 180

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.policy import POLICY_FILE, Policy
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.review.model import NOT_REQUIRED_RULE, UNVERIFIED_RULE, Change, ChangeKind, Finding, RootReview
 from locklens.review.rules import root as root_rules
 from locklens.review.rules.verdict import Verdict, finding_of, heeded, in_order
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import ParamSpec
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockFile
+    from locklens.lockfile import LockFile
     from locklens.policy.model import PolicyChange
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from locklens.policy import Pin, Policy
-    from locklens.releases.facts import ReleaseFacts
+    from locklens.releases import ReleaseFacts
     from locklens.review.case import Case
     from locklens.review.context import RootContext
 

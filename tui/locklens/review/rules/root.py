@@ -16,7 +16,7 @@ from locklens.text import counted, identity_of, listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from locklens.lockfile.model import Conflict, LockFile
+    from locklens.lockfile import Conflict, LockFile
     from locklens.policy.model import PolicyChange
 
 
@@ -99,7 +99,7 @@ def _brought(root: RootReview) -> Iterator[Verdict]:
     files = root.context.vendored
     if not files:
         return
-    from locklens.project.package_places import packages_folder
+    from locklens.project.effective_paths import packages_folder
 
     taken = _taken(files)
     mirrored = [path for path in files if packages_folder(path) is None]
@@ -139,7 +139,7 @@ def _taken(paths: Sequence[str]) -> list[str]:
     """Return those of some paths that the tools take for packages without any setting."""
     if not paths:
         return []
-    from locklens.project.package_places import packages_folder
+    from locklens.project.effective_paths import packages_folder
 
     return [path for path in paths if packages_folder(path) is not None]
 

@@ -14,7 +14,7 @@ from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.lockfile.parse import parse
 from locklens.operations.plan import diffs
 from locklens.operations.plan.diffs import ROLES, block_of, file_diff_lines, lines_of
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied
 from locklens.ui.phrases import what_happened

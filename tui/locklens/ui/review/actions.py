@@ -12,7 +12,7 @@ from locklens.lines import FilePlace
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words
 from locklens.operations.write.resolve import ResolveConflicts
-from locklens.project.roots import LOCK_FILE
+from locklens.project import LOCK_FILE
 from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity
 from locklens.text import counted
 from locklens.ui.clipboard import (

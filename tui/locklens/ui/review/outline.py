@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile import LockEntry
 
 _RANK_OK = len(Severity)
 _KIND_ORDER = {kind: order for order, kind in enumerate(ChangeKind)}

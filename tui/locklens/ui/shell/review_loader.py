@@ -24,7 +24,7 @@ from locklens.operations.review.request import (
     RootsKnown,
 )
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.storage.marks import MarkStore
+from locklens.storage.preferences import MarkStore
 from locklens.ui.phrases import PARTIALLY_WATCHED
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.jobs import Job, Run, Throttle, after

@@ -16,7 +16,7 @@ from textual import events, on
 from textual.screen import ScreenResultType
 
 from locklens.errors import LockLensError
-from locklens.programs import find_program, safe_environment
+from locklens.machine import find_program, safe_environment
 from locklens.review.reports.evidence_lines import page_of_release
 from locklens.text import visible
 from locklens.ui.dialogs.base import ClosedOnce, TextDialog

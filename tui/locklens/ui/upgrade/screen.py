@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from locklens.lines import Line
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
-    from locklens.releases.facts import ReleaseId
+    from locklens.releases import ReleaseId
     from locklens.review.model import Review
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.upgrade.rows import Chosen, UpgradeRow

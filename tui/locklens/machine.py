@@ -1,16 +1,20 @@
-"""Where programs are: git, gpg, editors and browsers are found here, and nowhere by their bare names.
+"""What may be used of this machine: programs in absolute folders, and files that no other user could have written.
 
 A repository under review may hold a file of any name. Windows looks for a program in the current folder before PATH,
-and a relative folder of PATH, as an empty entry is one, lies in the current folder on every system.
+and a relative folder of PATH, as an empty entry is one, lies in the current folder on every system. So git, gpg,
+editors and browsers are found here, and nowhere by their bare names.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+_euid: Callable[[], int] | None = getattr(os, "geteuid", None)
+_OTHERS_WRITE = 0o022
 
 
 def find_program(*names: str) -> str | None:
@@ -38,3 +42,20 @@ def safe_environment() -> dict[str, str]:
 
 def _absolute(folders: Iterable[str]) -> list[str]:
     return [folder for folder in folders if os.path.isabs(folder)]  # noqa: PTH117
+
+
+def is_of_another(status: os.stat_result) -> bool:
+    """True for a file of a user other than that of this process; never on Windows, which has no user ids."""
+    return _euid is not None and status.st_uid != _euid()
+
+
+def is_open_to_others(status: os.stat_result) -> bool:
+    """True for a file that its group or all users may write to; never on Windows, whose mode bits do not state it."""
+    return _euid is not None and bool(status.st_mode & _OTHERS_WRITE)
+
+
+def distrust_reason(status: os.stat_result) -> str:
+    """Return the reason not to trust a file; "" if only this user can have written to it."""
+    if is_of_another(status):
+        return "it belongs to another user"
+    return "others may write to it" if is_open_to_others(status) else ""
