@@ -93,6 +93,19 @@ def test_the_status_says_whether_init_would_fail(run: Run, root: Path) -> None:
     assert run("-C", ".", "why", "aws")[0] == 0
 
 
+def test_an_entry_of_a_lock_file_in_conflict_is_not_called_absent(run: Run, root: Path) -> None:
+    other = root.with_name("other")
+    other.mkdir()
+    (other / "main.tf").write_text(CONFIGURATION)
+    entry = LOCK.partition("\n\n")[2]
+    theirs = entry.replace("5.1.0", "5.2.0")
+    (other / ".terraform.lock.hcl").write_text(f"<<<<<<< HEAD\n{entry}=======\n{theirs}>>>>>>> topic\n")
+    _, out, _ = run("why", "aws", "--", "root", "other")
+    assert "not locked" not in out
+    assert "other  unreadable  " in out
+    assert "LOCKED       unknown: the lock file cannot be read" in out
+
+
 def test_the_policy_gives_the_severity(run: Run, root: Path) -> None:
     (root / "main.tf").write_text(CONFIGURATION.replace("~> 5.0", "~> 6.0"))
     status, out, _ = run("-C", "root", "why", "aws")

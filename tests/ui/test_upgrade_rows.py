@@ -94,7 +94,7 @@ def test_a_heading_is_true_of_every_row_below_it() -> None:
     ]
     assert [row.is_warned for row in rows(of)[3:6]] == [True] * 3  # n goes to them
     assert "2 can upgrade" not in plain(upgrade_head(of)[0])
-    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  3 to decide  1 held back ")
+    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  3 to decide  1 held back")
     # A version that is stepped to leaves its row where it is.
     assert titles(rows(of.moved([READY], -1)))[:2] == ["CAN UPGRADE NOW  1 provider", "  acme/ready"]
 
@@ -102,7 +102,7 @@ def test_a_heading_is_true_of_every_row_below_it() -> None:
 def test_the_head_counts_each_provider_that_a_root_holds_back() -> None:
     some = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a"), offer("1.0.0:90 1.1.0:40", "~> 1.0.0", root="b")]
     of = selection_of(*some, HELD)
-    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  2 held back ")
+    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  2 held back")
     assert titles(rows(of)) == [
         "CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK IN EVERY ROOT  1 provider", "  acme/held",
     ]  # fmt: skip
@@ -221,8 +221,15 @@ def test_the_head_counts_roots_that_are_not_read_apart() -> None:
     refused = RefusedRoot("c", "c/.terraform.lock.hcl", ConfigurationError("it has an error"))
     head = plain(upgrade_head(selection_of(READY, refused=(refused,)))[0])
     assert "1 provider in 1 root " in head
-    assert head.endswith(" 1 root not read ")
+    assert head.endswith(" 1 root not read")
     assert "not read" not in plain(upgrade_head(selection_of(READY))[0])
+
+
+def test_the_head_says_no_number_of_what_nobody_could_tell() -> None:
+    silent = next(one for one in ALL if one.address.type == "silent")
+    assert plain(upgrade_head(selection_of(silent))[0]).endswith("1 provider in 1 root  1 unknown")
+    assert plain(upgrade_head(selection_of(replace(READY, is_asked=False)))[0]).endswith("1 provider in 1 root")
+    assert "1 can upgrade  0 held back  1 unknown" in plain(upgrade_head(selection_of(READY, silent))[0])
 
 
 # Selection
@@ -477,7 +484,7 @@ def test_the_report_says_what_the_screen_says() -> None:
 def test_head_and_status() -> None:
     of = selection_of(*ALL)
     assert plain(upgrade_head(of)[0]).split() == (
-        ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held", "back"])  # fmt: skip
+        ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held", "back", "1", "unknown"])  # fmt: skip
     assert "nothing selected: space selects" in plain(
         upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0]
     )

@@ -399,7 +399,7 @@ def _overview(roots: Sequence[RootWhy], *, lists_roots: bool) -> Iterator[str]:
         entry = explanation.locked
         states = ["CONFLICT"] * bool(explanation.conflicts) + [one.severity.upper() for one in root.findings]
         state = states[0] if states else "ok"
-        version = str(entry.version) if entry else "not locked"
+        version = str(entry.version) if entry else "not locked" if root.is_read else "unreadable"
         alike_roots.setdefault((version, state, str(explanation.constraints)), []).append(root.path)
     rows = []
     for (version, state, constraints), paths in alike_roots.items():

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 
 def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
-    """The head line: how many providers can be upgraded, need a decision, and are held back in a root or more."""
+    """The head line: how many providers can be upgraded, need a decision, are held back in a root or more, are unknown.
+
+    Where nothing is known, or not yet, no other number is said: none would be true.
+    """
     name = (Piece(" locklens  ", Role.STRONG), Piece("upgrade", Role.DIM))
     providers = selection.offers.providers
     if not providers and not selection.offers.refused:
@@ -45,11 +48,15 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     states = list(selection.state_by_provider().values())
     ready, undecided = states.count(Eligibility.READY), states.count(Eligibility.DECIDE)
     held = len({offer.address for offer in providers if selection.state(offer) is Eligibility.HELD})
+    asking = len({offer.address for offer in providers if not offer.is_asked})
+    unknown = states.count(Eligibility.UNKNOWN)
+    is_any_known = unknown < len(states)
     counts = (
-        Piece(f"  {ready} can upgrade", Role.GOOD if ready else Role.DIM),
+        Piece(f"  {ready} can upgrade" if is_any_known else "", Role.GOOD if ready else Role.DIM),
         Piece(f"  {undecided} to decide" if undecided else "", Role.WARN),
-        Piece(f"  {held} held back ", Role.WARN if held else Role.DIM),
-        Piece(f" {counted(refused, 'root')} not read " if refused else "", Role.WARN),
+        Piece(f"  {held} held back" if is_any_known else "", Role.WARN if held else Role.DIM),
+        Piece(f"  {unknown - asking} unknown" if unknown > asking else "", Role.WARN),
+        Piece(f"  {counted(refused, 'root')} not read" if refused else "", Role.WARN),
     )
     return (
         BarLayout((*name, Piece(extent)), counts),
