@@ -334,6 +334,14 @@ def test_signers(old: object, new: object, expected: str) -> None:
     assert rows(of)[1].signer.text == expected
 
 
+def test_a_key_that_has_expired_is_said() -> None:
+    ended = replace(ALICE, expired=True, expires="2025-01-14T00:00:00Z")
+    of = selection_of(READY).with_known([known(READY, "1.0.0", ended), known(READY, "1.1.0", ended)])
+    assert rows(of)[1].signer.text == "key EXPIRED"
+    assert rows(of)[0].title.startswith("CAN UPGRADE NOW")
+    assert "its signing key expired on 2025-01-14; terraform tolerates that" in text(upgrade_lines(rows(of)[1], of))
+
+
 def test_signers_that_are_not_known() -> None:
     assert rows(selection_of(READY))[1].signer.text == ""
     assert rows(selection_of(READY).with_known([known(READY, "1.1.0", ALICE)]))[1].signer.text == "self-signed"

@@ -56,6 +56,10 @@ def _of_the_signature(
     new = selection.facts(offer, choice.version)
     if new is not None and is_refused(new) and new.authentication is not None:
         yield UpgradeWarning(Severity.BLOCK, f"{offer.tool.command} refuses it: {new.authentication.refusal}")
+    key = new.authentication.signed_by if new is not None and new.authentication is not None else None
+    if key is not None and key.expired and not is_refused(new):
+        ended = (key.expires or "")[:10]
+        yield UpgradeWarning(Severity.INFO, f"its signing key expired on {ended}; {offer.tool.command} tolerates that")
     objection = selection.objection(offer, choice)
     if objection is None:
         return

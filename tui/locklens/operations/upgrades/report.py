@@ -278,10 +278,13 @@ def signer_span(selection: UpgradeSelection, offer: UpgradeCandidates, choice: C
     if new.signer is None:
         return Span("?", Role.DIM)
     tier = new.signer.tier.value
+    key = new.authentication.signed_by if new.authentication is not None else None
     match signer_change(old, new):
         case SignerChange.SAME:
             if not new.signer.keys:
                 return Span("still unsigned", Role.WARN)
+            if key is not None and key.expired:
+                return Span("key EXPIRED", Role.WARN)
             return Span("same key")
         case SignerChange.OTHER:
             return Span("NEW KEY", Role.WARN)

@@ -122,6 +122,7 @@ _UPGRADE_SIGNS = {
 
 _UPGRADE_SIGNERS = {
     "same key": "signed with the key of the locked version",
+    "key EXPIRED": "the key of the locked version, which has expired since",
     "NEW KEY": "a different key; both are in the detail",
     "NOT SIGNED": "not signed, unlike the locked version",
     "now signed": "signed, unlike the locked version",
