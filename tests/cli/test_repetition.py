@@ -88,7 +88,7 @@ def test_why_groups_equal_roots(run: Run) -> None:
     )
     assert out.count("hashicorp/aws  (Terraform)") == 3
     names = ", ".join(root for root in ROOTS if root != "live/r07")
-    head = f"11 roots alike  registry.terraform.io/hashicorp/aws  (Terraform): {names[: names.index(', live/r10')]} and 3 more\n"
+    head = f"11 roots alike, each as ./  registry.terraform.io/hashicorp/aws  (Terraform): {names[: names.index(', live/r10')]} and 3 more\n"
     assert head in re.sub("\n  (?=live)", " ", out)
     assert "  LOCKED       5.1.0  ./.terraform.lock.hcl:4  satisfies the constraints\n" in out
     assert "       ./main.tf:3  ~> 5.0\n" in out

@@ -301,5 +301,5 @@ def test_roots_that_say_the_same_are_one_block(tmp_path: Path) -> None:
     lines = [line.text for line in why_lines(replace(why, roots=roots))]
     heads = [text for text in lines if "  (Terraform)" in text]
     first = ", ".join(f"live/{number:02}" for number in range(8))
-    assert heads == [f"10 roots alike  (Terraform): {first} and 2 more", "live/x  (Terraform)"]
+    assert heads == [f"10 roots alike, each as ./  (Terraform): {first} and 2 more", "live/x  (Terraform)"]
     assert sum(text.startswith("LOCKED") for text in lines) == 2

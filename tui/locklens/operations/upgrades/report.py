@@ -200,7 +200,7 @@ def _platform_lines(
     hashes = counted(locked.unknown, "h1 hash", "h1 hashes")
     if required:
         also = " and locked now" if locked.platforms - frozenset(required) else ""
-        also += f", and those of {hashes}" if locked.unknown else ""
+        also += f"; the platforms of {hashes} are not known yet" if locked.unknown else ""
         yield labelled("LOCKS", names, Span(f"  required by the policy{also}", Role.DIM))
     elif not locked.unknown:
         yield labelled("LOCKS", names, Span("  as now" if offer.entry is not None else "", Role.DIM))

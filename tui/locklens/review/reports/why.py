@@ -92,7 +92,9 @@ def block_head(roots: Sequence[RootWhy], *, address: str = "", limit: int = NAME
     """Build the line above a block: its roots, the address where no title has it, and the tool."""
     tool = Span(f"  {address}  ({roots[0].tool.product})" if address else f"  ({roots[0].tool.product})", Role.DIM)
     names = Span(listing([root.path or "." for root in roots], limit), Role.STRONG)
-    spans = (names, tool) if len(roots) == 1 else (Span(f"{len(roots)} roots alike"), tool, Span(": "), names)
+    spans = (
+        (names, tool) if len(roots) == 1 else (Span(f"{len(roots)} roots alike, each as ./"), tool, Span(": "), names)
+    )
     return line(*spans, hanging=2)
 
 
