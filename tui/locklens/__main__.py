@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from locklens.operations.review.request import ReviewRequest
 
-_GARBAGE = 50_000
-"""Objects between two garbage collections: a run has little garbage, and loading modules alone makes thousands."""
+_LOADING, _SHOWING = 200_000, 50_000
+"""Objects between two garbage collections, of a run and while screens are shown. A run has little garbage, and loading
+modules alone makes more than 50,000 objects, none of which are garbage; a screen should not halt for long."""
 
 _INTERRUPTED = 130
 """The same as `cli.output.INTERRUPTED`, which may not be loaded yet."""
@@ -25,7 +26,7 @@ _UNUSABLE = 2
 
 def run() -> NoReturn:
     """Run the program with the process's arguments, and end the process with its exit status."""
-    gc.set_threshold(_GARBAGE)
+    gc.set_threshold(_LOADING)
     try:
         from locklens.cli.main import main
 
@@ -45,6 +46,8 @@ def run() -> NoReturn:
 def _open_ui(request: ReviewRequest, view: str) -> int:
     from locklens.ui.app import run_app as run_ui
 
+    gc.freeze()  # What was loaded stays: no collection looks at it again.
+    gc.set_threshold(_SHOWING)
     return run_ui(request, view)
 
 
