@@ -34,11 +34,15 @@ def greet_registries(
         environ: The tools' settings.
         for_locking: True for `lock`.
     """
+    path = roots[0] if roots else ""
+    if for_locking or not (folder / path / ".terraform/providers").exists():
+        from locklens.sources.http.ahead import read_trust_ahead
+
+        read_trust_ahead(environ)  # While the rest is loaded that says whom to ask.
     from locklens.operations.root_modules import RootReader
     from locklens.project.cliconfig import read_cli_config
     from locklens.project.tree import FileSystem
 
-    path = roots[0] if roots else ""
     try:
         tree = FileSystem(folder)
         path = tree.join("", path) or ""

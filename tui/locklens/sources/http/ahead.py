@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from concurrent.futures import Future
@@ -14,7 +15,6 @@ from locklens.sources.http.environment import proxy_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Iterable, Mapping
 
 
@@ -37,6 +37,18 @@ class _Ahead:
 
 
 _AHEAD = _Ahead()
+
+
+def read_trust_ahead(environ: Mapping[str, str]) -> None:
+    """Begin to read whom TLS trusts, and return: a file of all authorities takes as long as a round trip."""
+    with _AHEAD.lock:
+        contexts = _AHEAD.contexts.setdefault(_named(environ), TlsContexts(environ))
+
+    def read() -> None:
+        with suppress(OSError, ssl.SSLError):  # Whoever connects is told.
+            contexts.read()
+
+    threading.Thread(target=read, name="locklens-trust", daemon=True).start()
 
 
 def connect_ahead(urls: Iterable[str], environ: Mapping[str, str]) -> None:

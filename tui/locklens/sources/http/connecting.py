@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from locklens.addresses import display_host
 from locklens.errors import RunCancelledError
-from locklens.sources.http.environment import tls_context
+from locklens.sources.http.environment import HAS_VERIFIER, tls_context
 from locklens.sources.urls import DEFAULT_PORTS, is_public
 
 TYPE_CHECKING = False
@@ -142,22 +142,59 @@ class RequestTarget(NamedTuple):
 
 
 class TlsContexts:
-    """Whom TLS trusts in a run, read for the first connection that needs it; `environ` names certificates."""
+    """Whom TLS trusts in a run, read once, for the first connection that needs it; `environ` names certificates."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
         self._lock = threading.Lock()
         self._made: dict[tuple[tuple[str, ...], bool], ssl.SSLContext] = {}
 
-    def get(self, protocols: tuple[str, ...], *, is_whole: bool) -> ssl.SSLContext:
-        """Return the context that offers protocols; for errors and `is_whole` see `tls_context`."""
+    def read(self) -> None:
+        """Read beforehand what `begin` needs first; errors as in `tls_context`."""
         with self._lock:
-            made = self._made.get((protocols, is_whole))
-            if made is None:
-                made = tls_context(self._environ, is_whole=is_whole)
-                made.set_alpn_protocols(list(protocols))
-                self._made[protocols, is_whole] = made
-            return made
+            self._get((HTTP2, HTTP1), is_whole=False)
+
+    def begin(self, start: Callable[[ssl.SSLContext], _Made], protocols: tuple[str, ...], *, is_whole: bool) -> _Made:
+        """Return what `start` makes of the context that offers protocols, before any handshake.
+
+        Args:
+            start: Makes a socket or an object of TLS, which keeps the context's protocols.
+            protocols: The protocols, in the order of preference.
+            is_whole: See `tls_context`, for errors too.
+        """
+        with self._lock:
+            context = self._get(protocols, is_whole=is_whole)
+            context.set_alpn_protocols(list(protocols))
+            return start(context)
+
+    def secure(
+        self, connection: socket.socket, host: str, protocols: tuple[str, ...], *, is_whole: bool
+    ) -> ssl.SSLSocket:
+        """Agree on TLS over a connection."""
+        if HAS_VERIFIER:
+            with self._lock:
+                context = self._get(protocols, is_whole=is_whole)
+            return context.wrap_socket(connection, server_hostname=host)
+        made = self.begin(
+            lambda context: context.wrap_socket(connection, server_hostname=host, do_handshake_on_connect=False),
+            protocols,
+            is_whole=is_whole,
+        )
+        try:
+            made.do_handshake()
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def _get(self, protocols: tuple[str, ...], *, is_whole: bool) -> ssl.SSLContext:
+        # A system's verifier takes no time to make, and verifies while it makes a socket: not under a lock.
+        key = protocols if HAS_VERIFIER else (), is_whole
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = tls_context(self._environ, is_whole=is_whole)
+            made.set_alpn_protocols(list(protocols))
+        return made
 
 
 class Dialler:
@@ -234,11 +271,10 @@ class Dialler:
         self, connection: Connection, host: str, protocols: tuple[str, ...], seconds: float, *, is_whole: bool
     ) -> Connection:
         try:
-            context = self._contexts.get(protocols, is_whole=is_whole)
             connection.settimeout(min(seconds, threading.TIMEOUT_MAX))
             if isinstance(connection, socket.socket) and not isinstance(connection, ssl.SSLSocket):
-                return context.wrap_socket(connection, server_hostname=host)
-            return NestedTls(connection, context, host)
+                return self._contexts.secure(connection, host, protocols, is_whole=is_whole)
+            return NestedTls(connection, self._contexts, host, protocols)
         except BaseException:
             connection.close()
             raise
@@ -247,10 +283,12 @@ class Dialler:
 class NestedTls:
     """TLS through the TLS of a proxy, with the methods of a socket that `Stream` uses."""
 
-    def __init__(self, outer: Connection, context: ssl.SSLContext, host: str) -> None:
+    def __init__(self, outer: Connection, contexts: TlsContexts, host: str, protocols: tuple[str, ...]) -> None:
         self._outer = outer
-        self._arrived, self._leaving = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._tls = context.wrap_bio(self._arrived, self._leaving, server_hostname=host)
+        arrived, leaving = self._arrived, self._leaving = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = contexts.begin(
+            lambda context: context.wrap_bio(arrived, leaving, server_hostname=host), protocols, is_whole=True
+        )
         self._done(self._tls.do_handshake)
 
     def settimeout(self, seconds: float | None) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+HAS_VERIFIER = sys.platform in {"darwin", "win32"}
+"""True if the system verifies certificates itself."""
+
 _BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -137,7 +140,7 @@ def _load_folder(context: ssl.SSLContext, folder: Path) -> None:
 
 
 def _system_context(*, is_whole: bool) -> ssl.SSLContext:
-    if sys.platform in {"darwin", "win32"}:
+    if HAS_VERIFIER:
         # The system's own verifier is asked; Python's copy of its store lacks what it fetches when needed.
         import truststore
 
