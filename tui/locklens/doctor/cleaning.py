@@ -33,9 +33,9 @@ _LONGEST_PACKED = 1 << 18
 
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]{0,32}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]"
-    r"|\^?\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m"
+    r"|[\^␛]?\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m"
 )
-"""Control sequences, and colours whose escape character was lost in a copy."""
+"""Control sequences, and colours whose escape character a terminal left out or replaced by its symbol."""
 
 _BOX_END = "╵"
 _GLYPH = re.compile(f"[╷│┃╎{_BOX_END}]")

@@ -18,6 +18,7 @@ from locklens.storage.preferences import default_preferences_path, read_preferen
 from locklens.text import visible
 from locklens.ui.clipboard import CopyingApp
 from locklens.ui.preview.screen import Closed, PreviewScreen
+from locklens.ui.shell.pasting import read_pastes_of
 from locklens.ui.shell.review_loader import MarkKeeper
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
+    from textual.driver import Driver
     from textual.notifications import SeverityLevel
 
     from locklens.operations.review.request import ReviewRequest
@@ -132,6 +134,10 @@ class LockLensApp(CopyingApp):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = (LIGHT if self._preferences.get("theme") == "light" else DARK).name
+
+    def get_driver_class(self) -> type[Driver]:
+        """The terminal's driver, which reads pasted text without its escape sequences."""
+        return read_pastes_of(super().get_driver_class())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The themes' own variables, so that the style sheet can be parsed before a theme is set."""
