@@ -81,7 +81,7 @@ def test_as_text(made: Any, run: Run) -> None:
     assert "RAN ON       linux_amd64 (log), terraform 1.11.4 (log), path unpacked-mirror (the message)" in out
     assert "by Robin Example" in out
     assert "example.com>" not in out
-    assert "$ locklens lock --platform linux_amd64 acme/demo --root=live/prod" in out
+    assert "$ locklens -C repository lock --platform linux_amd64 acme/demo --root=live/prod" in out
     assert "delete the lock file and run init" in out
     assert max(len(line) for line in out.splitlines() if "$ " not in line) <= 110
 
@@ -95,8 +95,12 @@ def test_a_log_of_another_version_than_the_locked_one_is_named(made: Any, run: R
     assert words in " ".join(run("-C", str(folder), "doctor", "ci.log")[1].split())
 
 
-def test_the_fixes_work(made: Any, run: Run) -> None:
+@pytest.mark.parametrize("start", ["", "repository/live", "/"])
+def test_the_fixes_work_in_the_folder_of_the_shell(
+    start: str, made: Any, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = made(INCIDENTS["00-h1-missing"])
+    monkeypatch.chdir(tmp_path / start)
     _, out, _ = run("-C", str(folder), "doctor", "--prove", "changed", "--format", "json", "ci.log")
     commands = [remedy["command"] for remedy in json.loads(out)["remedies"]]
     assert len(commands) == 2
@@ -104,7 +108,8 @@ def test_the_fixes_work(made: Any, run: Run) -> None:
     before = lock.read_bytes()
     for command in commands:
         lock.write_bytes(before)
-        assert run("-C", str(folder), *command.split()[1:])[0] == 0, command
+        monkeypatch.chdir(tmp_path / start)
+        assert run(*command.split()[1:])[0] == 0, command
         assert h1("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64") in lock.read_text("utf-8"), command
 
 

@@ -166,6 +166,9 @@ def test_commands_work_from_the_folder_where_they_are_printed(
         by_id = {one["id"]: one for one in found["checks"]}
         top = sample.resolve()
         assert by_id["orphan"]["command"] == f"locklens -C {top} prune -- infra/stage/cluster"
+        _, out, _ = run("-C", str(sample), "health", "--offline", "--format", "json")
+        by_id = {one["id"]: one for one in json.loads(out)["checks"]}
+        assert by_id["orphan"]["command"] == f"locklens -C {top} prune -- infra/stage/cluster"
 
 
 def test_why_health_warns_where_a_review_blocks_is_explained(

@@ -21,10 +21,11 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Incidents]
 
 
 @pytest.fixture
-def doctor(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+def doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     def call(folder: Path, *words: str) -> Any:
         form = () if "--format" in words else ("--format", "json")
-        main(["-C", str(folder), "doctor", "--no-cache", *form, *words], lambda request, view: pytest.fail("screen"))
+        monkeypatch.chdir(folder)
+        main(["doctor", "--no-cache", *form, *words], lambda request, view: pytest.fail("screen"))
         out = capsys.readouterr().out
         return out if form == () else json.loads(out)
 

@@ -14,6 +14,7 @@ from locklens.cli.review import add_reading_options, check_reading, request_of, 
 from locklens.errors import ConfigurationError, UsageError
 from locklens.operations.reports import formats_of, render_report
 from locklens.text import counted, size_words
+from locklens.workdir import work_in
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -227,7 +228,7 @@ def _open_screen(options: Namespace, open_ui: OpenUi) -> int:
     if not has_terminal():
         raise no_terminal()
     try:
-        os.chdir(options.folder)
+        work_in(options.folder)
     except OSError as error:
         raise ConfigurationError(f"cannot work in the folder: {error.strerror}", path=options.folder) from error
     base = Base()

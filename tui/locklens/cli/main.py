@@ -8,6 +8,7 @@ from locklens.cli import commands
 from locklens.cli.output import FINDINGS, INTERRUPTED, UNUSABLE, complain, forget_output, put, tell
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, RunCancelledError
 from locklens.text import page
+from locklens.workdir import work_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,8 +86,7 @@ def _recover(roots: Sequence[str]) -> None:
 def _work_in(folder: str) -> None:
     """Changes into the folder of `-C`."""
     try:
-        if folder != ".":
-            os.chdir(folder)
+        work_in(folder)
     except OSError as error:
         raise ConfigurationError(f"cannot work in {folder}: {error.strerror}") from error
     try:

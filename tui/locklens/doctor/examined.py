@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from locklens.doctor.model import Basis, Cause, Incident, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, packages_of
+from locklens.text import shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,6 +154,8 @@ class Examined(Struct, frozen=True, dict=True):
         mirrors: The folders of mirrors that the user or this machine's settings name.
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
+        start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
+        top: The folder that `root` is relative to, likewise.
     """
 
     error: RecognisedError | None
@@ -183,6 +186,17 @@ class Examined(Struct, frozen=True, dict=True):
     asks_registry: bool = True
     mirrors: tuple[str, ...] = ()
     machine: str = ""
+    start: str = "."
+    top: str = "."
+
+    def command_line(self, *words: str) -> str:
+        """Return a command line of locklens that works in the folder that the user's shell is in."""
+        return shell_words(["locklens", *([] if self.start == "." else ["-C", self.start]), *words])
+
+    @property
+    def git(self) -> tuple[str, ...]:
+        """The beginning of a git command whose paths are relative to the top."""
+        return ("git",) if self.top == "." else ("git", "-C", self.top)
 
     @property
     def is_path_of_run(self) -> bool:

@@ -63,7 +63,7 @@ def h1_missing(x: Examined) -> Judgement | None:
             state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
             words += f"; the zh of its package is {state}, and does not count for an unpacked package"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    missing = f"the h1 of {platform}: --package DIR, or locklens lock --platform {platform} --dry-run"
+    missing = f"the h1 of {platform}: --package DIR, or {_dry_run(x, platform)}"
     fewer = next((one for one in x.past if one.entry and one.entry.version == x.entry.version
                   and not hashes_of_files(one.entry.hashes) <= x.unpacked), None)  # fmt: skip
     if fewer is not None and fewer.entry is not None:
@@ -73,6 +73,16 @@ def h1_missing(x: Examined) -> Judgement | None:
     verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
     words = f"{len(x.unpacked)} h1 locked, of unknown platforms, beside {zhs}{of_others}"
     return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
+
+
+def _dry_run(x: Examined, platform: str) -> str:
+    """Return the command line that shows the `h1` of a platform, and writes nothing."""
+    return x.command_line("lock", "--platform", platform, "--dry-run", x.name, *_of_root(x))
+
+
+def _of_root(x: Examined) -> tuple[str, ...]:
+    """Return the words of a command line that name the root, where it is known and not the current folder."""
+    return ("--", x.incident.root) if x.incident.root not in {None, "."} else ()
 
 
 def _accepted_elsewhere(x: Examined) -> str | None:
@@ -291,7 +301,8 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     if platform and platform in x.attributed.values():
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    missing = f"the h1 of the signed package of {platform or 'its platform'}: locklens hashes --prove all"
+    hashing = x.command_line("hashes", "--prove", "all", *_of_root(x))
+    missing = f"the h1 of the signed package of {platform or 'its platform'}: {hashing}"
     if one.later:
         words = (
             f"{where} is {shown}, which is not locked; changed after it was installed: {listing(list(one.later), 5)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
@@ -30,12 +31,11 @@ _PLACES = {_C.MIRROR_DIFFERS: "mirror", _C.CACHE_DIFFERS: "plugin-cache", _C.PLU
 
 
 class Affected(Struct, frozen=True):
-    """A provider in roots, with the causes found there; the roots are relative to the current folder."""
+    """A provider in roots, with the causes found there; the roots are relative to the folder of the diagnosis."""
 
     examined: Examined
     causes: tuple[Cause, ...]
     roots: tuple[str, ...]
-    words: tuple[str, ...] = ("locklens",)
 
     @property
     def command_name(self) -> str:
@@ -46,7 +46,7 @@ class Affected(Struct, frozen=True):
     @property
     def next_step(self) -> str:
         """The command line that runs init in the root; ROOT stands for one that the log does not tell."""
-        root = "ROOT" if self.examined.fitting else self.roots[0] if self.roots else "."
+        root = "ROOT" if self.examined.fitting else self.path(self.roots[0] if self.roots else ".")
         return shell_words([self.command_name, *([] if root == "." else [f"-chdir={root}"]), "init"])
 
     @property
@@ -68,12 +68,17 @@ class Affected(Struct, frozen=True):
             {"command": command, "provider": self.examined.name, "roots": self.roots, **details}, RemedyWrite
         )
 
+    def path(self, path: str) -> str:
+        """Return a path of the folder of the diagnosis as one of the folder that the user's shell is in."""
+        start = self.examined.start
+        return path if start == "." else normpath(join(start, path))
+
     def line(self, command: str, *words: str) -> str:
-        """Return a command line of locklens for the roots."""
+        """Return a command line of locklens for the roots, as it works in the folder that the user's shell is in."""
         roots = [f"--root={root}" for root in self.roots if root != "."]
         if len(roots) < len(self.roots) and roots:
             roots.insert(0, "--root=.")
-        return shell_words([*self.words, command, *words, *roots])
+        return self.examined.command_line(command, *words, *roots)
 
     def size_of(self, platform: str) -> int | None:
         """Return the bytes of a platform's package; None if unknown."""
@@ -125,9 +130,10 @@ def _replacement(
     """Return the remedy that puts a copy in the place of a folder."""
     entry = one.examined.entry
     assert entry is not None
-    command = shell_words(["cp", "-R", "--", f"{copy.origin.path}/", shown])
+    there = one.path(shown)
+    command = shell_words(["cp", "-R", "--", f"{one.path(copy.origin.path)}/", there])
     if is_there:
-        command = f"{shell_words(['mv', '--', shown, f'{shown}{KEPT_ASIDE}'])} && {command}"
+        command = f"{shell_words(['mv', '--', there, f'{there}{KEPT_ASIDE}'])} && {command}"
     title = f"Put the copy in {copy.origin.path} in its place, which the lock file accepts"
     note = f"what is in {shown} now is kept aside"
     write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
@@ -138,9 +144,10 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     """Return the command that brings a copy to another machine's mirror or cache."""
     x = one.examined
     assert x.entry is not None
-    words = ["cp", "--", copy.origin.path, f"MIRROR/{x.address}/"]
+    place = one.path(copy.origin.path)
+    words = ["cp", "--", place, f"MIRROR/{x.address}/"]
     if not copy.zh:
-        words = ["cp", "-R", "--", copy.origin.path, f"MIRROR/{x.address}/{x.entry.version}/"]
+        words = ["cp", "-R", "--", place, f"MIRROR/{x.address}/{x.entry.version}/"]
     title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
     note = "MIRROR is the mirror or the plugin cache of the runner; move its own copy aside first"
     return Remedy("use-copy", title, len(one.roots), _NONE, 0, shell_words(words), note)
@@ -329,7 +336,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     if packed is None and (x.replaced or x.incident.path is PackagePath.OCI_MIRROR):
         yield from fix_mirror(one)
         return
-    place = packed.origin.path if packed is not None else "DIR"
+    place = one.path(packed.origin.path) if packed is not None else "DIR"
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside, and fetch the package again"
     command = f"{shell_words(['mv', '--', place, f'{place}{KEPT_ASIDE}'])} && {_fetched_again(one, packed)}"
     note = "DIR is its folder on the runner"
@@ -352,7 +359,7 @@ def _top_of(target: FoundPackage, x: Examined) -> str:
 
 def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
     """Return the remedy that moves a folder aside, and then fetches the package again."""
-    shown, then = target.origin.path, _fetched_again(one, target)
+    shown, then = one.path(target.origin.path), _fetched_again(one, target)
     command = f"{shell_words(['mv', '--', shown, f'{shown}{KEPT_ASIDE}'])} && {then}"
     note = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
     size = one.size_of(one.examined.platform)
@@ -396,7 +403,7 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     sound = next((past for past in x.past if past.entry is not None), None)
     revision = sound.commit[:12] if sound is not None else "HEAD"
-    command = shell_words(["git", "diff", revision, "--", x.lock.path])
+    command = shell_words([*x.git, "diff", revision, "--", x.lock.path])
     title = "Look at what changed since the last readable commit, and fix that line"
     if x.reads_history:
         yield Remedy("show-change", title, 1, _NONE, 0, command)
@@ -411,7 +418,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         words = one.next_step.partition(" ")[2]
         yield Remedy("use-tool", title, len(one.alone.roots), _NONE, None, f"{writer.command} {words}")
     if x.error is not None and x.error.kind == "entries-migrated":
-        title, command = "Review what OpenTofu wrote, then commit it", shell_words(["git", "diff", "--", x.lock.path])
+        title, command = "Review what OpenTofu wrote, then commit it", shell_words([*x.git, "diff", "--", x.lock.path])
         yield Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)
         return
     yield from fix_entry(one)

@@ -18,6 +18,7 @@ from locklens.operations.doctor.places import PackageFinder, Sources, configured
 from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
 from locklens.storage.files import is_within
+from locklens.workdir import path_from_shell
 
 if TYPE_CHECKING:
     import threading
@@ -185,6 +186,8 @@ class Examiner:
             asks_registry=sources.has_direct,
             mirrors=(*self._request.mirrors, *sources.mirrors) if sources.has_installation else self._request.mirrors,
             machine=this_platform(),
+            start=path_from_shell(self._request.folder),
+            top=path_from_shell(self._checkout.top),
         )
 
     def _data(self, root: str) -> Path:

@@ -29,6 +29,7 @@ from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.verdict import in_order
 from locklens.text import counted
+from locklens.workdir import shell_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -192,7 +193,7 @@ class _Scan(Struct):
         unknown |= _unknown_advisories(self.groups, effective.policy, has_database=self.has_advisories)
         unknown |= _unknown_builds(self.groups, effective.policy)
         undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
-        here = os.path.relpath(os.path.realpath("."), os.path.realpath(self.top)).replace(os.sep, "/")
+        here = os.path.relpath(os.path.realpath(shell_folder()), os.path.realpath(self.top)).replace(os.sep, "/")
         return Health(
             self.request.name,
             self.top,
