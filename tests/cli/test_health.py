@@ -158,7 +158,7 @@ def test_only_the_roots_below_a_folder_or_named(run: Run, sample: Path, monkeypa
 
 
 def test_commands_work_from_the_folder_where_they_are_printed(
-    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for start in (tmp_path, Path("/")):
         monkeypatch.chdir(start)
@@ -166,8 +166,9 @@ def test_commands_work_from_the_folder_where_they_are_printed(
         by_id = {one["id"]: one for one in found["checks"]}
         top = sample.resolve()
         assert by_id["orphan"]["command"] == f"locklens -C {top} prune -- infra/stage/cluster"
-        _, out, _ = run("-C", str(sample), "health", "--offline", "--format", "json")
-        by_id = {one["id"]: one for one in json.loads(out)["checks"]}
+        _, out, _ = runner(capsys)("-C", str(sample), "health", "--no-cache", "--offline", "--format", "json")
+        found = json.loads(out)
+        by_id = {one["id"]: one for one in found["checks"]}
         assert by_id["orphan"]["command"] == f"locklens -C {top} prune -- infra/stage/cluster"
 
 

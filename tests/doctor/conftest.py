@@ -25,6 +25,7 @@ def doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     def call(folder: Path, *words: str) -> Any:
         form = () if "--format" in words else ("--format", "json")
         monkeypatch.chdir(folder)
+        capsys.readouterr()
         main(["doctor", "--no-cache", *form, *words], lambda request, view: pytest.fail("screen"))
         out = capsys.readouterr().out
         return out if form == () else json.loads(out)

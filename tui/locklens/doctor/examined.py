@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.doctor.model import Basis, Cause, Incident, RecognisedError
+from locklens.doctor.model import Basis, Cause, Incident, PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, packages_of
 from locklens.text import shell_words
 
@@ -151,7 +151,9 @@ class Examined(Struct, frozen=True, dict=True):
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
-        mirrors: The folders of mirrors that the user or this machine's settings name.
+        mirrors: The folders of mirrors that the user or this machine's settings name for the provider.
+        network_mirrors: The URLs of mirrors that the settings name for it.
+        oci_mirrors: The templates of OCI repositories that they name for it.
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
         start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
@@ -185,6 +187,8 @@ class Examined(Struct, frozen=True, dict=True):
     fitting: tuple[str, ...] = ()
     asks_registry: bool = True
     mirrors: tuple[str, ...] = ()
+    network_mirrors: tuple[str, ...] = ()
+    oci_mirrors: tuple[str, ...] = ()
     machine: str = ""
     start: str = "."
     top: str = "."
@@ -192,6 +196,20 @@ class Examined(Struct, frozen=True, dict=True):
     def command_line(self, *words: str) -> str:
         """Return a command line of locklens that works in the folder that the user's shell is in."""
         return shell_words(["locklens", *([] if self.start == "." else ["-C", self.start]), *words])
+
+    @property
+    def is_of_mirror_alone(self) -> bool:
+        """True if no registry gives the release, as far as is known, and a mirror of the settings or the user may."""
+        is_here = any(one.origin.kind == "mirror" for one in self.packages)
+        if self.is_known or not (is_here or self.mirrors or self.network_mirrors or self.oci_mirrors):
+            return False
+        return not self.asks_registry or self.is_denied
+
+    @property
+    def is_denied(self) -> bool:
+        """True if the registry answered that it does not have the provider or the version."""
+        troubles = (self.case.new.trouble, self.case.listing.trouble) if self.case is not None else ()
+        return any(one is not None and one.is_no for one in troubles)
 
     @property
     def git(self) -> tuple[str, ...]:
@@ -421,11 +439,35 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return ""
     if x.replaced:
         return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
+    if (repaired := _repaired(x)) is not None:
+        return f"{repaired.origin.path} has a locked hash now"
     is_restored = any(one.entry is not None and frozenset(one.entry.hashes) == now for one in x.past[1:])
     # Hashes that were taken away or replaced by hand may be what the failing run met.
     if committed is None or committed == now or not (is_more or is_restored):
         return ""
     return f"the hashes of {x.release} differ from those of commit {x.past[0].commit[:12]}"
+
+
+def _repaired(x: Examined) -> FoundPackage | None:
+    """Return the copy that the failing run would get now, where the lock file accepts it; None where nothing tells.
+
+    That is one of a mirror or plugin cache that the user names, or the settings as the only place to install from.
+    """
+    assert x.entry is not None
+    path = x.incident.path
+    if path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
+        return None
+    kinds = ("mirror",) if path.is_mirror and x.error is not None and x.error.kind != "local-package" else _SHARED
+    copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
+    is_only = not x.asks_registry and not x.network_mirrors and not x.oci_mirrors
+    used = tuple(one for one in copies if one.is_of_run or is_only or path is PackagePath.PLUGIN_CACHE)
+    locked = frozenset(x.entry.hashes)
+    is_accepted = bool(used) and all(one.hashes & locked for one in used)
+    return used[0] if is_accepted else None
+
+
+_SHARED = ("mirror", "plugin-cache")
+"""Places of local packages, as the tools call unpacked ones."""
 
 
 def _accepts_release(x: Examined) -> bool:

@@ -12,6 +12,8 @@ from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from locklens.doctor.examined import Examined, FoundPackage
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
@@ -47,6 +49,8 @@ def h1_missing(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if (accepted := _accepted_elsewhere(x)) is not None:
         return Judgement(_YES, accepted, as_of=x.as_of, basis=Basis.HASHES)
+    if not platform and (assumed := _on_this_platform(h1_missing, x)) is not None:
+        return assumed
     if not platform:
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
@@ -73,6 +77,17 @@ def h1_missing(x: Examined) -> Judgement | None:
     verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
     words = f"{len(x.unpacked)} h1 locked, of unknown platforms, beside {zhs}{of_others}"
     return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
+
+
+def _on_this_platform(test: Callable[[Examined], Judgement | None], x: Examined) -> Judgement | None:
+    """Return what hashes say if the failing run was on this machine's platform: likely; None where they say nothing."""
+    if not x.machine or x.error is None:
+        return None
+    judged = test(replace(x, incident=replace(x.incident, platform=x.machine)))
+    if judged is None or not judged.is_probable or judged.basis is not Basis.HASHES:
+        return None
+    words = f"{judged.evidence}; that the failing run was on {x.machine} is assumed"
+    return replace(judged, verdict=_LIKELY, evidence=words, missing=ASK_PLATFORM)
 
 
 def _dry_run(x: Examined, platform: str) -> str:
@@ -108,6 +123,8 @@ def platform_missing(x: Examined) -> Judgement | None:
         return None
     if path is not None and path.is_unpacked and not is_unavailable:
         return None
+    if not platform and (assumed := _on_this_platform(platform_missing, x)) is not None:
+        return assumed
     if not platform:
         if x.is_known and set(x.platforms.values()) <= x.packed:
             words = f"all {counted(len(x.platforms), 'package')} of the release are locked"
@@ -136,7 +153,7 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
         return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.as_of)
     locked = sorted(set(x.attributed.values()))
     if locked and not x.packed and len(x.attributed) == len(x.unpacked):
-        words = f"{h1s} locked, of {listing(locked)} alone, and no zh: the failing run is on {platform}"
+        words = f"{h1s} locked, of {listing(locked)} alone, and no zh: none is of {platform}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if not x.is_known:
         if not x.packed and x.unpacked:
@@ -310,7 +327,7 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
     words = f"{where} is {shown}, which is not locked{files}"
     others = set(x.attributed.values()) - {platform}
-    if others and len(x.attributed) == len(x.unpacked) and not one.zh:
+    if others and len(x.attributed) == len(x.unpacked) and not (one.zh and x.packed):
         words += f"; the locked h1 are of {listing(sorted(others))}"
         return Judgement(_UNKNOWN, words, missing, x.as_of)
     return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)

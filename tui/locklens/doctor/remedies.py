@@ -10,7 +10,16 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor.examined import KEPT_ASIDE, Examined, FoundPackage, holding
-from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, RemedyWrite, TrustCost
+from locklens.doctor.model import (
+    Basis,
+    CauseId,
+    CauseVerdict,
+    NetworkReason,
+    PackagePath,
+    Remedy,
+    RemedyWrite,
+    TrustCost,
+)
 from locklens.hashes import hashes_of_files
 from locklens.selection.choosing import conflicts
 from locklens.text import shell_words
@@ -28,6 +37,9 @@ _HOLDING = frozenset({CauseVerdict.YES, CauseVerdict.LIKELY})
 
 _PLACES = {_C.MIRROR_DIFFERS: "mirror", _C.CACHE_DIFFERS: "plugin-cache", _C.PLUGIN_CORRUPTED: "installed"}
 """The kind of place whose folder is the cause."""
+
+
+_OF_PLATFORM = frozenset({_C.H1_MISSING, _C.PLATFORM_MISSING})
 
 
 class Affected(Struct, frozen=True):
@@ -57,10 +69,13 @@ class Affected(Struct, frozen=True):
 
     @property
     def platform(self) -> str:
-        """The platform of the failing run, else that of the only copy at hand that another state of the entry locks."""
+        """The platform of the failing run, else that of the only copy here that is not locked, or of this machine."""
         x = self.examined
         found = {one.platform for one in x.packages if one.platform and one.of_files and not one.of_files & x.unpacked}
-        return x.platform or (next(iter(found)) if len(found) == 1 else "")
+        by_hashes = any(
+            cause.id in _OF_PLATFORM and cause.is_probable and cause.basis is Basis.HASHES for cause in self.causes
+        )
+        return x.platform or (next(iter(found)) if len(found) == 1 else x.machine if by_hashes else "")
 
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
@@ -98,11 +113,10 @@ def copies(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.entry is None or x.address is None:
         return
-    platform = x.platform
     targets = tuple(_targets(one))
     is_of_registry = x.incident.path is PackagePath.DIRECT
     for copy in holding(x.packages, x.entry)[:3]:
-        if platform and copy.platform != platform:
+        if not x.can_be_installed(copy):
             continue
         fitting = [target for target in targets if target.platform == copy.platform and copy.place]
         for target in fitting:
@@ -163,11 +177,46 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     if platform and x.platforms and platform not in x.platforms:
         yield from _upgrade(one, f"Upgrade to a version that has a package of {platform}")
         return
-    title = f"Add the hashes of {platform or 'the platform'} to the lock file, from the signed package"
+    title = f"Add the hashes of {platform or 'the platform'} to the lock file"
     note = "" if platform else "OS_ARCH stands for the platform of the runner, such as linux_amd64"
-    command = one.line("lock", "--platform", platform or "OS_ARCH", x.name)
+    if platform and not x.platform:
+        note = f"that the failing run was on {platform} is assumed"
+    command = one.line("lock", *_from_mirror(one), "--platform", platform or "OS_ARCH", x.name)
+    if x.is_of_mirror_alone:
+        yield from _locked_from_mirror(one, "lock-platform", title, command, note)
+        return
     write = one.write("lock", platform=platform) if platform else None
+    title = f"{title}, from the signed package"
     yield Remedy("lock-platform", title, len(one.roots), _NONE, one.size_of(platform), command, note, write)
+
+
+def _from_mirror(one: Affected) -> tuple[str, ...]:
+    """Return the words of `lock` and `upgrade` that name the mirror; () where a registry has the release, or may."""
+    x = one.examined
+    if not x.is_of_mirror_alone:
+        return ()
+    copies = [copy for copy in x.packages if copy.origin.kind == "mirror" and copy.hashes]
+    there = next((copy for copy in copies if copy.platform == one.platform), next(iter(copies), None))
+    if there is not None:
+        return "--fs-mirror", _top_of(there, x)
+    if x.network_mirrors:
+        return "--net-mirror", x.network_mirrors[0]
+    return ("--fs-mirror", x.mirrors[0]) if x.mirrors else ("--oci-mirror", x.oci_mirrors[0])
+
+
+def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str) -> Iterator[Remedy]:
+    """The hashes of a mirror's package, which nothing signs; not offered where the mirror is here and lacks it."""
+    x = one.examined
+    copies = [copy for copy in x.packages if copy.origin.kind == "mirror" and copy.platform == one.platform]
+    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
+    if one.platform and x.entry is not None and not copies and not (x.network_mirrors or x.oci_mirrors):
+        return
+    is_known = any(copy.hashes & locked for copy in copies)
+    words = "its zip file is locked already" if is_known else "no registry has signed it: compare it with its publisher"
+    cost = _NONE if is_known else _HIGH
+    note = f"{words}; {note}" if note else words
+    size = 0 if "--fs-mirror" in _from_mirror(one) else None
+    yield Remedy(remedy, f"{title}, from the mirror", len(one.roots), cost, size, command, note)
 
 
 def _earlier(one: Affected) -> Iterator[Remedy]:
@@ -235,9 +284,13 @@ def _upgrade(one: Affected, title: str = "", trust: TrustCost = _LOW) -> Iterato
         note = "the command names each constraint, with its place"
         yield Remedy("change-constraint", words, len(one.alone.roots), _NONE, 0, one.alone.line("why", x.name), note)
         return
-    command = one.line("upgrade", x.name)
+    command = one.line("upgrade", *_from_mirror(one), x.name)
     title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
     note = "a new version is a new decision: review it"
+    if x.is_of_mirror_alone:
+        note = f"{note}; no registry has signed it"
+        yield Remedy("upgrade", title, len(one.roots), _HIGH, None, command, note)
+        return
     yield Remedy("upgrade", title, len(one.roots), trust, None, command, note, one.write("upgrade"))
 
 
@@ -294,8 +347,8 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
 def fix_mirror(one: Affected) -> Iterator[Remedy]:
     """The mirror is filled from the signed release."""
     x, alone = one.examined, one.alone
-    if x.address is None:
-        return
+    if x.address is None or x.is_denied:
+        return  # what no registry has, no command fills a mirror with
     place = x.mirrors[0] if x.mirrors else "DIR"
     note = "DIR is the folder that the runner's mirror serves" if place == "DIR" else ""
     if x.incident.path is PackagePath.OCI_MIRROR:
@@ -316,8 +369,11 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked."""
     x = one.examined
     words = ["--platform", x.platform] if x.platform else []
+    command = one.line("lock", *_from_mirror(one), *words, x.name)
+    if x.is_of_mirror_alone:
+        yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command, "then commit the lock file")
+        return
     title = f"Lock {x.name}, with the hashes of its signed release"
-    command = one.line("lock", *words, x.name)
     write = one.write("lock", platform=x.platform)
     yield Remedy("lock", title, len(one.roots), _LOW, None, command, "then commit the lock file", write)
 
@@ -326,7 +382,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     """The altered copy is moved aside, with its hash and files in the report."""
     targets = tuple(_targets(one))
     for target in targets:
-        yield _moved_aside(one, target, "replace-copy", "Move the differing copy aside, and fetch the package again")
+        yield _moved_aside(one, target, "replace-copy", "Move the differing copy aside")
     if targets:
         return
     x = one.examined
@@ -337,17 +393,31 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
         yield from fix_mirror(one)
         return
     place = one.path(packed.origin.path) if packed is not None else "DIR"
-    title = f"Move the differing copy{'' if packed else ' on the runner'} aside, and fetch the package again"
-    command = f"{shell_words(['mv', '--', place, f'{place}{KEPT_ASIDE}'])} && {_fetched_again(one, packed)}"
-    note = "DIR is its folder on the runner"
-    if packed is not None:
-        note = f"its hash is {packed.shown_hash or 'not known'}: keep it for the investigation"
-    yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, command, note)
+    then = _fetched_again(one, packed)
+    title = f"Move the differing copy{'' if packed else ' on the runner'} aside{_AGAIN if then else ''}"
+    note = _hash_words(packed, then) if packed is not None else "DIR is its folder on the runner"
+    yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, _aside_line(place, then), note)
+
+
+_AGAIN = ", and fetch the package again"
+
+
+def _aside_line(place: str, then: str) -> str:
+    """Return the command line that moves a copy aside, and what follows; "" for nothing."""
+    return " && ".join(filter(None, (shell_words(["mv", "--", place, f"{place}{KEPT_ASIDE}"]), then)))
+
+
+def _hash_words(target: FoundPackage, then: str) -> str:
+    """Return the note on a copy that is moved aside; `then` is the command that fetches it again, "" without one."""
+    words = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
+    return words if then else f"{words}; no registry has the package: whoever fills the mirror has to put it there"
 
 
 def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
-    """Return the command that brings the package back: of a mirror that is the only source, one that fills it."""
+    """Return the command that brings the package back, for a mirror one that fills it; "" where no registry has it."""
     if target is not None and target.origin.kind == "mirror" and not one.examined.asks_registry:
+        if one.examined.is_denied:
+            return ""
         return _mirror_line(one, _top_of(target, one.examined), target.platform)
     return one.next_step
 
@@ -360,8 +430,8 @@ def _top_of(target: FoundPackage, x: Examined) -> str:
 def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
     """Return the remedy that moves a folder aside, and then fetches the package again."""
     shown, then = one.path(target.origin.path), _fetched_again(one, target)
-    command = f"{shell_words(['mv', '--', shown, f'{shown}{KEPT_ASIDE}'])} && {then}"
-    note = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
+    title, command = f"{title}{_AGAIN if then else ''}", _aside_line(shown, then)
+    note = _hash_words(target, then)
     size = one.size_of(one.examined.platform)
     write = one.write("replace", place=target.place, base=target.base, next_step=then)
     return Remedy(remedy, title, len(one.alone.roots), _NONE, size, command, note, write)
@@ -373,7 +443,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
     title = "Install the locked package again"
     targets = [target for target in _targets(one) if target.is_of_root]
     for target in targets:
-        yield _moved_aside(one, target, "reinstall", f"Move the installed folder aside: {title.lower()}")
+        yield _moved_aside(one, target, "reinstall", "Move the installed folder aside")
     own = next((copy for copy in x.packages if copy.is_of_root), None)
     if own is None and x.entry is not None and x.has_data:
         place = f"{x.address}/{x.entry.version}/{x.platform}"

@@ -17,6 +17,7 @@ from locklens.lockfile.render import is_canonical
 from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
 from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
+from locklens.project.installation import MethodKind
 from locklens.storage.files import is_within
 from locklens.workdir import path_from_shell
 
@@ -107,7 +108,8 @@ class Examiner:
                 (f"{ASSUMED}: {here} of the log is here", this_platform() if here else ""),
             ),
         )
-        path = request.path or _path_of(error, sources, told)
+        known = sources.of_provider(subject.address if subject is not None else None)
+        path = request.path or _path_of(error, known, told)
         if request.path is not None:
             told["path"] = "given"
         root = self._checkout.shown(subject.root.path) if subject is not None and not subject.fitting else None
@@ -118,7 +120,8 @@ class Examiner:
         if one.entry is None:
             return ""
         below = f"{one.entry.address}/{one.entry.version}"
-        named = [place for place in (sources.cache, *self._request.mirrors, *sources.mirrors) if place]
+        mirrors = sources.of_provider(one.entry.address).mirrors
+        named = [place for place in (sources.cache, *self._request.mirrors, *mirrors) if place]
         for top in (str(self._data(one.root.path)), *named):
             try:
                 names = sorted(each.name for each in os.scandir(self._request.folder / top / below))
@@ -142,7 +145,8 @@ class Examiner:
         self, one: DoctorSubject, incident: Incident, sources: Sources, given: FoundPackage | None
     ) -> Examined:
         root, entry = one.root, one.entry
-        packages = self._packages(one, sources)
+        known = sources.of_provider(one.address)
+        packages = self._packages(one, known)
         if given is not None:
             packages = (replace(given, is_of_run=True), *packages)
         if entry is not None:
@@ -183,8 +187,10 @@ class Examiner:
             replaced=self._replaced(one, sources),
             is_offline=self._request.network is None or self._request.network.is_offline,
             fitting=tuple(map(self._checkout.shown, one.fitting)),
-            asks_registry=sources.has_direct,
-            mirrors=(*self._request.mirrors, *sources.mirrors) if sources.has_installation else self._request.mirrors,
+            asks_registry=known.has_direct,
+            mirrors=(*self._request.mirrors, *known.mirrors) if known.has_installation else self._request.mirrors,
+            network_mirrors=known.places(MethodKind.NETWORK),
+            oci_mirrors=known.places(MethodKind.OCI),
             machine=this_platform(),
             start=path_from_shell(self._request.folder),
             top=path_from_shell(self._checkout.top),
@@ -279,9 +285,10 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
         return row.path
     if sources.has_installation and not sources.has_direct:
         told["path"] = "the CLI configuration here"
-        if sources.has_oci_mirror and not (sources.mirrors or sources.has_network_mirror):
+        kinds = {method.kind for method in sources.methods}
+        if kinds == {MethodKind.OCI}:
             return PackagePath.OCI_MIRROR
-        return PackagePath.NETWORK_MIRROR if sources.has_network_mirror else PackagePath.PACKED_MIRROR
+        return PackagePath.NETWORK_MIRROR if MethodKind.NETWORK in kinds else PackagePath.PACKED_MIRROR
     return None
 
 

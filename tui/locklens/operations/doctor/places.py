@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from locklens.packages.hashing import hash_package
 from locklens.packages.installed import hashed_folder
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
-from locklens.project.installation import MethodKind
+from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.project.tree import FileSystem
 from locklens.sources.mirrors import opened_zip, provider_packages
 from locklens.text import reason_of
@@ -23,7 +24,6 @@ from locklens.text import reason_of
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -45,36 +45,54 @@ class Sources(Struct, frozen=True):
 
     Attributes:
         cache: The plugin cache; "" for none.
-        mirrors: Folders of filesystem mirrors, explicit and implied.
-        has_network_mirror: True if a network mirror is configured.
-        has_oci_mirror: True if OCI registries are.
+        methods: Those of `provider_installation`, or the folders that the tools look into without such a block.
         has_installation: True if there is a provider_installation block.
-        has_direct: True if registries are asked, as far as the configuration tells.
     """
 
     cache: str = ""
-    mirrors: tuple[str, ...] = ()
-    has_network_mirror: bool = False
-    has_oci_mirror: bool = False
+    methods: tuple[InstallationMethod, ...] = ()
     has_installation: bool = False
-    has_direct: bool = True
+
+    def of_provider(self, address: ProviderAddress | None) -> Sources:
+        """Return the places for one provider; without a block, registries are asked for what no folder has."""
+        if address is None:
+            return self
+        methods = tuple(one for one in self.methods if one.accepts(address))
+        if not self.has_installation and any(_has_packages(one, address) for one in methods):
+            methods = tuple(one for one in methods if one.kind is not MethodKind.DIRECT)
+        return replace(self, methods=methods)
+
+    def places(self, *kinds: MethodKind) -> tuple[str, ...]:
+        """Return the places of methods of some kinds, in their order."""
+        return tuple(one.place for one in self.methods if one.kind in kinds)
+
+    @property
+    def mirrors(self) -> tuple[str, ...]:
+        """Folders of filesystem mirrors, explicit and implied."""
+        return self.places(*(kind for kind in MethodKind if kind.is_on_disk))
+
+    @property
+    def has_direct(self) -> bool:
+        """True if registries are asked, as far as the configuration tells."""
+        return any(one.kind is MethodKind.DIRECT for one in self.methods)
+
+
+def _has_packages(method: InstallationMethod, address: ProviderAddress) -> bool:
+    """True if a folder has packages of a provider."""
+    try:
+        return method.kind.is_on_disk and any(True for _ in provider_packages(Path(method.place), address))
+    except OSError:
+        return False
 
 
 def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path) -> Sources:
     """Return the places of this machine's configuration; what cannot be used is left out, as the tools do."""
     config = read_cli_config(dialect, environ)
     if config.installation is None:
-        implied = tuple(map(str, implied_folders(dialect, environ, root)))
-        return Sources(config.plugin_cache_dir, implied)
-    methods = config.installation.methods
-    return Sources(
-        config.plugin_cache_dir,
-        tuple(method.place for method in methods if method.kind.is_on_disk),
-        any(method.kind is MethodKind.NETWORK for method in methods),
-        any(method.kind is MethodKind.OCI for method in methods),
-        has_installation=True,
-        has_direct=any(method.kind is MethodKind.DIRECT for method in methods),
-    )
+        implied = (str(folder) for folder in implied_folders(dialect, environ, root))
+        folders = tuple(InstallationMethod(MethodKind.FILESYSTEM, folder) for folder in implied)
+        return Sources(config.plugin_cache_dir, (*folders, InstallationMethod(MethodKind.DIRECT)))
+    return Sources(config.plugin_cache_dir, config.installation.methods, has_installation=True)
 
 
 class PackageFinder:

@@ -1,0 +1,114 @@
+"""A provider that no registry has: its mirror is named by the fixes, which work, and once it is repaired that is said."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kit.command_line import no_screen
+from kit.git import git
+
+from locklens.cli.main import main
+from locklens.demo.cases import requires
+from locklens.demo.incidents import boxed_log
+from locklens.demo.packages import package_bytes
+from locklens.project.clifiles import this_platform
+
+CORP = "corp.example.com/acme/demo"
+OTHER = "darwin_arm64" if str(this_platform()) != "darwin_arm64" else "linux_amd64"
+WHILE = (
+    f"Error while installing {CORP} v1.4.2: the current package for {CORP} 1.4.2 doesn't match any of the checksums "
+    "previously recorded in the dependency lock file; for more information: terraform init"
+)
+MISMATCH = "Failed to install provider", WHILE
+
+
+def lay_package(mirror: Path, platform: str, edition: str = "") -> None:
+    """Puts a packed package into a mirror."""
+    place = mirror / CORP
+    place.mkdir(parents=True, exist_ok=True)
+    data = package_bytes("registry.terraform.io/acme/demo", "1.4.2", platform, edition)
+    (place / f"terraform-provider-demo_1.4.2_{platform}.zip").write_bytes(data)
+
+
+@pytest.fixture
+def corp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a provider of a mirror alone, which is locked for another platform; returns its top."""
+    mirror, top = tmp_path / "mirror", tmp_path / "top"
+    for platform in (OTHER, str(this_platform())):
+        lay_package(mirror, platform)
+    settings = tmp_path / "corp.tfrc"
+    only = 'include = ["corp.example.com/*/*"]\n  }\n  direct {\n    exclude = ["corp.example.com/*/*"]\n  }\n}\n'
+    settings.write_text(f'provider_installation {{\n  filesystem_mirror {{\n    path = "{mirror}"\n    {only}', "utf-8")
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(settings))
+    (top / "one").mkdir(parents=True)
+    (top / "one/main.tf").write_text(requires((CORP, "~> 1.4")), "utf-8")
+    monkeypatch.chdir(top)
+    git(top, "init", "-q")
+    assert main(["lock", "--no-cache", f"--fs-mirror={mirror}", f"--platform={OTHER}", "--", "one"], no_screen) == 0
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "locked")
+    (top / "ci.log").write_text(boxed_log(MISMATCH).replace("on linux_amd64\n", ""), "utf-8")
+    return top
+
+
+def test_a_log_without_a_platform_beside_hashes_of_another_one(corp: Path, doctor: Any) -> None:
+    document = doctor(corp, "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("platform-missing", "likely")
+    assert f"that the failing run was on {this_platform()} is assumed" in first["evidence"]
+    assert f"of {OTHER} alone" in first["evidence"]
+    assert [one["id"] for one in document["remedies"]] == ["lock-platform"]
+
+
+def test_the_fix_names_the_mirror_and_ends_the_error(corp: Path, doctor: Any) -> None:
+    document = doctor(corp, "ci.log")
+    (remedy,) = document["remedies"]
+    mirror = corp.parent / "mirror"
+    platform = this_platform()
+    assert remedy["command"] == f"locklens lock --fs-mirror {mirror} --platform {platform} {CORP} --root=one"
+    assert remedy["trust"] == "high"
+    assert main([*remedy["command"].split()[1:], "--no-cache"], no_screen) == 0
+    assert doctor(corp, "ci.log")["state"] == "fixed"
+    terraform = shutil.which("terraform")
+    if terraform is not None:
+        words = [terraform, "-chdir=one", "init", "-no-color", "-lockfile=readonly"]
+        done = subprocess.run(
+            words, cwd=corp, env={**os.environ, "CHECKPOINT_DISABLE": "1"}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("block", "option"),
+    [
+        (
+            'network_mirror {\n    url = "https://mirror.example.com/p/"\n  }',
+            "--net-mirror https://mirror.example.com/p/",
+        ),
+        ('filesystem_mirror {\n    path = "/elsewhere"\n  }', ""),
+    ],
+)
+def test_a_mirror_that_is_not_here(block: str, option: str, corp: Path, doctor: Any, tmp_path: Path) -> None:
+    (tmp_path / "corp.tfrc").write_text(f"provider_installation {{\n  {block}\n}}\n", "utf-8")
+    commands = [one["command"] for one in doctor(corp, "--platform", str(this_platform()), "ci.log")["remedies"]]
+    found = [one for one in commands if one.startswith("locklens lock")]
+    assert found == ([f"locklens lock {option} --platform {this_platform()} {CORP} --root=one"] if option else [])
+
+
+def test_a_mirror_that_was_repaired_is_fixed(corp: Path, doctor: Any) -> None:
+    mirror = corp.parent / "mirror"
+    platform = str(this_platform())
+    assert main(["lock", "--no-cache", f"--fs-mirror={mirror}", f"--platform={platform}", "--", "one"], no_screen) == 0
+    git(corp, "commit", "-qam", "for both")
+    lay_package(mirror, platform, "tampered")
+    document = doctor(corp, "ci.log")
+    assert (document["state"], document["causes"][0]["id"]) == ("open", "mirror-differs")
+    lay_package(mirror, platform)
+    document = doctor(corp, "ci.log")
+    assert document["state"] == "fixed"
+    assert document["fixed"].endswith(f"terraform-provider-demo_1.4.2_{platform}.zip has a locked hash now")
