@@ -294,8 +294,9 @@ def explain_cause(cause: CauseId) -> tuple[str, ...]:
 
 
 def cause_title(cause: Cause) -> str:
-    """Return a tested cause in words."""
-    return cause.title or BY_ID[cause.id].title
+    """Return a tested cause in words, with its provider and roots where there are several."""
+    title = cause.title or BY_ID[cause.id].title
+    return f"{cause.subject}: {title}" if cause.subject else title
 
 
 def suggested_causes(rules: Iterable[str]) -> tuple[CauseId, ...]:
@@ -315,9 +316,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     ids = row.causes if row is not None else (*suggested, *(cause.id for cause in CAUSES if cause.stops_init))
     name = str(examined.address) if examined.address is not None else ""
     tested = {one: judged for one in ids if (judged := BY_ID[one].test(examined)) is not None}
-    causes = [
-        Cause(**asdict(judged), id=one, provider=name, root=examined.root or ".") for one, judged in tested.items()
-    ]
+    causes = [Cause(**asdict(judged), id=one, provider=name) for one, judged in tested.items()]
     if examined.error is not None:
         causes = [_of_known_platform(as_of_the_run(cause), examined) for cause in causes]
     return most_likely_first(causes, suggested)
@@ -363,38 +362,92 @@ def of_one_root(groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
     return [most_likely_first(map(judged, causes)) for causes in groups]
 
 
-def joined_causes(groups: Iterable[tuple[Cause, ...]], rules: Sequence[str] = ()) -> tuple[Cause, ...]:
-    """Return the causes of several providers, each id once: its most certain verdict, with the evidence for it.
+def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tuple[Cause, ...]:
+    """Return the causes of several providers in roots.
 
-    A cause is ruled out only where it is for every provider. `rules` are those of the findings that led here.
+    One that is certain or probable is there for each provider, and where the log does not tell the root, for each entry
+    too. Of the others each id is there once; a cause is ruled out only where it is for every provider. `rules` are
+    those of the findings that led here.
     """
-    by_id: dict[CauseId, list[Cause]] = {}
-    for cause in (cause for group in groups for cause in group):
-        by_id.setdefault(cause.id, []).append(cause)
-    return most_likely_first([_joined(causes) for causes in by_id.values()], suggested_causes(rules))
+    has_several = Several.among(affected)
+    by_id: dict[CauseId, list[_Tested]] = {}
+    for one in affected:
+        for cause in one.causes:
+            tested = _Tested(replace(cause, roots=one.alone.roots), one.examined, has_several)
+            by_id.setdefault(cause.id, []).append(tested)
+    joined = []
+    for found in by_id.values():
+        own: dict[object, list[_Tested]] = {}
+        for one in found:
+            if one.cause.is_probable:
+                place = one.cause.roots if one.examined.fitting else ()
+                own.setdefault((one.cause.provider, one.cause.title, place), []).append(one)
+        joined += [_joined(group) for group in own.values()] or [_joined(found)]
+    return most_likely_first(joined, suggested_causes(rules))
 
 
 _MOST_NAMED = 5
 
 
-def _joined(causes: list[Cause]) -> Cause:
-    first = most_likely_first(causes)[0]
-    same = [cause for cause in causes if (cause.verdict, cause.basis) == (first.verdict, first.basis)]
-    evidence = list(dict.fromkeys(cause.evidence for cause in same))
-    if len(evidence) == 1:
-        return same[0]
-    is_of_one = len({cause.provider for cause in same}) == 1
-    words = [f"{cause.root if is_of_one else cause.provider.rpartition('/')[2]}: {cause.evidence}" for cause in same]
-    shown = list(dict.fromkeys(words))
+class Several(Struct, frozen=True):
+    """Whether a diagnosis is about several providers, and about several roots."""
+
+    providers: bool
+    roots: bool
+
+    @classmethod
+    def among(cls, affected: Iterable[Affected]) -> Several:
+        """Return it of what was examined, and of what a log fits."""
+        affected = tuple(affected)
+        roots = {root for one in affected for root in (one.examined.fitting or one.roots[:1])}
+        return cls(len({one.examined.address for one in affected}) > 1, len(roots) > 1)
+
+    def subject(self, examined: Examined, roots: Sequence[str]) -> str:
+        """Return a provider and its roots in words, as far as there are several."""
+        place = f"in {listing(list(roots), 3)}" if self.roots and roots else ""
+        return " ".join(filter(None, (examined.release if self.providers else "", place)))
+
+
+class _Tested(Struct, frozen=True):
+    """A cause as it was tested in one place."""
+
+    cause: Cause
+    examined: Examined
+    has_several: Several
+
+    @property
+    def subject(self) -> str:
+        return self.has_several.subject(self.examined, self.cause.roots)
+
+
+def _joined(found: Sequence[_Tested]) -> Cause:
+    """Return causes of one id as one: the most certain verdict, with the evidence for it from each place."""
+    ranked = most_likely_first([one.cause for one in found])
+    first = ranked[0]
+    same = [one for one in found if (one.cause.verdict, one.cause.basis) == (first.verdict, first.basis)]
+    is_of_one = len({one.cause.provider for one in same}) == 1
+    roots = tuple(dict.fromkeys(root for one in same for root in one.cause.roots))
+    subject = same[0].has_several.subject(same[0].examined, roots) if is_of_one and first.is_probable else ""
+    evidence: dict[str, list[str]] = {}
+    for one in same:
+        evidence.setdefault(one.cause.evidence, []).append(one.subject)
+    shown = [f"{listing(names, 1)}: {words}" for words, names in evidence.items()]
+    shown = list(evidence) if len(evidence) == 1 else shown
     more = f"; and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
-    moments = [cause.as_of for cause in same if cause.as_of]
-    return replace(same[0], evidence="; ".join(shown[:_MOST_NAMED]) + more, as_of=min(moments, default=None))
+    moments = [one.cause.as_of for one in same if one.cause.as_of]
+    return replace(
+        same[0].cause,
+        provider=first.provider if is_of_one else "",
+        roots=roots if is_of_one else (),
+        subject=subject,
+        evidence="; ".join(shown[:_MOST_NAMED]) + more,
+        as_of=min(moments, default=None),
+    )
 
 
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
-    """Return the remedies for certain and probable causes, each once, those without a cost in trust first."""
-    found: dict[tuple[str, str], Remedy] = {}
-    roots: dict[tuple[str, str], tuple[str, ...]] = {}
+    """Return the remedies for certain and probable causes, each command once, those without a cost in trust first."""
+    found: dict[object, tuple[Remedy, Affected]] = {}
     explained = {
         one.examined.error for one in affected if any(each.verdict is CauseVerdict.YES for each in one.causes)
     } - {None}
@@ -402,22 +455,18 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         causes = [each for each in one.causes if each.is_probable]
         if one.examined.error in explained:  # next to a certain cause, a guess is of no use
             causes = [each for each in causes if each.verdict is CauseVerdict.YES]
+        offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
         if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
-            for remedy in remedies.copies(one):
-                found.setdefault((remedy.id, remedy.command), remedy)
-                roots.setdefault((remedy.id, remedy.command), one.roots[: remedy.roots])
-        for cause in causes:
-            for remedy in BY_ID[cause.id].remedies(one):
-                found.setdefault((remedy.id, remedy.command), remedy)
-                roots.setdefault((remedy.id, remedy.command), one.roots[: remedy.roots])
-    costs = list(TrustCost)
-    titles = Counter(remedy.title for remedy in found.values())
-    named = (
-        replace(remedy, title=f"{remedy.title} ({listing(list(roots[key]), 3)})")
-        if titles[remedy.title] > 1
-        else remedy
-        for key, remedy in found.items()
-    )
+            offered = [*remedies.copies(one), *offered]
+        for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
+            found.setdefault(frozenset(remedy.command.split()), (remedy, one))
+    costs, has_several = list(TrustCost), Several.among(affected)
+    titles = Counter(remedy.title for remedy, _ in found.values())
+    named = []
+    for remedy, one in found.values():
+        subject = has_several.subject(one.examined, one.roots[: remedy.roots])
+        is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting)
+        named.append(replace(remedy, title=f"{remedy.title} ({subject})") if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
 
 

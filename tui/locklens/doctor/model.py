@@ -241,13 +241,15 @@ class Cause(Judgement, frozen=True, kw_only=True):
     """A tested cause.
 
     Attributes:
-        provider: The provider that it is about; "" for the lock file as a whole.
-        root: The root that it was tested in, relative to the top.
+        provider: The provider that it is about; "" for the lock file as a whole, or for several.
+        roots: The roots that it was tested in, as reports show them; () for several providers.
+        subject: The provider and roots in words, where a diagnosis is about several; "" where it is not.
     """
 
     id: CauseId
     provider: str = ""
-    root: str = ""
+    roots: tuple[str, ...] = ()
+    subject: str = ""
 
 
 class TrustCost(StrEnum):
@@ -329,6 +331,7 @@ class Onset(Struct, frozen=True):
         subject: The first line of its message.
         change: The change of the entry, in words.
         is_oldest: True if the history that was read begins there, so that it may be older.
+        entry: The entry in words, where a diagnosis is about several; "" where it is not.
     """
 
     commit: str
@@ -337,6 +340,7 @@ class Onset(Struct, frozen=True):
     subject: str = ""
     change: str = ""
     is_oldest: bool = False
+    entry: str = ""
 
 
 class ErrorPlace(Struct, frozen=True):
@@ -364,7 +368,7 @@ class Diagnosis(Struct, frozen=True):
         same_entry: Roots with the same entry, relative to the repository; without the examined root.
         roots: Number of lock files in the repository.
         notes: Limits, each a sentence.
-        examined: The root and provider in words, for the headline.
+        examined: The provider, or what was examined of several, in words, for the headline.
         is_of_log: False if the root was examined without a log.
         advice: The catalogue's words about the first error.
         hosts: The contact with each registry.

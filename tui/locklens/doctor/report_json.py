@@ -57,6 +57,8 @@ class CauseJson(JsonStruct, frozen=True):
     """A tested cause; missing is the fact that would tell."""
 
     id: CauseId
+    provider: Annotated[str | None, Meta(description="Null for the lock file as a whole, or where several are alike.")]
+    roots: Annotated[list[str], Meta(description="The roots that it was tested in; none where providers are alike.")]
     verdict: CauseVerdict
     evidence: Annotated[str, Meta(min_length=1)]
     missing: str | None
@@ -68,6 +70,8 @@ class CauseJson(JsonStruct, frozen=True):
         """Describe a cause."""
         return cls(
             id=cause.id,
+            provider=cause.provider or None,
+            roots=list(cause.roots),
             verdict=cause.verdict,
             evidence=cause.evidence,
             missing=missing_words(cause) or None,

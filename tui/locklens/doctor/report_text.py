@@ -61,18 +61,23 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     chief = certain or diagnosis.with_verdict(CauseVerdict.LIKELY)
     if not chief:
         return _without_cause(diagnosis)
-    shown = chief if certain else chief[:2]
+    shown = chief[: _CERTAIN_NAMED if certain else 2]
     titles = list(dict.fromkeys(map(cause_title, shown)))
     of_several = len({cause.provider for cause in shown}) > 1
+    left = len(chief) - len(shown)
     link = ", and " if certain or of_several else ", or "
     joined = link.join(titles)
-    more = f" (and {len(chief) - 2} more)" if len(chief) > 2 and not certain else ""
+    more = f" (and {left} more)" if left else ""
     genuine = diagnosis.with_verdict(CauseVerdict.NO)
     is_genuine = any(cause.id is CauseId.REPUBLISHED for cause in genuine) and chief[0].id in {
         CauseId.H1_MISSING, CauseId.PLATFORM_MISSING,
     }  # fmt: skip
     ending = ". The locked packages are still those of the release." if is_genuine else "."
     return f"{_capital(joined)}{more}{ending}{_unexplained(diagnosis)}"
+
+
+_CERTAIN_NAMED = 4
+"""Certain causes that the sentence names."""
 
 
 def _without_cause(diagnosis: Diagnosis) -> str:
@@ -119,7 +124,8 @@ def tally(diagnosis: Diagnosis) -> str:
 def ruled_out_words(diagnosis: Diagnosis) -> str:
     """Return how many causes were ruled out; "" for none."""
     ruled_out = len(diagnosis.with_verdict(CauseVerdict.NO))
-    return f"{ruled_out} of {counted(len(diagnosis.causes), 'cause')} ruled out" if ruled_out else ""
+    tested = len({cause.id for cause in diagnosis.causes})
+    return f"{ruled_out} of {counted(tested, 'cause')} ruled out" if ruled_out else ""
 
 
 def remedy_costs(remedy: Remedy) -> str:
@@ -145,13 +151,14 @@ def asked_words(diagnosis: Diagnosis) -> str:
 
 def onset_words(onset: Onset) -> str:
     """Return since when the lock file has the entry's hashes."""
+    entry = f"{onset.entry}: " if onset.entry else ""
     if not onset.commit:
-        return f"not committed yet ({onset.change})" if onset.change else "not committed yet"
+        return f"{entry}not committed yet{f' ({onset.change})' if onset.change else ''}"
     since = "at least since" if onset.is_oldest else "since"
     by = f" by {onset.author}" if onset.author else ""
     subject = f' "{onset.subject}"' if onset.subject else ""
     change = f" ({onset.change})" if onset.change else ""
-    return f"{since} commit {onset.commit[:12]} of {onset.date[:10]}{by}{subject}{change}"
+    return f"{entry}{since} commit {onset.commit[:12]} of {onset.date[:10]}{by}{subject}{change}"
 
 
 _WIDTH = 110
@@ -160,8 +167,8 @@ _ERRORS_SHOWN = 5
 
 _SECTIONS = (
     ("CAUSES", (CauseVerdict.YES, CauseVerdict.LIKELY), Role.STRONG),
-    ("RULED OUT", (CauseVerdict.NO,), Role.DIM),
     ("CANNOT SAY", (CauseVerdict.UNKNOWN,), Role.WARN),
+    ("RULED OUT", (CauseVerdict.NO,), Role.DIM),
 )
 
 
@@ -234,15 +241,17 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
     if facts.root is not None:
         subject = f"  {diagnosis.examined}" if diagnosis.examined else ""
         yield from _labelled("ROOT", f"{facts.root}{subject}{same_entry_words(diagnosis)}")
-    elif diagnosis.places:
+    elif not diagnosis.places:
+        yield from _labelled("ROOTS", diagnosis.examined)
+    else:
         yield from _labelled("ROOT", error_place_words(diagnosis.places[0]).removeprefix("root "))
 
 
 def _cause(cause: Cause) -> Iterator[Line | str]:
     mark = {CauseVerdict.YES: "yes", CauseVerdict.LIKELY: "likely", CauseVerdict.NO: "no", CauseVerdict.UNKNOWN: "?"}
     moment = f" (as of {cause.as_of})" if cause.as_of else ""
-    label = f"  {mark[cause.verdict]:7}{cause.id}"
-    yield f"{label}: {cause_title(cause)}"
+    titled = wrap(f"{cause.id}: {cause_title(cause)}", _WIDTH - 9, break_on_hyphens=False)
+    yield from (f"{'' if number else f'  {mark[cause.verdict]}':9}{each}" for number, each in enumerate(titled))
     missing = f"Needed: {cause.missing}" if cause.missing else ""
     for words in (f"{cause.evidence}{moment}", missing):
         yield from (f"{'':9}{line}" for line in wrap(words, _WIDTH - 9, break_on_hyphens=False))
@@ -255,7 +264,8 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
         yield ""
         yield line(Span("FIX", Role.STRONG))
     for letter, remedy in zip("abcdefghijklmnopqrstuvwxyz", diagnosis.remedies, strict=False):
-        yield f"  {letter}  {remedy.title}"
+        titled = wrap(remedy.title, _WIDTH - 5, break_on_hyphens=False)
+        yield from (f"  {' ' if number else letter}  {each}" for number, each in enumerate(titled))
         yield f"     {remedy_costs(remedy)}"
         yield f"     $ {remedy.command}" if remedy.command else f"     the command is {LEFT_OUT}"
         yield from (f"     {each}" for each in wrap(remedy.note, _WIDTH - 5))
@@ -310,6 +320,8 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"- ran on: {', '.join(code(one) if one else 'unknown' for one in ran)}"
     if facts.root is None and len(places) == 1:
         yield f"- {code(error_place_words(diagnosis.places[0]), _LONGEST)}"
+    if facts.root is None and not places:
+        yield f"- roots: {code(diagnosis.examined)}"
     if facts.root is not None and len(places) < 2:
         others = f", and {len(diagnosis.same_entry)} more with the same entry" if diagnosis.same_entry else ""
         yield f"- root: {code(facts.root)} {code(diagnosis.examined)}{others}"
@@ -347,7 +359,8 @@ def _row(cause: Cause) -> str:
     moment = f" (as of {cause.as_of})" if cause.as_of else ""
     missing = _cell(missing_words(cause)) if cause.missing else ""
     verdict = _VERDICTS[cause.verdict]
-    return f"| {cause_title(cause)} (`{cause.id}`) | {verdict} | {_cell(cause.evidence + moment)} | {missing} |"
+    title = prose(_code_free(cause_title(cause)))
+    return f"| {title} (`{cause.id}`) | {verdict} | {_cell(cause.evidence + moment)} | {missing} |"
 
 
 def _cell(text: str) -> str:

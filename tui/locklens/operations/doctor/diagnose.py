@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.causes import joined_causes, judge_causes, not_offered_for, of_one_root, remedies_for
+from locklens.doctor.causes import Several, joined_causes, judge_causes, not_offered_for, of_one_root, remedies_for
 from locklens.doctor.examined import Examined, fixed_words, is_of_other_version
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
@@ -19,14 +19,14 @@ from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.releases import is_of_download, look_up_entries
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
 from locklens.operations.root_modules import packages_words
-from locklens.text import listing
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from locklens.doctor.model import Cause, RecognisedError, Remedy, RemedyWrite
+    from locklens.doctor.model import Cause, Onset, RecognisedError, Remedy, RemedyWrite
     from locklens.operations.comparison import RootSettings
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
@@ -134,12 +134,12 @@ def _diagnosed(
         notes += dict.fromkeys(_of_other_version(one) for one in known if is_of_other_version(one) and not one.fitting)
         notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
     affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
-    causes = joined_causes((one.causes for one in affected), rules)
-    named = [one for one in affected if one.causes and one.causes[0].id is causes[0].id] if causes else []
-    chief = next(iter((*named, *affected)), None)
+    causes = joined_causes(affected, rules)
+    chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
+    has_several = Several.among(affected)
     places = _places(read.errors, affected)
     facts = found[0].incident if found else Incident()
-    if len({root for one in places for root in one.roots}) > 1:
+    if has_several.roots:
         facts = replace(facts, root=None)
     if examiner.is_cut:
         notes.append("not every copy on this machine was hashed: there are too many")
@@ -151,17 +151,44 @@ def _diagnosed(
         causes=causes,
         remedies=remedies_for(affected) if not fixed else _run_again(affected),
         not_offered=not_offered_for(causes) if not fixed else (),
-        onset=examiner.onset(chief.examined) if chief is not None else None,
+        onset=_onset(examiner, chief, has_several) if chief is not None else None,
         same_entry=chief.roots[1:] if chief is not None else (),
         roots=len(checkout.locks),
         notes=(*notes, *answers.notes),
-        examined=_headline(chief.examined) if chief is not None else "",
+        examined=_examined_words(affected, has_several),
         fixed=fixed,
         next_step=" && ".join(dict.fromkeys(one.next_step for one in affected)) if fixed else "",
         places=places,
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )
+
+
+def _is_of(one: Affected, cause: Cause) -> bool:
+    """True if a cause is of a provider in its root."""
+    own = next((each for each in one.causes if each.id is cause.id), None)
+    is_there = not cause.roots or one.roots[0] in cause.roots
+    return own is not None and own.verdict is cause.verdict and own.provider in {cause.provider, ""} and is_there
+
+
+def _onset(examiner: Examiner, one: Affected, has_several: Several) -> Onset | None:
+    """Return since when the entry is as it is, with its provider and root where there are several."""
+    onset = examiner.onset(one.examined)
+    if onset is None:
+        return None
+    return replace(onset, entry=has_several.subject(one.examined, one.roots[:1]))
+
+
+def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:
+    """Return the provider that was examined, or of several their number and roots."""
+    if not affected:
+        return ""
+    if not has_several.providers and (not has_several.roots or affected[0].examined.fitting):
+        return _headline(affected[0].examined)
+    names = dict.fromkeys(one.examined.name for one in affected)
+    what = counted(len(names), "provider") if has_several.providers else next(iter(names))
+    roots = list(dict.fromkeys(root for one in affected for root in (one.examined.fitting or one.roots[:1])))
+    return f"{what} in {listing(roots, 3)}" if has_several.roots else what
 
 
 def _without_causes(one: Affected) -> Affected:

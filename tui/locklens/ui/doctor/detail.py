@@ -84,7 +84,8 @@ def fix_titles(remedies: Sequence[Remedy]) -> tuple[str, ...]:
 def _cause_row(cause: Cause) -> DoctorRow:
     held = cause.verdict in {CauseVerdict.YES, CauseVerdict.LIKELY}
     title = Span(cause_title(cause), Role.STRONG if held else Role.DIM)
-    return DoctorRow(cause.id.value, _VERDICTS[cause.verdict], title, cause=cause)
+    key = " ".join(filter(None, (cause.id.value, cause.subject)))
+    return DoctorRow(key, _VERDICTS[cause.verdict], title, cause=cause)
 
 
 _STATE = 7
@@ -190,12 +191,12 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         ("platform", "platform", facts.platform or ""),
         ("tool", "tool", tool),
         ("path", "path", path),
-        ("", "root", facts.root or ""),
+        ("", "root", facts.root or ("" if diagnosis.places else diagnosis.examined)),
     ):
         source = f"  ({told[name]})" if name in told and value else ""
         shown = Span(value, Role.PLAIN) if value else Span("? not known", Role.WARN)
         yield line(Span(f" {label:<9}", Role.DIM), shown, Span(source, Role.DIM))
-    if diagnosis.roots:
+    if diagnosis.roots and facts.root is not None:
         number = 1 + len(diagnosis.same_entry)
         where = f"in {number} of {counted(diagnosis.roots, 'root')}" if number > 1 else "in this root only"
         yield line(Span(" entry    ", Role.DIM), where)

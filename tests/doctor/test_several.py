@@ -1,0 +1,107 @@
+"""Several roots or providers in one diagnosis: each verdict, blame and fix names the ones that it is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kit.git import git
+from msgspec.structs import replace
+
+from locklens.demo.cases import requires, sample_entry
+from locklens.demo.incidents import SampleIncident, boxed_log
+from locklens.demo.packages import lock_file
+from locklens.doctor.model import CauseVerdict
+from locklens.project.clifiles import this_platform
+
+DEMO, NETBOX = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+OTHER = "darwin_arm64" if str(this_platform()) != "darwin_arm64" else "linux_amd64"
+EDITED = replace(DEMO, hashes_of="1.3.9")
+NETBOX_ELSEWHERE = replace(NETBOX, unpacked=(), packed=(OTHER,))
+ROOTS = {
+    "con": (("~> 1.5"), lock_file(DEMO)),
+    "hash": (("~> 1.4"), lock_file(replace(DEMO, unpacked=(), packed=(OTHER,)))),
+    "ver": (("~> 1.4"), lock_file(EDITED)),
+    "ver2": (("~> 1.4"), lock_file(EDITED, NETBOX_ELSEWHERE)),
+}
+WHILE = (
+    "Error while installing acme/demo v1.4.2: the current package for registry.terraform.io/acme/demo 1.4.2 doesn't "
+    "match any of the checksums previously recorded in the dependency lock file; for more information: terraform init"
+)
+MISMATCH = "Failed to install provider", WHILE
+UNSURE = "the log does not tell which root failed; it fits con, hash, ver, ver2: name it with -- ROOT"
+
+
+@pytest.fixture
+def several(made: Any, tmp_path: Path) -> Path:
+    """A repository whose roots lock one version in different ways, each committed for itself; returns its top."""
+    made(SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"),)))
+    top = tmp_path / "several"
+    top.mkdir()
+    git(top, "init", "-q")
+    for name, (constraint, lock) in ROOTS.items():
+        (top / name).mkdir()
+        (top / name / "main.tf").write_text(requires(("acme/demo", constraint)), "utf-8")
+        (top / name / ".terraform.lock.hcl").write_bytes(lock)
+        git(top, "add", ".")
+        git(top, "commit", "-qm", f"add the root {name}")
+    log = boxed_log(MISMATCH).replace("on linux_amd64\n", f"on {this_platform()}\n")
+    (top / "ci.log").write_text(log, "utf-8")
+    return top
+
+
+def test_what_the_log_does_not_tell_is_said_of_each_root(several: Path, doctor: Any) -> None:
+    document = doctor(several, "ci.log")
+    held = [
+        (one["id"], one["verdict"], one["roots"]) for one in document["causes"] if one["verdict"] in {"yes", "likely"}
+    ]
+    assert held == [("republished", "likely", ["ver", "ver2"]), ("platform-missing", "likely", ["hash"])]
+    assert UNSURE in document["run"]["notes"]
+    assert document["errors"][0]["roots"] == ["con", "hash", "ver", "ver2"]
+    out = " ".join(doctor(several, "--format", "text", "ci.log").split())
+    assert "In ver, ver2: the version was published again" in out
+    assert "or in hash: the platform is not covered. [LIKELY]" in out
+    assert "LOCKED in ver: since commit" in out
+    assert '"add the root ver"' in out
+    assert "to the lock file, from the signed package (in hash)" in out
+    assert "to a version that was not republished (in ver, ver2)" in out
+    named = doctor(several, "--format", "text", "ci.log", "--", "hash")
+    assert "In " not in named.partition("VERDICT")[2].partition("CAUSES")[0]
+
+
+def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
+    document = doctor(several)
+    held = [
+        (one["verdict"], one["id"], one["provider"].rpartition("/")[2], one["roots"])
+        for one in document["causes"]
+        if one["verdict"] in {"yes", "likely"}
+    ]
+    assert held == [
+        ("yes", "platform-missing", "demo", ["hash"]),
+        ("yes", "platform-missing", "netbox", ["ver2"]),
+        ("yes", "constraint-conflict", "demo", ["con"]),
+        ("likely", "republished", "demo", ["ver", "ver2"]),
+    ]
+    out = " ".join(doctor(several, "--format", "text").split())
+    assert "acme/demo 1.4.2 in hash: the platform is not covered, and acme/netbox 3.9.1 in ver2: the platform" in out
+    assert "ROOTS 2 providers in con, hash, ver and 1 more" in out
+    assert "LOCKED acme/demo 1.4.2 in hash: since commit" in out
+    assert document["facts"]["root"] is None
+
+
+def test_no_command_is_offered_twice(several: Path, doctor: Any) -> None:
+    for words in ((), ("ci.log",)):
+        commands = [frozenset(one["command"].split()) for one in doctor(several, *words)["remedies"]]
+        assert len(set(commands)) == len(commands)
+
+
+def test_all_reports_have_one_order_of_causes(several: Path, doctor: Any) -> None:
+    ids = [one["id"] for one in doctor(several, "ci.log")["causes"]]
+    out = doctor(several, "--format", "text", "ci.log")
+    lines = [line for line in out.splitlines() if line[2:3] in {"l", "?", "n"} and line[9:].partition(":")[0] in ids]
+    assert [line[9:].partition(":")[0] for line in lines] == ids
+    markdown = doctor(several, "--format", "markdown", "ci.log")
+    assert [one for line in markdown.splitlines() for one in ids if f"(`{one}`)" in line] == ids
+    ranks = [list(CauseVerdict).index(CauseVerdict(one["verdict"])) for one in doctor(several, "ci.log")["causes"]]
+    assert ranks == sorted(ranks)
