@@ -66,6 +66,8 @@ PACKED: dict[str, Callable[[str], str]] = {
         json.dumps({"log": f"{line}\n", "stream": "stderr", "time": "2026-11-23T08:12:05Z"}) for line in log.split("\n")
     ),
     "a message for each line": lambda log: "\n".join(f'level=error msg="{line}"' for line in log.split("\n")),
+    "a field for each line": lambda log: "\n".join(json.dumps({"level": "error", "msg": line}) for line in log.split("\n")),
+    "a field beside an empty one": lambda log: "\n".join(json.dumps({"msg": "", "@message": line}) for line in log.split("\n")),
     "a log in a log": lambda log: json.dumps({"log": json.dumps({"message": log}) + "\n"}),
 }  # fmt: skip
 
@@ -79,6 +81,35 @@ def test_whole_outputs_in_one_line(how: str, *, is_boxed: bool) -> None:
     assert told(read_log(PACKED[how](log).encode()).errors) == [
         ("current-package", "registry.terraform.io/acme/demo", "1.4.2")
     ]
+
+
+EVENT = {
+    "@level": "error",
+    "@message": f"Error: {MISMATCH[0]}",
+    "@module": "terraform.ui",
+    "diagnostic": {"severity": "error", "summary": MISMATCH[0], "detail": MISMATCH[1]},
+    "type": "diagnostic",
+}
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        json.dumps(EVENT),
+        json.dumps(EVENT, separators=(",", ":")),
+        f"2026-11-23T08:12:05Z {json.dumps(EVENT)}",
+        json.dumps({"log": f"{json.dumps(EVENT)}\n", "stream": "stdout"}),
+        json.dumps({**EVENT, "@message": f"Error: {' '.join(MISMATCH)}", "diagnostic": {"severity": "error"}}),
+        "\n".join(json.dumps({"msg": line}) for line in ("", f"Error: {MISMATCH[0]}", "", *wrap(MISMATCH[1], 70), "")),
+        "\n".join(
+            f'level=error msg="{line}"' for line in ("", f"Error: {MISMATCH[0]}", "", *wrap(MISMATCH[1], 70), "")
+        ),
+    ],
+)
+def test_what_is_shown_of_a_message_in_json_is_the_message_alone(log: str) -> None:
+    (error,) = read_log(log.encode()).errors
+    words = error.text.removeprefix("Error: ").removeprefix(MISMATCH[0]).strip()
+    assert words == MISMATCH[1]
 
 
 def drawn_prefix(dice: random.Random) -> Callable[[int], str]:

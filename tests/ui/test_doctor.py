@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shlex
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Callable
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from kit.registries import lead_to
+from markdown_it import MarkdownIt
 from textual import events
 from ui.conftest import Driver, until
 
@@ -175,7 +175,11 @@ async def test_the_copied_report_does_nothing_at_a_prompt(opened: Opening, tmp_p
     assert shell is not None
     subprocess.run([shell], input=copied, cwd=place, text=True, capture_output=True, check=False)
     assert list(place.iterdir()) == []
-    assert all(shlex.split(each)[0] == "-" for each in copied.splitlines())
+    assert all(each.startswith("- ") for each in copied.splitlines())
+    commands = [each for each in copied.splitlines() if each.startswith("-     $ ")]
+    assert "-     $ locklens upgrade acme/demo --root=live/prod" in commands
+    blocks = [one.content.strip() for one in MarkdownIt().parse(copied) if one.type == "code_block"]
+    assert blocks == [each.removeprefix("-     ") for each in commands]
 
 
 async def test_a_root_is_examined_without_a_log(opened: Opening) -> None:

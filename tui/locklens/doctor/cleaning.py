@@ -53,6 +53,8 @@ _LONGEST_FIELD = 60
 _MOST_FIELDS = 8
 _QUOTE = re.compile(r'\\.|"', re.DOTALL)
 _SHORTEST_STRING = 6
+"""Characters of a string that may have the tool's marks in it."""
+
 _ESCAPED = re.compile(r"\\(?:u(?P<four>[0-9a-fA-F]{4})|x(?P<two>[0-9a-fA-F]{2})|(?P<one>.))", re.DOTALL)
 _MEANINGS = {"n": "\n", "r": "", "t": " ", "e": "\x1b"}
 _DEPTH = 2
@@ -128,7 +130,7 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
     shapes = [*_shapes(bare, anchors), *guessed]
     cleaned, unit = [], ""
     for (number, _), line, anchor in zip(unpacked, bare, anchors, strict=True):
-        prefix, rest = _split(line, anchor, shapes)
+        prefix, rest = ("", line) if _is_event(line) else _split(line, anchor, shapes)
         unit = _unit(prefix) if prefix.strip() else unit
         cleaned.append(_cleaned(rest, number, unit))
     return cleaned
@@ -154,13 +156,14 @@ def _unpacked(line: str, fields: Collection[str], depth: int = _DEPTH) -> Iterat
         fields: Names of the fields that hold it in other lines.
         depth: Strings in strings that are opened.
     """
-    if '"diagnostic' in line and "{" in line:
-        yield line[line.index("{") :]  # an event of the tool's own -json, which is read as such
+    if _is_event(line):
+        yield line[line.index("{") :]  # it is read as such
         return
     line = line[:_LONGEST_PACKED]
     found = False
     for start, inside in _strings(line) if depth else ():
-        if _field(line, start) in fields or ("\\" in inside and _has_anchor(_unescaped(inside))):
+        is_escaped = len(inside) >= _SHORTEST_STRING and "\\" in inside
+        if _field(line, start) in fields or (is_escaped and _has_anchor(_unescaped(inside))):
             found = True
             yield from _lines_of(_unescaped(inside), line[max(0, start - _LONGEST_PREFIX) : start], fields, depth)
     if not found and depth and _is_packed(line) and _has_anchor(line):
@@ -170,12 +173,17 @@ def _unpacked(line: str, fields: Collection[str], depth: int = _DEPTH) -> Iterat
         yield line
 
 
+def _is_event(line: str) -> bool:
+    """True for a line of the tool's own `-json` output with a message."""
+    at = line.find('"diagnostic')
+    return at >= 0 and line[at - 1] != "\\" and "{" in line[:at]
+
+
 def _strings(line: str) -> Iterator[tuple[int, str]]:
     """Yield the quoted strings of a line: the place of the first quote, and what is inside, with its escapes."""
     quotes = [match.start() for match in _QUOTE.finditer(line) if match[0] == '"'] if '"' in line else []
     for start, end in zip(quotes[::2], quotes[1::2], strict=False):
-        if end - start > _SHORTEST_STRING:
-            yield start, line[start + 1 : end]
+        yield start, line[start + 1 : end]
 
 
 def _fields(lines: Iterable[str]) -> frozenset[str]:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from msgspec import DecodeError, Struct, ValidationError
+from msgspec import DecodeError, Struct, ValidationError, field
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
@@ -164,6 +164,7 @@ class _Event(Struct):
         detail: str = ""
 
     diagnostic: Diagnostic | None = None
+    message: str = field(default="", name="@message")
 
 
 _EVENTS = Decoder(_Event)
@@ -300,12 +301,13 @@ def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
 
 def _event(line: LogLine) -> _Block | None:
     try:
-        diagnostic = _EVENTS.decode(line.text).diagnostic
+        event = _EVENTS.decode(line.text)
     except (DecodeError, ValidationError, RecursionError):
         return None
-    if diagnostic is None:
+    if event.diagnostic is None:
         return None
-    words = f"{diagnostic.summary}\n{diagnostic.detail}"[:_BLOCK_CHARACTERS]
+    words = f"{event.diagnostic.summary}\n{event.diagnostic.detail}"
+    words = (words if words.strip() else event.message)[:_BLOCK_CHARACTERS]
     return _Block(tuple(" ".join(one.split()) for one in words.split("\n")), line.number, is_error=True)
 
 

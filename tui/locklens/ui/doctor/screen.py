@@ -22,7 +22,7 @@ from locklens.doctor.model import Diagnosis, PackagePath
 from locklens.lines import Line, Role, Span, line
 from locklens.operations.doctor.request import DoctorRequest
 from locklens.storage.files import is_within
-from locklens.text import reason_of
+from locklens.text import reason_of, visible
 from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text, markdown_text
 from locklens.ui.dialogs.base import Dialog, DialogKey
@@ -418,10 +418,20 @@ class DoctorScreen(TwoPaneScreen):
             from locklens.doctor import report_text
 
             text = report_text.render(self._diagnosis, home=str(Path.home()))
-            # Each line is an item of a list, in which neither Markdown nor a shell heeds a character.
-            items = (f"- {markdown_text(each.strip())}" for each in text.splitlines() if each.strip())
+            items = (_markdown_item(each.strip()) for each in text.splitlines() if each.strip())
             name = "the report: read it before you paste it; what looks like a secret is left out"
             self.say(copy_text(self.app, "\n".join(items), name))
+
+
+def _markdown_item(text: str) -> str:
+    """Return a line of the report as an item of a list, in which neither Markdown nor a shell heeds a character.
+
+    A command is an indented code block, without a character more: no fence that a shell would run.
+    """
+    label, mark, command = text.partition("$ ")
+    if mark and label.strip() in {"", "NEXT"}:
+        return f"-     $ {visible(command)}" if not label else f"- {label.strip()}\n-     $ {visible(command)}"
+    return f"- {markdown_text(text)}"
 
 
 def _shareable(diagnosis: Diagnosis | None) -> Diagnosis | None:
