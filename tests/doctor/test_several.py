@@ -64,8 +64,8 @@ def test_what_the_log_does_not_tell_is_said_of_each_root(several: Path, doctor: 
     assert "or in hash: the platform is not covered. [LIKELY]" in out
     assert "LOCKED in ver: since commit" in out
     assert '"add the root ver"' in out
-    assert "to the lock file, from the signed package (in hash)" in out
-    assert "to a version that was not republished (in ver, ver2)" in out
+    assert "in hash: Add the hashes of" in out
+    assert "in ver, ver2: Upgrade acme/demo to a version that was not republished" in out
     named = doctor(several, "--format", "text", "ci.log", "--", "hash")
     assert "In " not in named.partition("VERDICT")[2].partition("CAUSES")[0]
 
@@ -88,6 +88,7 @@ def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
     assert "ROOTS 2 providers in con, hash, ver and 1 more" in out
     assert "LOCKED acme/demo 1.4.2 in hash: since commit" in out
     assert document["facts"]["root"] is None
+    assert "acme/netbox 3.9.1 in ver2: Add the hashes of" in out
 
 
 def test_no_command_is_offered_twice(several: Path, doctor: Any) -> None:

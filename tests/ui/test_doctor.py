@@ -23,7 +23,7 @@ from locklens.cli.main import main
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
-from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, RemedyWrite, TrustCost
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis
 from locklens.doctor.report_text import is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
@@ -33,7 +33,6 @@ from locklens.operations.write.lock import Lock
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.doctor.detail import fix_titles
 from locklens.ui.doctor.screen import DoctorScreen, PasteDialog
 from locklens.ui.preview.screen import PreviewScreen
 
@@ -188,15 +187,6 @@ async def test_a_root_is_examined_without_a_log(opened: Opening) -> None:
         await on.diagnosed()
         assert on.titles[0] == "yes the locked version does not satisfy the constraints"
         assert "CONFIRMED" in on.lines[0]
-
-
-def test_fixes_of_one_title_are_told_apart_by_their_provider() -> None:
-    def remedy(title: str, provider: str) -> Remedy:
-        write = RemedyWrite("upgrade", provider, ("live",))
-        return Remedy("upgrade", title, 1, TrustCost.NONE, None, f"locklens upgrade {provider}", write=write)
-
-    fixes = (remedy("Upgrade it", "acme/demo"), remedy("Lock it", "acme/one"), remedy("Upgrade it", "acme/other"))
-    assert fix_titles(fixes) == ("acme/demo: Upgrade it", "Lock it", "acme/other: Upgrade it")
 
 
 async def test_the_context_can_be_corrected(opened: Opening) -> None:

@@ -378,10 +378,10 @@ def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tu
     joined = []
     for found in by_id.values():
         own: dict[object, list[_Tested]] = {}
-        for one in found:
-            if one.cause.is_probable:
-                place = one.cause.roots if one.examined.fitting else ()
-                own.setdefault((one.cause.provider, one.cause.title, place), []).append(one)
+        for each in found:
+            if each.cause.is_probable:
+                place = each.cause.roots if each.examined.fitting else ()
+                own.setdefault((each.cause.provider, each.cause.title, place), []).append(each)
         joined += [_joined(group) for group in own.values()] or [_joined(found)]
     return most_likely_first(joined, suggested_causes(rules))
 
@@ -466,7 +466,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     for remedy, one in found.values():
         subject = has_several.subject(one.examined, one.roots[: remedy.roots])
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting)
-        named.append(replace(remedy, title=f"{remedy.title} ({subject})") if is_named else remedy)
+        named.append(replace(remedy, title=f"{subject}: {remedy.title}") if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,7 +18,7 @@ from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from locklens.doctor.model import Cause, Diagnosis, Remedy
     from locklens.errors import LockLensError
@@ -63,22 +62,11 @@ def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = _ALL) -> tuple[DoctorRo
     held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
     rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
     fixes = tuple(
-        DoctorRow(f"{remedy.id} {remedy.command}", Span("fix", _TRUST[remedy.trust]), Span(title), remedy=remedy)
-        for remedy, title in zip(diagnosis.remedies, fix_titles(diagnosis.remedies), strict=True)
+        DoctorRow(f"{remedy.id} {remedy.command}", Span("fix", _TRUST[remedy.trust]), Span(remedy.title), remedy=remedy)
+        for remedy in diagnosis.remedies
     )
     rows = (*map(_cause_row, held), *fixes, *map(_cause_row, rest))
     return tuple(row for row in rows if narrowed.is_match(RowFacts(f"{row.key} {row.title.text}".lower())))
-
-
-def fix_titles(remedies: Sequence[Remedy]) -> tuple[str, ...]:
-    """Return the titles of fixes; those that several have begin with the provider, which a narrow list must not cut."""
-    shared = Counter(remedy.title for remedy in remedies)
-    return tuple(
-        f"{remedy.write.provider}: {remedy.title}"
-        if remedy.write is not None and shared[remedy.title] > 1
-        else remedy.title
-        for remedy in remedies
-    )
 
 
 def _cause_row(cause: Cause) -> DoctorRow:
