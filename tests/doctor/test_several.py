@@ -65,7 +65,7 @@ def test_what_the_log_does_not_tell_is_said_of_each_root(several: Path, doctor: 
     assert "LOCKED in ver: since commit" in out
     assert '"add the root ver"' in out
     assert "in hash: Add the hashes of" in out
-    assert "in ver, ver2: Upgrade acme/demo to a version that was not republished" in out
+    assert "in ver, ver2: Upgrade acme/demo: another version comes with its own hashes" in out
     named = doctor(several, "--format", "text", "ci.log", "--", "hash")
     assert "In " not in named.partition("VERDICT")[2].partition("CAUSES")[0]
 

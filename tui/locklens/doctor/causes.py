@@ -134,7 +134,7 @@ CAUSES = (
         CauseId.YANKED,
         "the version is not listed any more",
         "The version or its package was taken back, or the source that is asked now never had it.",
-        "curl https://registry.terraform.io/v1/providers/NAMESPACE/TYPE/versions lists what there is.",
+        "curl https://HOST/v1/providers/NAMESPACE/TYPE/versions lists what most registries have.",
         release_causes.yanked,
         remedies.fix_version,
         stops_init=True,

@@ -312,8 +312,23 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def sums(self) -> str:
-        """The name of the release's list of hashes."""
-        return f"the signed SHA256SUMS of {self.release}"
+        """The name of the release's list of hashes; it is called signed unless it is known and was not."""
+        return f"the {'signed ' if self.is_signed else ''}SHA256SUMS of {self.release}"
+
+    @property
+    def is_signed(self) -> bool:
+        """False if the release is known, and nothing signs it."""
+        judged = self.case.new.authentication if self.case is not None else None
+        return not self.is_known or (judged is not None and judged.signed_by is not None)
+
+    def source_of_expected(self, platform: str) -> str:
+        """Return what the `h1` in `expected` is of, in words."""
+        zh = self.platforms.get(platform, "")
+        if self.case is not None and (self.case.hashed.get(zh) or any(one.zh == zh for one in self.packages if zh)):
+            return f"the {'signed ' if self.is_signed else ''}package of {platform}"
+        if any(one.platform == platform and one.zh in self.packed for one in self.packages):
+            return f"the package of {platform} whose zip file is locked"
+        return f"the package of {platform} that the registry reports"
 
     @property
     def why_unknown(self) -> str:

@@ -293,6 +293,7 @@ _ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its plac
 
 
 def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
+    not_locked = f"{_NAMES[one.origin.kind]} is not the locked package"
     where, locked = one.origin.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
     if one.problem:
         words = f"{where} cannot be hashed: {one.problem}"
@@ -312,12 +313,14 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     shown = _short(one.shown_hash)
     files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
     if (one.zh and x.is_known) or expected is not None:
-        signed = _short(expected or x.platforms.get(platform, ""))
-        words = f"{where} is {shown}, and the signed package of {platform} is {signed}{files}"
+        if expected is not None:
+            words = f"{where} is {shown}, and {x.source_of_expected(platform)} is {_short(expected)}{files}"
+        else:
+            words = f"{where} is {_short(one.zh)}, which {x.sums} does not have{files}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if platform and platform in x.attributed.values():
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=not_locked)
     hashing = x.command_line("hashes", "--prove", "all", *_of_root(x))
     missing = f"the h1 of the signed package of {platform or 'its platform'}: {hashing}"
     if one.later:
@@ -326,11 +329,21 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         )
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
     words = f"{where} is {shown}, which is not locked{files}"
+    # Of a release that is not known, nothing tells which of the copy and the lock file is right.
     others = set(x.attributed.values()) - {platform}
     if others and len(x.attributed) == len(x.unpacked) and not (one.zh and x.packed):
         words += f"; the locked h1 are of {listing(sorted(others))}"
         return Judgement(_UNKNOWN, words, missing, x.as_of)
-    return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+    return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES, title=not_locked)
+
+
+_NAMES = {
+    "mirror": "the mirror's copy",
+    "plugin-cache": "the plugin cache's copy",
+    "installed": "the installed package",
+    "given": "the package of the failing run",
+}
+"""Kinds of places of copies in words."""
 
 
 def _short(text: str) -> str:

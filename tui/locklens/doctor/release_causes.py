@@ -33,7 +33,7 @@ def republished(x: Examined) -> Judgement | None:
     if not x.stale:
         by = f", signed by {_signer(x)}" if _signer(x) else ""
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
-        return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.as_of, basis=Basis.HASHES)
     theirs = frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset[str]()
     donors = frozenset(text for _, entry in x.entries_of_other_versions() for text in entry.hashes)
     left = x.stale - theirs - donors

@@ -175,7 +175,7 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     yield from _earlier(one)
     platform = one.platform
     if platform and x.platforms and platform not in x.platforms:
-        yield from _upgrade(one, f"Upgrade to a version that has a package of {platform}")
+        yield from _upgrade(one, f"Upgrade {x.name}, if another version has a package of {platform}")
         return
     title = f"Add the hashes of {platform or 'the platform'} to the lock file"
     note = "" if platform else "OS_ARCH stands for the platform of the runner, such as linux_amd64"
@@ -265,7 +265,7 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
 def fix_republished(one: Affected) -> Iterator[Remedy]:
     """Another version, or the package of today once it is trusted."""
     x = one.examined
-    yield from _upgrade(one, f"Upgrade {x.name} to a version that was not republished", _LOW)
+    yield from _upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes", _LOW)
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.
     words = ["--platform", x.platform] if x.platform else []
@@ -324,12 +324,12 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.error is not None and (x.error.reason is NetworkReason.ABSENT or _is_of_list(x)):
         yield from fix_by_retry(one)
-    yield from _upgrade(one, f"Upgrade {x.name} to a version that can be installed")
+    yield from _upgrade(one, f"Upgrade {x.name} to another version that is listed")
 
 
 def fix_signature(one: Affected) -> Iterator[Remedy]:
     """For a release whose signature is refused: a version with another one."""
-    yield from _upgrade(one, f"Upgrade {one.examined.name} to a version that is signed with a known and valid key")
+    yield from _upgrade(one, f"Upgrade {one.examined.name}: a version whose signature is not valid is refused")
 
 
 def _is_of_list(x: Examined) -> bool:
@@ -503,7 +503,7 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
 
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     """The tool is run again."""
-    title = "Try again: nothing was written"
+    title = "Try again"
     yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.next_step)
 
 

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from locklens.doctor.causes import cause_title
-from locklens.doctor.model import WARNINGS, CauseId, CauseVerdict, Certainty, TrustCost
+from locklens.doctor.model import WARNINGS, Basis, CauseId, CauseVerdict, Certainty, TrustCost
 from locklens.doctor.redacting import LEFT_OUT, shareable
 from locklens.lines import Role, Span, labelled, line
 from locklens.review.reports.markdown import code, prose
@@ -69,9 +69,9 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     joined = link.join(titles)
     more = f" (and {left} more)" if left else ""
     genuine = diagnosis.with_verdict(CauseVerdict.NO)
-    is_genuine = any(cause.id is CauseId.REPUBLISHED for cause in genuine) and chief[0].id in {
-        CauseId.H1_MISSING, CauseId.PLATFORM_MISSING,
-    }  # fmt: skip
+    is_genuine = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in genuine) and chief[
+        0
+    ].id in {CauseId.H1_MISSING, CauseId.PLATFORM_MISSING}
     ending = ". The locked packages are still those of the release." if is_genuine else "."
     return f"{_capital(joined)}{more}{ending}{_unexplained(diagnosis)}"
 

@@ -96,12 +96,12 @@ DOCTOR_KEYS = KeyTable(
 
 _VERDICTS = {
     "yes": "certain: a fact about the failing run",
-    "likely": "probable; the needed fact is named",
+    "likely": "probable; the fact that would settle it is named",
     "?": "unknown; the needed fact is named with the way to it",
     "no": "ruled out, by evidence alone",
     "fix": "fixes; those that leave trust unchanged come first",
     "CONFIRMED": "a fact about the failing run makes a cause certain",
-    "LIKELY": "evidence was found on this machine, or holds now",
+    "LIKELY": "something speaks for a cause, and does not prove it",
     "CANNOT SAY": "several causes are possible; the missing facts are named",
     "FIXED": "what the log is about has changed since: run init again",
 }
