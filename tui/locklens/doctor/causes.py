@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import lock_causes, network_causes, package_causes, release_causes, remedies
+from locklens.doctor import lock_causes, network_causes, package_causes, package_remedies, release_causes, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
@@ -145,7 +145,7 @@ CAUSES = (
         "The shared plugin cache holds another package, perhaps of another source or of a run that was cut.",
         "locklens verify compares it with the lock file.",
         package_causes.cache_differs,
-        remedies.fix_copy,
+        package_remedies.fix_copy,
         rules=("LK027",),
         stops_init=True,
         is_of_hashes=True,
@@ -156,7 +156,7 @@ CAUSES = (
         "A file in .terraform/providers was changed, added or removed after it was installed.",
         "locklens verify names the files; init replaces the folder.",
         package_causes.plugin_corrupted,
-        remedies.fix_installed,
+        package_remedies.fix_installed,
         rules=("LK027",),
         stops_init=True,
         is_of_hashes=True,
@@ -167,7 +167,7 @@ CAUSES = (
         "init did not run in this folder, or not since the lock file changed.",
         "Look into .terraform/providers for the version in the lock file.",
         package_causes.plugin_missing,
-        remedies.fix_installed,
+        package_remedies.fix_installed,
         stops_init=True,
     ),
     KnownCause(
@@ -176,7 +176,7 @@ CAUSES = (
         "A mirror holds another package under the version's name: rebuilt, damaged or altered.",
         "Hash its copy, and compare with the block: locklens verify, or doctor --package.",
         package_causes.mirror_differs,
-        remedies.fix_copy,
+        package_remedies.fix_copy,
         rules=("LK020", "LK027"),
         is_of_hashes=True,
     ),
@@ -186,7 +186,7 @@ CAUSES = (
         "The places that provider_installation allows do not have the package, and a registry was not asked.",
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
         package_causes.mirror_lacks,
-        remedies.fix_mirror,
+        package_remedies.fix_mirror,
     ),
     KnownCause(
         CauseId.PLATFORM_MISSING,
@@ -457,7 +457,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             causes = [each for each in causes if each.verdict is CauseVerdict.YES]
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
         if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
-            offered = [*remedies.copies(one), *offered]
+            offered = [*package_remedies.copies(one), *offered]
         for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
             found.setdefault(frozenset(remedy.command.split()), (remedy, one))
     costs, has_several = list(TrustCost), Several.among(affected)

@@ -1,4 +1,4 @@
-"""All that is known about one provider in one root, and whether it makes the error one of the past. Pure."""
+"""All that is known about one provider in one root. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.doctor.model import Basis, Cause, Incident, PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, packages_of
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.doctor.model import Incident, RecognisedError
     from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case
@@ -75,6 +75,10 @@ class FoundPackage(Struct, frozen=True):
     def of_files(self) -> frozenset[str]:
         """The hashes of its files; none where only a `zh` is known."""
         return hashes_of_files(self.hashes)
+
+    def top(self, address: ProviderAddress | None) -> str:
+        """The folder of the mirror or cache that it is in, as the user knows it."""
+        return self.origin.path.partition(f"/{address}")[0]
 
     @property
     def shown_hash(self) -> str:
@@ -377,126 +381,3 @@ class Examined(Struct, frozen=True, dict=True):
         past = [(f"commit {one.commit[:12]}", one.entry) for one in self.past if one.entry is not None]
         rest = [(one.lock_file, one.entry) for one in self.others]
         return tuple((place, entry) for place, entry in (*past, *rest) if entry.version != self.entry.version)
-
-
-_OF_ENTRIES = frozenset(
-    {"local-package", "current-package", "shared-cache", "cached-package", "plugin-missing", "version-gone",
-     "lock-constraint", "locked-mismatch"}
-)  # fmt: skip
-"""Errors of the version that is locked; others may name one that was about to be."""
-
-_OF_RELEASES = frozenset(
-    {"archive-checksum", "mirror-checksum", "sums-without-package", "sums-differ", "unknown-issuer", "bad-signature",
-     "broken-key", "not-signed", "registry-hashes", "package-damaged"}
-)  # fmt: skip
-"""Errors of a release, which was locked if an earlier commit locks it."""
-
-_OF_HASHES = frozenset({"local-package", "current-package", "shared-cache", "cached-package"})
-
-
-def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
-    """Return what has changed since the error, in a clause; "" where it is still to be expected, or nothing tells.
-
-    Args:
-        x: What is known.
-        causes: The causes as they are judged now.
-    """
-    if x.error is None or x.lock.conflict is not None or x.lock.problems or x.fitting:
-        return ""  # of a root that nobody names, nothing is known to be fixed
-    kind, entry = x.error.kind, x.entry
-    if kind == "lock-invalid":
-        return "each lock file here can be read now" if x.lock.exists else ""
-    if entry is None:
-        was = next((one.entry for one in x.past if one.entry is not None), None)
-        is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.error.version
-        return f"{x.lock.path} no longer has {x.name} {x.error.version}" if is_gone else ""
-    place = f"{x.lock.path}:{entry.line}"
-    if is_of_other_version(x) and (kind in _OF_ENTRIES or (kind in _OF_RELEASES and _was_locked(x))):
-        return f"the lock file no longer has {x.name} {x.error.version}: {entry.version} is locked ({place})"
-    if kind in {"not-locked", "provider-not-available"}:
-        return f"{x.release} is locked now ({place})"
-    if kind in {"locked-mismatch", "lock-constraint"}:
-        return _satisfied(x)
-    return _changed(x, causes) if kind in _OF_HASHES else ""
-
-
-def _was_locked(x: Examined) -> bool:
-    """True if a commit has the version that the error names."""
-    return x.error is not None and any(
-        one.entry is not None and str(one.entry.version) == x.error.version for one in x.past
-    )
-
-
-def is_of_other_version(x: Examined) -> bool:
-    """True if the error names another version than the locked one."""
-    return x.error is not None and x.entry is not None and x.error.version not in {"", str(x.entry.version)}
-
-
-def _satisfied(x: Examined) -> str:
-    assert x.entry is not None
-    if x.configuration is None or x.address is None or not x.configuration.of(x.address):
-        return ""
-    constraints = x.configuration.constraints(x.address)
-    is_met = x.configuration.complete and constraints.admits(x.entry.version)
-    return f"{x.release} satisfies {constraints or 'the configuration'} now" if is_met else ""
-
-
-def _changed(x: Examined, causes: Sequence[Cause]) -> str:
-    """Return how hashes or folders have changed, where nothing speaks for a cause any more."""
-    assert x.entry is not None
-    before = x.past[0].entry if x.past else None
-    committed = frozenset(before.hashes) if before is not None and before.version == x.entry.version else None
-    now = frozenset(x.entry.hashes)
-    is_more = committed is not None and committed < now
-    if is_more and _accepts_release(x):
-        return f"the lock file has the hashes of today's {x.release} beside those of commit {x.past[0].commit[:12]}"
-    if any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes):
-        return ""
-    if x.replaced:
-        return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
-    if (repaired := _repaired(x)) is not None:
-        return f"{repaired.origin.path} has a locked hash now"
-    is_restored = any(one.entry is not None and frozenset(one.entry.hashes) == now for one in x.past[1:])
-    # Hashes that were taken away or replaced by hand may be what the failing run met.
-    if committed is None or committed == now or not (is_more or is_restored):
-        return ""
-    return f"the hashes of {x.release} differ from those of commit {x.past[0].commit[:12]}"
-
-
-def _repaired(x: Examined) -> FoundPackage | None:
-    """Return the copy that the failing run would get now, where the lock file accepts it; None where nothing tells.
-
-    That is one of a mirror or plugin cache that the user names, or the settings as the only place to install from.
-    """
-    assert x.entry is not None
-    path = x.incident.path
-    if path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
-        return None
-    kinds = ("mirror",) if path.is_mirror and x.error is not None and x.error.kind != "local-package" else _SHARED
-    copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
-    is_only = not x.asks_registry and not x.network_mirrors and not x.oci_mirrors
-    used = tuple(one for one in copies if one.is_of_run or is_only or path is PackagePath.PLUGIN_CACHE)
-    locked = frozenset(x.entry.hashes)
-    is_accepted = bool(used) and all(one.hashes & locked for one in used)
-    return used[0] if is_accepted else None
-
-
-_SHARED = ("mirror", "plugin-cache")
-"""Places of local packages, as the tools call unpacked ones."""
-
-
-def _accepts_release(x: Examined) -> bool:
-    """True if the package that a registry has today is locked, as far as a `zh` counts where it came from."""
-    path = x.incident.path
-    if path is not None and path.is_unpacked:
-        return False
-    wanted = {zh for platform, zh in x.platforms.items() if x.platform in {"", platform}}
-    return bool(wanted) and wanted <= x.packed
-
-
-def _can_come_again(x: Examined) -> bool:
-    """True if init can fetch what was moved aside: from a registry, or a place here that has a locked copy."""
-    assert x.entry is not None
-    locked = frozenset(x.entry.hashes)
-    sources = (one for one in x.packages if one.origin.kind in {"mirror", "plugin-cache"})
-    return x.asks_registry or any(one.hashes & locked for one in sources)

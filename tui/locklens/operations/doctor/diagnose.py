@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import Several, joined_causes, judge_causes, not_offered_for, of_one_root, remedies_for
-from locklens.doctor.examined import Examined, fixed_words, is_of_other_version
+from locklens.doctor.fixed import fixed_words, is_of_other_version
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import Affected, run_again
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause, Onset, RecognisedError, Remedy, RemedyWrite
     from locklens.operations.comparison import RootSettings
     from locklens.operations.doctor.request import DoctorRequest

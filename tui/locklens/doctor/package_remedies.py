@@ -1,0 +1,176 @@
+"""The fixes of packages: copies of mirrors, plugin caches and data folders are moved, replaced or fetched. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.doctor.examined import KEPT_ASIDE, FoundPackage, holding
+from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
+from locklens.text import shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.doctor.remedies import Affected
+
+_C = CauseId
+_NONE = TrustCost.NONE
+
+_HOLDING = frozenset({CauseVerdict.YES, CauseVerdict.LIKELY})
+
+_PLACES = {_C.MIRROR_DIFFERS: "mirror", _C.CACHE_DIFFERS: "plugin-cache", _C.PLUGIN_CORRUPTED: "installed"}
+"""The kind of place whose folder is the cause."""
+
+
+def copies(one: Affected) -> Iterator[Remedy]:
+    """Copies on this machine that the lock file accepts: the only cure without any cost."""
+    x = one.examined
+    if x.entry is None or x.address is None:
+        return
+    targets = tuple(_targets(one))
+    is_of_registry = x.incident.path is PackagePath.DIRECT
+    for copy in holding(x.packages, x.entry)[:3]:
+        if not x.can_be_installed(copy):
+            continue
+        fitting = [target for target in targets if target.platform == copy.platform and copy.place]
+        for target in fitting:
+            yield _replacement(one, target.place, target.base, target.origin.path, copy)
+        if not fitting and not is_of_registry:
+            yield _copy_by_hand(one, copy)
+
+
+def _targets(one: Affected) -> Iterator[FoundPackage]:
+    """Yield the folders on this machine that are the cause."""
+    x = one.examined
+    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
+    kinds = {_PLACES[cause.id] for cause in one.causes if cause.id in _PLACES and cause.verdict in _HOLDING}
+    for found in x.packages:
+        is_here = found.is_of_root or found.origin.kind != "installed"
+        is_of_other = x.error is not None and x.error.kind == "plugin-other-platform" and found.is_of_root
+        is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked
+        if found.place and found.origin.kind in kinds and is_here and is_suspect:
+            yield found
+
+
+def _replacement(
+    one: Affected, place: str, base: str, shown: str, copy: FoundPackage, *, is_there: bool = True
+) -> Remedy:
+    """Return the remedy that puts a copy in the place of a folder."""
+    entry = one.examined.entry
+    assert entry is not None
+    there = one.path(shown)
+    command = shell_words(["cp", "-R", "--", f"{one.path(copy.origin.path)}/", there])
+    if is_there:
+        command = f"{shell_words(['mv', '--', there, f'{there}{KEPT_ASIDE}'])} && {command}"
+    title = f"Put the copy in {copy.origin.path} in its place, which the lock file accepts"
+    note = f"what is in {shown} now is kept aside"
+    write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
+    return Remedy("use-copy", title, len(one.alone.roots), _NONE, 0, command, note, write)
+
+
+def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
+    """Return the command that brings a copy to another machine's mirror or cache."""
+    x = one.examined
+    assert x.entry is not None
+    place = one.path(copy.origin.path)
+    words = ["cp", "--", place, f"MIRROR/{x.address}/"]
+    if not copy.zh:
+        words = ["cp", "-R", "--", place, f"MIRROR/{x.address}/{x.entry.version}/"]
+    title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
+    note = "MIRROR is the mirror or the plugin cache of the runner; move its own copy aside first"
+    return Remedy("use-copy", title, len(one.roots), _NONE, 0, shell_words(words), note)
+
+
+def fix_mirror(one: Affected) -> Iterator[Remedy]:
+    """The mirror is filled from the signed release."""
+    x, alone = one.examined, one.alone
+    if x.address is None or x.is_denied:
+        return  # what no registry has, no command fills a mirror with
+    place = x.mirrors[0] if x.mirrors else "DIR"
+    note = "DIR is the folder that the runner's mirror serves" if place == "DIR" else ""
+    if x.incident.path is PackagePath.OCI_MIRROR:
+        place, note = "oci://HOST/REPOSITORY", "as repository_template of the runner's oci_mirror block names it"
+    yield Remedy(
+        "fill-mirror", "Fill the mirror from the signed release", len(alone.roots), _NONE,
+        one.size_of(one.platform), _mirror_line(one, place), note,
+    )  # fmt: skip
+
+
+def _mirror_line(one: Affected, place: str, platform: str = "") -> str:
+    """Return the command line that fills a mirror for the roots, of a platform or that of the failing run."""
+    words = [f"--platform={platform or one.platform or 'OS_ARCH'}", place]
+    return one.alone.line("mirror", *words)
+
+
+def fix_copy(one: Affected) -> Iterator[Remedy]:
+    """The altered copy is moved aside, with its hash and files in the report."""
+    targets = tuple(_targets(one))
+    for target in targets:
+        yield _moved_aside(one, target, "replace-copy", "Move the differing copy aside")
+    if targets:
+        return
+    x = one.examined
+    kinds = ("mirror", "plugin-cache")
+    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
+    packed = next((each for each in x.of_kind(*kinds) if not each.hashes & locked), None)
+    if packed is None and (x.replaced or x.incident.path is PackagePath.OCI_MIRROR):
+        yield from fix_mirror(one)
+        return
+    place = one.path(packed.origin.path) if packed is not None else "DIR"
+    then = _fetched_again(one, packed)
+    title = f"Move the differing copy{'' if packed else ' on the runner'} aside{_AGAIN if then else ''}"
+    note = _hash_words(packed, then) if packed is not None else "DIR is its folder on the runner"
+    yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, _aside_line(place, then), note)
+
+
+_AGAIN = ", and fetch the package again"
+
+
+def _aside_line(place: str, then: str) -> str:
+    """Return the command line that moves a copy aside, and what follows; "" for nothing."""
+    return " && ".join(filter(None, (shell_words(["mv", "--", place, f"{place}{KEPT_ASIDE}"]), then)))
+
+
+def _hash_words(target: FoundPackage, then: str) -> str:
+    """Return the note on a copy that is moved aside; `then` is the command that fetches it again, "" without one."""
+    words = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
+    return words if then else f"{words}; no registry has the package: whoever fills the mirror has to put it there"
+
+
+def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
+    """Return the command that brings the package back, for a mirror one that fills it; "" where no registry has it."""
+    if target is not None and target.origin.kind == "mirror" and not one.examined.asks_registry:
+        if one.examined.is_denied:
+            return ""
+        return _mirror_line(one, target.top(one.examined.address), target.platform)
+    return one.next_step
+
+
+def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
+    """Return the remedy that moves a folder aside, and then fetches the package again."""
+    shown, then = one.path(target.origin.path), _fetched_again(one, target)
+    title, command = f"{title}{_AGAIN if then else ''}", _aside_line(shown, then)
+    note = _hash_words(target, then)
+    size = one.size_of(one.examined.platform)
+    write = one.write("replace", place=target.place, base=target.base, next_step=then)
+    return Remedy(remedy, title, len(one.alone.roots), _NONE, size, command, note, write)
+
+
+def fix_installed(one: Affected) -> Iterator[Remedy]:
+    """The root's own folder of the package is moved aside, or filled with a copy of another place."""
+    x = one.examined
+    title = "Install the locked package again"
+    targets = [target for target in _targets(one) if target.is_of_root]
+    for target in targets:
+        yield _moved_aside(one, target, "reinstall", "Move the installed folder aside")
+    own = next((copy for copy in x.packages if copy.is_of_root), None)
+    if own is None and x.entry is not None and x.has_data:
+        place = f"{x.address}/{x.entry.version}/{x.platform}"
+        donors = (each for each in holding(x.packages, x.entry) if each.place and each.platform == x.platform)
+        if x.platform and (donor := next(donors, None)) is not None:
+            shown = f"{x.root or '.'}/.terraform/providers/{place}".removeprefix("./")
+            yield _replacement(one, f"{x.data}/{place}", x.data_base, shown, donor, is_there=False)
+    if not targets:
+        there = own.shown_hash if own is not None else ""
+        note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
+        yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
