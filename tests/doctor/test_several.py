@@ -70,6 +70,15 @@ def test_what_the_log_does_not_tell_is_said_of_each_root(several: Path, doctor: 
     assert "In " not in named.partition("VERDICT")[2].partition("CAUSES")[0]
 
 
+def test_what_holds_whichever_root_failed_is_said_once(several: Path, doctor: Any) -> None:
+    words = 'Error while installing acme/demo v1.4.2: Get "https://example.com/demo.zip": 429 Too Many Requests'
+    (several / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    first = doctor(several, "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"], first["roots"]) == ("registry-down", "yes", ["con", "hash", "ver", "ver2"])
+    out = " ".join(doctor(several, "--format", "text", "ci.log").split())
+    assert "VERDICT example.com answered: too many requests (429). [CONFIRMED]" in out
+
+
 def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
     document = doctor(several)
     held = [

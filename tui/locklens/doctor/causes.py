@@ -365,9 +365,9 @@ def of_one_root(groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
 def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tuple[Cause, ...]:
     """Return the causes of several providers in roots.
 
-    One that is certain or probable is there for each provider, and where the log does not tell the root, for each entry
-    too. Of the others each id is there once; a cause is ruled out only where it is for every provider. `rules` are
-    those of the findings that led here.
+    One that is certain or probable is there for each provider, with the roots that it holds in. Of the others each id
+    is there once; a cause is ruled out only where it is for every provider. `rules` are those of the findings that led
+    here.
     """
     has_several = Several.among(affected)
     by_id: dict[CauseId, list[_Tested]] = {}
@@ -380,9 +380,8 @@ def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tu
         own: dict[object, list[_Tested]] = {}
         for each in found:
             if each.cause.is_probable:
-                place = each.cause.roots if each.examined.fitting else ()
-                own.setdefault((each.cause.provider, each.cause.title, place), []).append(each)
-        joined += [_joined(group) for group in own.values()] or [_joined(found)]
+                own.setdefault((each.examined.name, each.cause.title, each.cause.rank), []).append(each)
+        joined += [_joined(group, affected) for group in own.values()] or [_joined(found, affected)]
     return most_likely_first(joined, suggested_causes(rules))
 
 
@@ -400,7 +399,7 @@ class Several(Struct, frozen=True):
         """Return it of what was examined, and of what a log fits."""
         affected = tuple(affected)
         roots = {root for one in affected for root in (one.examined.fitting or one.roots[:1])}
-        return cls(len({one.examined.address for one in affected}) > 1, len(roots) > 1)
+        return cls(len({one.examined.name for one in affected}) > 1, len(roots) > 1)
 
     def subject(self, examined: Examined, roots: Sequence[str]) -> str:
         """Return a provider and its roots in words, as far as there are several."""
@@ -420,25 +419,29 @@ class _Tested(Struct, frozen=True):
         return self.has_several.subject(self.examined, self.cause.roots)
 
 
-def _joined(found: Sequence[_Tested]) -> Cause:
+def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     """Return causes of one id as one: the most certain verdict, with the evidence for it from each place."""
-    ranked = most_likely_first([one.cause for one in found])
-    first = ranked[0]
-    same = [one for one in found if (one.cause.verdict, one.cause.basis) == (first.verdict, first.basis)]
-    is_of_one = len({one.cause.provider for one in same}) == 1
-    roots = tuple(dict.fromkeys(root for one in same for root in one.cause.roots))
-    subject = same[0].has_several.subject(same[0].examined, roots) if is_of_one and first.is_probable else ""
+    first = most_likely_first([one.cause for one in found])[0]
+    same = [one for one in found if one.cause.rank == first.rank]
+    names = {one.examined.name for one in same}
+    roots = tuple(dict.fromkeys(root for one in same for root in one.cause.roots)) if len(names) == 1 else ()
+    subject = ""
+    if len(names) == 1 and first.is_probable:
+        x = same[0].examined
+        fitting = [one for one in affected if one.examined.fitting and one.examined.error == x.error]
+        is_of_all = x.fitting and len(same) == len(fitting)  # whichever root failed
+        subject = same[0].has_several.subject(x, () if is_of_all else roots)
     evidence: dict[str, list[str]] = {}
     for one in same:
         evidence.setdefault(one.cause.evidence, []).append(one.subject)
-    shown = [f"{listing(names, 1)}: {words}" for words, names in evidence.items()]
+    shown = [f"{listing(places, 1)}: {words}" for words, places in evidence.items()]
     shown = list(evidence) if len(evidence) == 1 else shown
     more = f"; and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
     moments = [one.cause.as_of for one in same if one.cause.as_of]
     return replace(
         same[0].cause,
-        provider=first.provider if is_of_one else "",
-        roots=roots if is_of_one else (),
+        provider=first.provider if len({one.cause.provider for one in same}) == 1 else "",
+        roots=roots,
         subject=subject,
         evidence="; ".join(shown[:_MOST_NAMED]) + more,
         as_of=min(moments, default=None),
@@ -464,7 +467,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     titles = Counter(remedy.title for remedy, _ in found.values())
     named = []
     for remedy, one in found.values():
-        subject = has_several.subject(one.examined, one.roots[: remedy.roots])
+        roots = one.alone.roots if one.examined.fitting else one.roots[: remedy.roots]
+        subject = has_several.subject(one.examined, roots)
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting)
         named.append(replace(remedy, title=f"{subject}: {remedy.title}") if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
