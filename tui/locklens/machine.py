@@ -1,8 +1,10 @@
-"""What may be used of this machine: programs in absolute folders, and files that no other user could have written.
+"""What a run uses of this machine: its programs, files that no other user could have written, and the shell's folder.
 
 A repository under review may hold a file of any name. Windows looks for a program in the current folder before PATH,
 and a relative folder of PATH, as an empty entry is one, lies in the current folder on every system. So git, gpg,
 editors and browsers are found here, and nowhere by their bare names.
+
+After `-C` the current folder is another one than that of the user's shell, in which printed commands start.
 """
 
 from __future__ import annotations
@@ -59,3 +61,35 @@ def distrust_reason(status: os.stat_result) -> str:
     if is_of_another(status):
         return "it belongs to another user"
     return "others may write to it" if is_open_to_others(status) else ""
+
+
+_changed: tuple[str, str] | None = None
+"""The current folder as `work_in` made it, and the folder of the shell."""
+
+
+def work_in(folder: str) -> None:
+    """Change the current folder; "." is the shell's own.
+
+    Raises:
+        OSError: It cannot be entered, or the current folder is gone.
+    """
+    global _changed  # noqa: PLW0603  # the current folder is of the process too
+    if folder == ".":
+        _changed = None
+        return
+    shell = shell_folder()
+    os.chdir(folder)
+    _changed = (os.getcwd(), shell)  # noqa: PTH109  # pathlib is loaded late
+
+
+def shell_folder() -> str:
+    """Return the folder that the user's shell is in."""
+    here = os.getcwd()  # noqa: PTH109
+    return _changed[1] if _changed is not None and _changed[0] == here else here
+
+
+def path_from_shell(folder: str | os.PathLike[str]) -> str:
+    """Return a folder as commands can name it: relative where it is below the shell's, "." for that."""
+    real = os.path.realpath(folder)
+    below = os.path.relpath(real, os.path.realpath(shell_folder()))
+    return real if below.partition(os.sep)[0] == ".." else below

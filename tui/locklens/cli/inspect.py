@@ -12,9 +12,9 @@ from locklens.cli.options import Parser, given_tool, network_of, platform_option
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, put, takes_colour, tell
 from locklens.cli.review import add_reading_options, check_reading, request_of, require_signatures
 from locklens.errors import ConfigurationError, UsageError
+from locklens.machine import work_in
 from locklens.operations.reports import formats_of, render_report
 from locklens.text import counted, size_words
-from locklens.workdir import work_in
 
 if TYPE_CHECKING:
     from argparse import Namespace

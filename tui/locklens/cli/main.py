@@ -7,8 +7,8 @@ import os
 from locklens.cli import commands
 from locklens.cli.output import FINDINGS, INTERRUPTED, UNUSABLE, complain, forget_output, put, tell
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, RunCancelledError
+from locklens.machine import work_in
 from locklens.text import page
-from locklens.workdir import work_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

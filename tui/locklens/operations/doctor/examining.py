@@ -14,12 +14,12 @@ from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLo
 from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
+from locklens.machine import path_from_shell
 from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
 from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
 from locklens.storage.files import is_within
-from locklens.workdir import path_from_shell
 
 if TYPE_CHECKING:
     import threading

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.health.judging import (
     Distances,
@@ -29,7 +30,6 @@ from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.verdict import in_order
 from locklens.text import counted
-from locklens.workdir import shell_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
