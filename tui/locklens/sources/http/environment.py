@@ -144,7 +144,8 @@ def _system_context(*, is_whole: bool) -> ssl.SSLContext:
         # The system's own verifier is asked; Python's copy of its store lacks what it fetches when needed.
         import truststore
 
-        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        verifying: ssl.SSLContext = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return verifying
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     _load_system(context, is_whole=is_whole)
     return context
