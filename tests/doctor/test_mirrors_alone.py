@@ -63,6 +63,8 @@ def test_a_log_without_a_platform_beside_hashes_of_another_one(corp: Path, docto
     assert f"that the failing run was on {this_platform()} is assumed" in first["evidence"]
     assert f"of {OTHER} alone" in first["evidence"]
     assert [one["id"] for one in document["remedies"]] == ["lock-platform"]
+    needed = next(one["missing"] for one in document["causes"] if one["id"] == "hand-edit")
+    assert needed.endswith("--ask-host corp.example.com asks that host, which only files of the repository name")
 
 
 def test_the_fix_names_the_mirror_and_ends_the_error(corp: Path, doctor: Any) -> None:

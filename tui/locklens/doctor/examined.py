@@ -341,6 +341,9 @@ class Examined(Struct, frozen=True, dict=True):
         reason = f" ({trouble.words})" if trouble is not None and trouble.was_asked else ""
         if self.is_offline:
             return f"{self.sums}: run without --offline"
+        if trouble is not None and trouble.is_unvouched and self.address is not None:
+            host = self.address.host
+            return f"{self.sums}: --ask-host {host} asks that host, which only files of the repository name"
         hint = trouble.hint if trouble is not None else ""
         return f"{self.sums}{reason}{': ' if hint else ''}{hint}"
 
