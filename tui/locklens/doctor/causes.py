@@ -164,7 +164,7 @@ CAUSES = (
     KnownCause(
         CauseId.PLUGIN_MISSING,
         "the locked package is not installed",
-        "init did not run in this folder, or not since the lock file changed.",
+        "init did not run in this folder, or not since the lock file changed, or the folder was cleared or copied.",
         "Look into .terraform/providers for the version in the lock file.",
         package_causes.plugin_missing,
         package_remedies.fix_installed,

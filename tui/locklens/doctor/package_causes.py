@@ -401,7 +401,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
         if x.platform and found and len(of_others) == len(found):
             here = f"; here it is installed for {listing(of_others)} alone: .terraform was copied between machines"
         verdict = _YES if x.error.kind == "plugin-missing" else _LIKELY
-        words = f"the message says so: init did not run, or not since the change{here}"
+        words = f"the message says so: init did not run, or not since the change, or the folder was cleared{here}"
         return Judgement(verdict, words, basis=Basis.RUN)
     if x.error is not None and x.error.kind == "provider-not-available" and x.entry is not None:
         words = "the message says so, and it is locked here: init did not run since it was"
