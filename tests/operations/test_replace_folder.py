@@ -52,8 +52,10 @@ def planned(incident: SampleIncident, folder: Path, remedy: str, network: Networ
 
 
 @pytest.fixture
-def corrupted(tmp_path: Path) -> Path:
-    return make_incident(INCIDENTS["plugin-corrupted"], tmp_path / "repository")
+def corrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = make_incident(INCIDENTS["plugin-corrupted"], tmp_path / "repository")
+    monkeypatch.chdir(folder)
+    return folder
 
 
 def test_the_installed_folder_is_replaced_and_brought_back(corrupted: Path) -> None:
@@ -131,14 +133,17 @@ def test_a_folder_that_changed_meanwhile_is_left(corrupted: Path) -> None:
     assert Journal().pending(corrupted) is None
 
 
-def test_without_a_copy_the_folder_is_moved_aside(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", ["", "repository/"], ids=["in it", "above"])
+def test_without_a_copy_the_folder_is_moved_aside(start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     incident = INCIDENTS["cache-differs"]
     folder = make_incident(incident, tmp_path / "repository")
+    monkeypatch.chdir(tmp_path if start else folder)
     with DemoRegistry() as registry, Cache(tmp_path / "cache.sqlite3") as cache:
         variables = environment(write_cli_configuration(registry, tmp_path))
         plan = planned(incident, folder, "replace-copy", NetworkSettings({**os.environ, **variables}, cache))
-    assert plan.proposal.words[-1] == "then terraform -chdir=live/prod init fetches the package again"
-    assert plan.proposal.command == f"mv -- cache/{PACKAGE} cache/{PACKAGE}.suspect && terraform -chdir=live/prod init"
+    assert plan.proposal.words[-1] == f"then terraform -chdir={start}live/prod init fetches the package again"
+    moved = f"mv -- {start}cache/{PACKAGE} {start}cache/{PACKAGE}.suspect"
+    assert plan.proposal.command == f"{moved} && terraform -chdir={start}live/prod init"
     apply(plan.proposal)
     assert state_of(str(folder / "cache" / PACKAGE)) == ABSENT
     assert state_of(str(folder / "cache" / f"{PACKAGE}.suspect")) == TAMPERED

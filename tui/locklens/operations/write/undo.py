@@ -18,6 +18,7 @@ from locklens.doctor.examined import KEPT_ASIDE
 from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFileError
 from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
+from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget
@@ -357,15 +358,21 @@ class ReplaceFolder(FileOperation, frozen=True):
         )
 
     def _command(self, aside: str) -> str:
-        place = self._shown(self.place)
-        moved = shell_words(["mv", "--", place, self._shown(aside)]) if aside else ""
+        start = shell_folder()
+        place = _below(start, self.place)
+        moved = shell_words(["mv", "--", place, _below(start, aside)]) if aside else ""
         if self.source:
-            rest = shell_words(["cp", "-R", "--", f"{self._shown(os.path.realpath(self.source))}/", place])
+            rest = shell_words(["cp", "-R", "--", f"{_below(start, os.path.realpath(self.source))}/", place])
         else:
             rest = self.next_step
         return " && ".join(filter(None, (moved, rest)))
 
     def _shown(self, place: str) -> str:
         """Return a path relative to the current folder where it is below it."""
-        below = os.path.relpath(place, self.here)
-        return place if below.startswith("..") else below.replace(os.sep, "/")
+        return _below(self.here, place)
+
+
+def _below(folder: str | os.PathLike[str], place: str) -> str:
+    """Return a path relative to a folder where it is below it; else as it is."""
+    below = os.path.relpath(place, folder)
+    return place if below.startswith("..") else below.replace(os.sep, "/")
