@@ -34,8 +34,14 @@ def executable(*modules: GoModule, functions: tuple[str, ...] | None = (), **mor
     settings = (("GOOS", "linux"), ("GOARCH", "amd64"))
     main = GoModule("example.com/acme/terraform-provider-demo", "(devel)")
     build = BuildInfo(more.pop("go", "go1.25.3"), main.path, main, modules, settings)
-    names = None if functions is None else tuple(sorted(functions))
-    return Executable(ExecutableFormat.ELF, 1, build, names, **more)
+    if functions is None:
+        return Executable(ExecutableFormat.ELF, 1, build, **more)
+    more.setdefault("packages", packages_of(functions))
+    return Executable(ExecutableFormat.ELF, 1, build, tuple(sorted(functions)), **more)
+
+
+def packages_of(functions: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({name[: name.index(".", name.partition("(")[0].rfind("/") + 1)] for name in functions}))
 
 
 def found(advisories: Advisory | tuple[Advisory, ...], program: Executable | None, **more: Any) -> PackageAdvisories:
@@ -71,15 +77,21 @@ def test_a_function_is_linked_by_its_name(functions: tuple[str, ...] | None, lin
     assert match.functions == (functions if linkage is Linkage.LINKED else ())
 
 
-def test_a_function_that_was_inlined_everywhere_is_linked() -> None:
-    program = executable(GoModule(NET, "v0.37.0"), inlined=("golang.org/x/net/html.Parse",))
-    assert found(PARSE, program).matches[0].linkage is Linkage.LINKED
+def test_where_the_functions_of_a_package_were_not_kept_it_cannot_be_said() -> None:
+    program = executable(GoModule(NET, "v0.37.0"), functions=("main.main",), packages=("golang.org/x/net/html", "main"))
+    assert found(PARSE, program).matches[0].linkage is Linkage.UNKNOWN
+    program = executable(
+        GoModule(NET, "v0.37.0"), functions=("main.main",), packages=("golang.org/x/net/http2", "main")
+    )
+    assert found(PARSE, program).matches[0].linkage is Linkage.NOT_LINKED
 
 
 def test_names_are_those_of_the_linker() -> None:
     assert linker_path("gopkg.in/yaml.v2") == "gopkg.in/yaml%2ev2"
     assert linker_path("a.b/c d.e/f%g.h") == "a.b/c%20d.e/f%25g%2eh"
-    table = FunctionTable(("gopkg.in/yaml%2ev2.Unmarshal", "main.run"), "example.com/acme/cmd")
+    table = FunctionTable(
+        ("gopkg.in/yaml%2ev2", "main"), ("gopkg.in/yaml%2ev2.Unmarshal", "main.run"), "example.com/acme/cmd"
+    )
     assert table.names_of("gopkg.in/yaml.v2", "Unmarshal") == ("gopkg.in/yaml%2ev2.Unmarshal",)
     assert table.has_module("gopkg.in/yaml.v2")
     assert table.names_of("example.com/acme/cmd", "run") == ("main.run",)
@@ -178,7 +190,7 @@ def test_gos_versions_of_the_provider_itself_say_nothing() -> None:
 
 def test_the_main_module_names_the_provider_too_and_a_private_host_does_not() -> None:
     build = BuildInfo("go1.25.3", OWN, GoModule(OWN, "v1.9.0"))
-    program = Executable(ExecutableFormat.ELF, 1, build, ())
+    program = Executable(ExecutableFormat.ELF, 1, build, (), packages=())
     entry = own((VersionRange("0", "5.5.0"),))
     assert found(entry, program, version="4.2.0").matches[0].is_own
     private = ProviderAddress("registry.example.com", "hashicorp", "vault")

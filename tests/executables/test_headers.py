@@ -10,7 +10,7 @@ from executables.files import BLOB, NAMES, TEXT, elf, info, table, varint
 from kit.go_programs import STRIPPED, built, needs_go
 
 from locklens.executables import ExecutableFormat
-from locklens.executables.functions import MOST_FUNCTIONS, MOST_NAMES
+from locklens.executables.functions import MOST_KEPT, MOST_PACKAGES
 from locklens.executables.reader import ExecutableReader
 
 
@@ -24,8 +24,8 @@ def read(data: bytes) -> ExecutableReader:
 def test_a_program_that_says_it_all() -> None:
     found = read(elf((5, b"code"), (4, table(NAMES, inlined=b"main.small\0")), (6, info(TEXT)))).close()
     assert found.unread is None
-    assert found.functions == ("example.com/é.F", "main.main", "os/exec.(*Cmd).Start", "runtime.main")
-    assert found.inlined == ("main.small",)
+    assert found.packages == ("example.com/é", "main", "os/exec", "runtime")
+    assert found.functions == ("example.com/é.F", "main.main", "main.small", "os/exec.(*Cmd).Start", "runtime.main")
     assert found.build is not None
     assert (found.build.go, found.build.path) == ("go1.22.1", "x")
     assert found.build.settings == (("-ldflags", '-X "a=b" é'),)
@@ -57,13 +57,8 @@ def test_a_program_that_says_it_all() -> None:
         (elf((6, BLOB + b"\x08go1.")), ExecutableFormat.ELF, "its build information breaks off"),
         (elf((6, info("dep\tx\n"))), ExecutableFormat.ELF, "a line of a module has not two or three fields"),
         (elf((6, info("=>\tx\tv1\th\n"))), ExecutableFormat.ELF, "a replacement of no module"),
-        (elf((4, table(NAMES, shift=1)), (6, b"")), ExecutableFormat.ELF, "names are not where it says"),
-        (elf((4, table(NAMES)[:-70]), (6, b"")), ExecutableFormat.ELF, "a function lies outside of it"),
-        (
-            elf((4, table(NAMES, functions=MOST_FUNCTIONS + 1) + bytes(8 * MOST_FUNCTIONS))),
-            ExecutableFormat.ELF,
-            "functions; at most",
-        ),
+        (elf((4, table([b"main", b"_start"])), (6, b"")), ExecutableFormat.ELF, "names no function of a package"),
+        (elf((4, table([b"a%d.b" % number for number in range(MOST_PACKAGES + 1)]))), ExecutableFormat.ELF, "packages"),
         (elf((4, table([b"x" * 200_000]))), ExecutableFormat.ELF, "a name of more than"),
     ],
 )
@@ -99,10 +94,14 @@ def test_ranges_may_overlap_and_lie_outside() -> None:
 HOSTILE = {
     "marks": lambda: elf((4, b"\xf1\xff\xff\xff\0\0\1\x08" * (1 << 20)), (6, (BLOB[:15] + b"\0") * (1 << 19))),
     "almost marks": lambda: elf((4, b"\xf1\xff\xff\xff\0\0\1\x07" * (1 << 21)), (6, BLOB[:13] * (1 << 20))),
-    "names": lambda: elf((4, table([b"n%d" % number for number in range(MOST_FUNCTIONS // 2)], inlined=b"a\0" * 100))),
-    "one name": lambda: elf((4, table([b"a", b"b" * (MOST_NAMES - 100)]))),
-    "empty names": lambda: elf((4, table([b"a"], inlined=bytes(MOST_NAMES - 100)))),
-    "short names": lambda: elf((4, table([b"a"], inlined=b"a\0" * (MOST_NAMES // 2 - 100)))),
+    "names": lambda: elf((4, table([b"n.%d" % number for number in range(150_000)], inlined=b"a\0" * 100))),
+    "packages": lambda: elf((4, table([b"a.b"], inlined=b"c.d\0e.f\0" * (1 << 20)))),
+    "names without a dot": lambda: elf((4, table([b"a.b"], inlined=(b"c" * 60_000 + b"\0") * 200))),
+    "paths": lambda: elf((4, table([b"a.b"], inlined=(b"c/" * 30_000 + b"\0") * 200))),
+    "one name": lambda: elf((4, table([b"a.b", b"b" * (MOST_KEPT - 100)]))),
+    "one long run": lambda: elf((4, table([b"a.b"], inlined=b"a.\0" * (MOST_KEPT // 3)))),
+    "empty names": lambda: elf((4, table([b"a.b"], inlined=bytes(MOST_KEPT - 100)))),
+    "short names": lambda: elf((4, table([b"a.b"], inlined=b"a\0" * (MOST_KEPT // 2 - 100)))),
     "modules": lambda: elf((6, info("dep\ta\tv1.0.0\th1:\n" * 60_000))),
     "quotes": lambda: elf((6, info("build\t" + '"\\' * 500_000 + "\n"))),
 }
@@ -131,6 +130,43 @@ def test_a_program_of_go_takes_less_memory_than_its_size() -> None:
 
 
 def test_a_name_may_be_as_long_as_a_piece_of_the_table() -> None:
-    long = b"x" * 65_536
+    long = b"x." + b"x" * 65_534
     found = read(elf((4, table([long, b"main.main"])))).close()
     assert found.functions == ("main.main", long.decode())
+
+
+def test_only_the_functions_of_the_packages_that_are_wanted_are_kept() -> None:
+    names = [
+        b"a/b.F",
+        b"a/b.(*T).x/y.m",
+        b"a/b.G[...]",
+        b"a/b%2ec.H",
+        b"a/bc.I",
+        b"_start",
+        b"type:.eq.c/d.T",
+        b"c/d.J",
+    ]
+    data = elf((4, table(names, inlined=b"a/b.K\0")), (6, info(TEXT)))
+    reader = ExecutableReader({"a/b", "not/there"})
+    reader.feed(data)
+    found = reader.close()
+    assert found.packages == ("a/b", "a/b%2ec", "a/bc", "c/d")
+    assert found.functions == ("a/b.(*T).x/y.m", "a/b.F", "a/b.G[...]", "a/b.K")
+
+
+@pytest.mark.parametrize("count", [0, 1, 5000, 70_000])
+def test_names_are_read_wherever_a_piece_of_the_table_ends(count: int) -> None:
+    names = [b"p%d/q.F%d" % (number // 7, number) for number in range(count)] + [b"main.main"]
+    found = read(elf((4, table(names)), (6, info(TEXT)))).close()
+    assert found.functions == tuple(sorted(name.decode() for name in names))
+    assert len(found.packages or ()) == len({name.partition(b".")[0] for name in names})
+
+
+def test_a_big_endian_program_is_read() -> None:
+    table = struct.pack(">L2x2B8Q", 0xFFFFFFF1, 1, 8, 1, 1, 0, 72, 80, 80, 80, 80) + b"main.f\0\0" + bytes(64)
+    data = bytearray(elf((4, table)))
+    data[5] = 2
+    struct.pack_into(">L3QL6H", data, 20, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    struct.pack_into(">2L6Q", data, 64, 1, 4, 128, 128, 128, len(data) - 128, len(data) - 128, 16)
+    found = read(bytes(data)).close()
+    assert found.functions == ("main.f",)

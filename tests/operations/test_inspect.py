@@ -14,6 +14,12 @@ from kit.schemas import validate
 from msgspec.structs import replace
 from operations.benches import CASE, bench, run
 
+from locklens.advisories import Advisory, AdvisoryDatabase, AffectedModule, AffectedPackage
+from locklens.advisories.kept import keep_database
+from locklens.executables import Executable, ExecutableFormat
+from locklens.packages.inspecting import keep_facts, kept_facts
+from locklens.storage.cache import Cache
+
 ROOT: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
 PINNED = replace(CASE, files=ROOT)
 
@@ -54,6 +60,35 @@ def test_two_versions_are_compared_and_read_once_ever(monkeypatch: pytest.Monkey
         assert not [step for step in place.steps() if step.endswith(".zip")]
         assert {one["source"] for one in again["packages"]} == {"an earlier run"}
         assert [one["files"] for one in again["packages"]] == [one["files"] for one in found["packages"]]
+
+
+def test_what_was_kept_without_advisories_is_read_again_for_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: Capture
+) -> None:
+    monkeypatch.setenv("LOCKLENS_ADVISORIES", str(tmp_path / "advisories"))
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock", f"-platform={HERE}")
+        _, found, _ = inspected(capfd, "acme/demo")
+        program = Executable(ExecutableFormat.ELF, 1, functions=(), packages=("golang.org/x/net/html",))
+        with Cache() as cache:
+            facts = kept_facts(cache, found["packages"][0]["zh"])
+            assert facts is not None
+            keep_facts(cache, replace(facts, executable=program))
+        affected = AffectedModule("golang.org/x/net", packages=(AffectedPackage("golang.org/x/net/html", ("Parse",)),))
+        keep_database(AdvisoryDatabase("here", None, "2026-11-23T00:00:00Z", (Advisory("GO-1", (), "", (affected,)),)))
+        _, found, err = inspected(capfd, "acme/demo", "--offline")
+        assert [one["source"] for one in found["packages"]] == ["an earlier run"]
+        with Cache() as cache:
+            keep_facts(cache, replace(facts, executable=program, is_for_advisories=True))
+        _, found, err = inspected(capfd, "acme/demo")
+        assert [one["source"] for one in found["packages"]] == ["an earlier run"]
+        assert "download" not in err
+        with Cache() as cache:
+            keep_facts(cache, replace(facts, executable=program))
+        place.steps()
+        _, found, err = inspected(capfd, "acme/demo")
+        assert "to download: 1 package" in err
+        assert [one["executable"]["format"] for one in found["packages"]] == ["unknown"]
 
 
 def test_a_package_of_this_machine_that_is_as_locked_is_not_downloaded(

@@ -50,7 +50,7 @@ def keep(zh: str, net: str) -> None:
     build = BuildInfo(
         "go1.25.3", OWN, GoModule(OWN, "(devel)"), (GoModule(NET, net),), (("GOOS", "linux"), ("GOARCH", "amd64"))
     )
-    program = Executable(ExecutableFormat.ELF, 1, build, (f"{HTML}.Parse", f"{HTML}.Render"))
+    program = Executable(ExecutableFormat.ELF, 1, build, (f"{HTML}.Parse", f"{HTML}.Render"), packages=(HTML,))
     with Cache() as cache:
         keep_facts(cache, PackageFacts(zh, "h1:x", 1, (), "terraform-provider-vault", program))
         cache.flush()

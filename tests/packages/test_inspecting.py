@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from executables.files import NAMES, TEXT, elf, info, table
 from msgspec.structs import replace
 from packages.zips import BINARY, STORED, Item, build
 
+from locklens.advisories import Advisory, AdvisoryDatabase, AffectedModule, AffectedPackage
+from locklens.advisories.kept import keep_database
 from locklens.packages.hashing import hash_package
 from locklens.packages.inspecting import PackageFacts, PackageInspector, inspect_folder, keep_facts, kept_facts
 from locklens.storage.cache import Cache
@@ -62,10 +65,36 @@ def test_facts_are_kept_by_the_hash_of_the_zip_file(tmp_path: Path) -> None:
     with Cache(tmp_path / "cache") as cache:
         assert kept_facts(cache, found.zh) == found
         assert cache.info().inspections == 1
-        cache.keep_inspection("zh:odd", b"0other form")
-        cache.keep_inspection("zh:broken", b"1\xff")
-        assert kept_facts(cache, "zh:odd") is None
-        assert kept_facts(cache, "zh:broken") is None
+        record = cache.inspection(found.zh)
+        assert record is not None
+        form = record.partition(b"\n")[0]
+        for number, odd in enumerate((b"1\x80", b"", form, form + b"\n\xff", form + b"\n\x80")):
+            cache.keep_inspection(f"zh:{number}", odd)
+            assert kept_facts(cache, f"zh:{number}") is None
+
+
+HTML = "golang.org/x/net/html"
+
+
+def test_functions_are_kept_of_packages_with_advisories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program has a hundred thousand functions, of which advisories name few."""
+    monkeypatch.setenv("LOCKLENS_ADVISORIES", str(tmp_path / "advisories"))
+    names = [b"golang.org/x/net/html.Parse", b"os/exec.(*Cmd).Start", b"main.main"]
+    item = Item(BINARY, elf((4, table([*names, *(b"a.b/c.F%d" % number for number in range(5000))])), (6, info(TEXT))))
+    before = facts(item)
+    assert before.executable is not None
+    assert before.executable.packages == ("a.b/c", HTML, "main", "os/exec")
+    assert before.executable.functions == ("main.main", "os/exec.(*Cmd).Start")
+    assert (before.is_for_advisories, before.lacks_functions) == (False, False)
+    affected = AffectedModule(
+        "golang.org/x/net", packages=(AffectedPackage(HTML, ("Parse",)), AffectedPackage("a.b/c"))
+    )
+    keep_database(AdvisoryDatabase("here", None, "2026-11-23T00:00:00Z", (Advisory("GO-1", (), "", (affected,)),)))
+    assert before.lacks_functions
+    after = facts(item)
+    assert after.executable is not None
+    assert after.executable.functions == (f"{HTML}.Parse", "main.main", "os/exec.(*Cmd).Start")
+    assert (after.is_for_advisories, after.lacks_functions) == (True, False)
 
 
 def test_the_first_by_name_is_the_program() -> None:

@@ -42,7 +42,7 @@ UNJUDGED = Unjudged(OWN, ("GO-8",), "the database has only Go's versions of it",
 
 def package(version: str | None = "4.2.0") -> InspectedPackage:
     build = BuildInfo("go1.25.3", OWN, GoModule(OWN, "(devel)"))
-    program = Executable(ExecutableFormat.ELF, 1, build, ())
+    program = Executable(ExecutableFormat.ELF, 1, build, (), packages=())
     name = "terraform-provider-vault_v4.2.0"
     facts = PackageFacts(f"zh:{'1' * 64}", "h1:x", 1, (FileFacts(name, 1, "2" * 64),), name, program)
     address = ProviderAddress("registry.terraform.io", "hashicorp", "vault")

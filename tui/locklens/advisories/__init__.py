@@ -122,7 +122,8 @@ class Linkage(enum.Enum):
     NO_SYMBOLS = "no-symbol-data"
     """The database names no function of it."""
     UNKNOWN = "unknown"
-    """The function table cannot be read, or names nothing of this module."""
+    """The function table cannot be read or names nothing of this module, or the functions of the package were not kept
+    when it was inspected."""
     OTHER_PLATFORM = "other-platform"
     """The advisory concerns other operating systems or architectures only."""
 

@@ -89,3 +89,26 @@ def _read(path: Path, changed: int, size: int) -> AdvisoryDatabase:  # noqa: ARG
         return msgspec.msgpack.decode(body, type=AdvisoryDatabase)
     except (zlib.error, msgspec.MsgspecError) as error:
         raise ConfigurationError(f"damaged: {error}", path=str(path), hint=_HINT) from error
+
+
+def packages_with_advisories() -> frozenset[str] | None:
+    """The import paths of all packages of which the kept database names functions, as the linker writes them.
+
+    Returns:
+        None where no database is kept, or it cannot be read.
+    """
+    try:
+        path = default_advisories_path()
+        status = path.stat()
+        return _packages_of(path, status.st_mtime_ns, status.st_size)
+    except (OSError, ConfigurationError):
+        return None
+
+
+@lru_cache(maxsize=2)
+def _packages_of(path: Path, changed: int, size: int) -> frozenset[str]:
+    from locklens.advisories.linking import linker_path
+
+    advisories = _read(path, changed, size).advisories
+    affected = (one for advisory in advisories for module in advisory.affected for one in module.packages)
+    return frozenset(linker_path(package.path) for package in affected if package.symbols)

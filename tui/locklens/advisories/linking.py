@@ -12,7 +12,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _MADE_OF_IT = re.compile(r"(?:\[.*\])?(?:\.(?:func|gowrap|deferwrap)[0-9]+.*|-fm|-range[0-9]+.*)?\Z", re.DOTALL)
 """What may stand behind a function's own name: what it is instantiated with, and what the compiler made of it."""
@@ -25,21 +25,27 @@ class FunctionTable:
     """The function table of an executable.
 
     Args:
-        functions: Its names, sorted.
+        packages: The paths of all linked packages, as the linker writes them.
+        functions: The functions of some of these packages, sorted.
         main: The import path of the main package, whose functions are those of `main`.
     """
 
-    def __init__(self, functions: Sequence[str], main: str = "") -> None:
+    def __init__(self, packages: Iterable[str], functions: Sequence[str], main: str = "") -> None:
+        self._packages = frozenset(packages)
         self._functions = functions
         self._main = main
 
     def has_module(self, path: str) -> bool:
-        """True if it names a function of a package of a module."""
-        return self._has_prefix(f"{path}/") or self.has_package(path)
+        """True if a package of a module is linked."""
+        return self.has_package(path) or any(package.startswith(f"{path}/") for package in self._packages)
 
     def has_package(self, path: str) -> bool:
-        """True if it names a function of a package."""
-        return self._has_prefix(f"{self._prefix(path)}.")
+        """True if a package is linked."""
+        return self._prefix(path) in self._packages
+
+    def names_functions_of(self, path: str) -> bool:
+        """True if it has the functions of a package; of the others it is known only whether they are linked."""
+        return next(self._beginning_with(f"{self._prefix(path)}."), None) is not None
 
     def names_of(self, package: str, symbol: str) -> tuple[str, ...]:
         """Return the names that stand for a function or a method, `Type.Method`, as the database writes it."""
@@ -54,9 +60,6 @@ class FunctionTable:
 
     def _prefix(self, package: str) -> str:
         return "main" if package == self._main and package else linker_path(package)
-
-    def _has_prefix(self, prefix: str) -> bool:
-        return next(self._beginning_with(prefix), None) is not None
 
     def _made_of(self, name: str) -> Iterator[str]:
         if next(self._beginning_with(name), None) == name:

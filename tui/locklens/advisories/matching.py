@@ -72,9 +72,8 @@ class Subject:
         self.goos = system or settings.get("GOOS", "")
         self.goarch = architecture or settings.get("GOARCH", "")
         self.functions: FunctionTable | None = None
-        if executable is not None and executable.functions is not None:
-            names = sorted((*executable.functions, *executable.inlined))
-            self.functions = FunctionTable(names, main)
+        if executable is not None and executable.packages is not None and executable.functions is not None:
+            self.functions = FunctionTable(executable.packages, executable.functions, main)
 
     @property
     def platform(self) -> str:
@@ -217,17 +216,22 @@ def _linkage(
         return (Linkage.UNKNOWN if here else Linkage.NO_SYMBOLS), ()
     names: set[str] = set()
     lacks_symbols = any(not one.packages for one in affected)
+    lacks_functions = False
     for package in here:
         imported = required + package.path.removeprefix(path) if package.path.startswith(path) else package.path
+        if not table.has_package(imported):
+            continue
         if not package.symbols:
-            lacks_symbols = lacks_symbols or table.has_package(imported)
+            lacks_symbols = True
+        elif not table.names_functions_of(imported):
+            lacks_functions = True
         for symbol in package.symbols:
             names.update(table.names_of(imported, symbol))
     if names:
         return Linkage.LINKED, tuple(sorted(names))
     if lacks_symbols:
         return Linkage.NO_SYMBOLS, ()
-    if not (table.has_package("runtime") if path == STDLIB else table.has_module(required)):
+    if lacks_functions or not (table.has_package("runtime") if path == STDLIB else table.has_module(required)):
         return Linkage.UNKNOWN, ()
     return Linkage.NOT_LINKED, ()
 

@@ -59,11 +59,12 @@ class Executable(Struct, frozen=True):
     Attributes:
         size: Bytes.
         build: None where it cannot be said.
-        functions: The names in Go's function table, sorted, each once; None where they cannot be said. A function that
-            was inlined everywhere is not among them.
+        functions: The names of functions, sorted, each once; None where they cannot be said. They are those of some of
+            the packages, by the choice of the reader; of each there are all, also those that were inlined wherever they
+            are called.
         unread: Why `build` or `functions` is None: a sentence without a full stop; None where both are known.
-        inlined: The names of functions that were inlined everywhere, sorted: their code is there, without a place of
-            its own. Empty where `functions` is None.
+        packages: The import paths of all packages with a function in Go's function table, as the linker writes them,
+            sorted; None where `functions` is.
     """
 
     format: ExecutableFormat
@@ -71,4 +72,4 @@ class Executable(Struct, frozen=True):
     build: BuildInfo | None = None
     functions: tuple[str, ...] | None = None
     unread: str | None = None
-    inlined: tuple[str, ...] = ()
+    packages: tuple[str, ...] | None = None

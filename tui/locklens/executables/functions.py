@@ -1,24 +1,19 @@
 """The names in Go's function table, which the runtime needs and `strip` keeps.
 
-The table is that of Go 1.18 and later: `pcHeader`, `functab` and `_func` in `runtime/symtab.go` and `runtime2.go`, as
-the linker's `cmd/link/internal/ld/pcln.go` writes them.
+The table is that of Go 1.18 and later: `pcHeader` in `runtime/symtab.go`, as `cmd/link/internal/ld/pcln.go` writes it.
+Its names are those of all functions with code in the program, also of those that were inlined wherever they are called.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-import sys
-from array import array
-from bisect import bisect_left, bisect_right
-from itertools import accumulate, chain, compress, islice
-from operator import add, ne, not_
 
 from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Collection, Generator
 
     from locklens.executables.passing import Passing
 
@@ -28,49 +23,65 @@ _READ = (0xFFFFFFF1, 0xFFFFFFF0)
 
 _OLDER = {0xFFFFFFFA: "Go 1.16 or 1.17", 0xFFFFFFFB: "Go 1.15 or older"}
 
-_BEGINNING = re.compile(
-    rb"\xff\xff\xff(?:(?<=[\xf0\xf1\xfa\xfb]...)\0\0|[\xf0\xf1\xfa\xfb]\0\0)[\1\2\4][\4\x08]", re.DOTALL
-)
-"""The first bytes of a header in either order, but for the first one of a little-endian magic number: what begins with
-plain bytes is sought ten times as fast."""
+_LITTLE = re.compile(rb"\xff\xff\xff\0\0(?<=[\xf0\xf1\xfa\xfb].....)[\1\2\4][\4\x08]", re.DOTALL)
+"""The first bytes of a little-endian header, but for the very first: what begins with plain bytes is sought ten times
+as fast."""
+
+_BIG = re.compile(rb"\xff\xff\xff[\xf0\xf1\xfa\xfb]\0\0[\1\2\4][\4\x08]")
 
 BEGINNING = 8
 """Bytes by which a header is recognised."""
 
 LONGEST_HEADER = 8 + 8 * 8
 
-MOST_NAMES = 20 << 20
-"""Bytes of the names: those of 150,000 functions have some 10 MiB."""
+MOST_NAMES = 64 << 20
+"""Bytes of the names: those of 110,000 functions have 8 MiB, and the largest providers have 400,000."""
 
-MOST_FUNCTIONS = 300_000
+MOST_KEPT = 16 << 20
+"""Bytes of the names that are kept; of a few dozen packages they have some 0.5 MiB."""
+
+MOST_PACKAGES = 20_000
+"""The largest providers have some 3,000."""
+
+_MOST_RUNS = 1_000_000
+"""Runs of names of one package: of 110,000 names there are 6,000."""
+
 _MOST_NAME = 64 * 1024
-_PIECE = 1 << 16
-_NATIVE = "<" if sys.byteorder == "little" else ">"
-_FUNCTION = 8
-"""Bytes of a `_func` up to its `nameOff`, and of a row of `functab`."""
+_PIECE = 1 << 17
+
+_RUN = re.compile(
+    rb"""
+    \0 ( (?: [^\0/(\[{\ "]*+ / )*+ [^\0/.(\[{\ "]*+ ) \. [^\0]*+
+    (?: \0 \1 \. [^\0]*+ )*+
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+"""Names of one package that follow each other, each behind a zero. The path ends at the first dot of its last element,
+as `runtime.funcpkgpath` has it; what stands in brackets belongs to a type."""
 
 
-def beginning_in(data: bytearray) -> int:
-    """Return where in some bytes a header may begin; -1 where none does."""
-    found = _BEGINNING.search(data)
-    if found is None:
-        return -1
-    return found.start() - (data[found.start() + 3] == 0)
+def little_endian_header(data: bytes, start: int) -> int:
+    """Return where in some bytes a header may begin, from a position on; -1 where none does."""
+    found = _LITTLE.search(data, start + 1)
+    return -1 if found is None else found.start() - 1
 
 
-_MISPLACED = "its function table is damaged: names are not where it says"
+def big_endian_header(data: bytes, start: int) -> int:
+    """Return the same of a big-endian one."""
+    found = _BIG.search(data, start)
+    return -1 if found is None else found.start()
 
 
-class FunctionNames(Struct, frozen=True):
-    """The names of a table.
+class LinkedNames(Struct, frozen=True):
+    """The names of a table, as the linker writes them.
 
     Attributes:
-        linked: Those of functions with code, sorted.
-        inlined: Those that have none of their own, since every call of them was inlined; sorted.
+        packages: The import paths of all packages that have a function, sorted.
+        functions: The functions of those packages that were asked for, sorted, each once.
     """
 
-    linked: tuple[str, ...]
-    inlined: tuple[str, ...]
+    packages: tuple[str, ...]
+    functions: tuple[str, ...]
 
 
 class UnreadTableError(Exception):
@@ -78,26 +89,20 @@ class UnreadTableError(Exception):
 
 
 class TableHeader(Struct, frozen=True):
-    """A `pcHeader`; offsets count from its first byte.
+    """A `pcHeader`.
 
     Attributes:
-        order: Of bytes, for `struct`.
-        functions: Number of functions.
-        names: Offset of the names, and of what follows them.
-        table: Offset of `functab`.
+        names: Where the names begin, and where they end, in bytes from the header's first one.
     """
 
-    order: str
-    functions: int
     names: tuple[int, int]
-    table: int
 
     @classmethod
     def of(cls, data: bytes, left: int) -> TableHeader | None:
         """Read a header; None where the bytes only begin like one.
 
         Args:
-            data: `LONGEST_HEADER` bytes, from where `beginning_in` found one.
+            data: `LONGEST_HEADER` bytes, from where one may begin.
             left: Bytes of the file's part from here on.
 
         Raises:
@@ -111,141 +116,76 @@ class TableHeader(Struct, frozen=True):
         functions, _, _, *offsets = struct.unpack_from(f"{order}8{'Q' if width == 8 else 'L'}", data, 8)
         names, units, _, _, table = offsets
         is_sound = names >= 8 + 8 * width and offsets == sorted(offsets) and table + 8 * functions + 4 <= left
-        return cls(order, functions, (names, units), table) if is_sound and functions else None
+        return cls((names, units)) if is_sound and functions else None
 
 
-class RawFunctions(Struct, frozen=True):
-    """What is taken from a table while it passes.
-
-    Attributes:
-        names: All names, in pieces, which `names_in` consumes.
-        offsets: Where the name of each function begins, sorted.
-    """
-
-    names: list[bytes]
-    offsets: array[int]
-
-
-def read_table(header: TableHeader, passing: Passing) -> Generator[None, None, RawFunctions]:
-    """Take what is needed of a table.
+def read_names(
+    header: TableHeader, passing: Passing, wanted: Collection[str] | None
+) -> Generator[None, None, LinkedNames]:
+    """Read the names of a table.
 
     Args:
         header: The table's.
         passing: Where it passes; it stands at the header's first byte.
+        wanted: The packages whose functions are kept, as the linker writes them; None for all.
 
     Raises:
         UnreadTableError: The table is damaged, or beyond a bound.
     """
     start, stop = header.names
-    if header.functions > MOST_FUNCTIONS:
-        raise UnreadTableError(
-            f"its function table has {header.functions} functions; at most {MOST_FUNCTIONS} are read"
-        )
     if stop - start > MOST_NAMES:
         raise UnreadTableError(
             f"the names in its function table have {stop - start} bytes; at most {MOST_NAMES} are read"
         )
     passing.skip(start)
-    names: list[bytes] = []
-    for size in _pieces(stop - start):
-        names.append((yield from passing.take(size)))  # noqa: PERF401 - it waits
-    passing.skip(header.table - stop)
-    places = array("I")
-    for size in _pieces(8 * header.functions):
-        rows = yield from passing.take(size)
-        places += _words(header, rows)[1::2]
-    offsets = yield from _name_offsets(header, places, passing)
-    return RawFunctions(names, offsets)
-
-
-def _words(header: TableHeader, data: bytes) -> array[int]:
-    """Return bytes as numbers of four bytes; a rest is left out."""
-    words = array("I", data[: len(data) & ~3])
-    if header.order != _NATIVE:
-        words.byteswap()
-    return words
-
-
-def _name_offsets(header: TableHeader, places: array[int], passing: Passing) -> Generator[None, None, array[int]]:
-    """Read where the name of each function begins; sorted.
-
-    Args:
-        header: The table's.
-        places: Offset of each `_func` from the beginning of `functab`, which just passed.
-        passing: Where the functions pass.
-    """
-    at = 8 * header.functions
-    places = array("I", sorted(places))
-    if places[0] < at or places[-1] + _FUNCTION > at + passing.left:
-        raise UnreadTableError("its function table is damaged: a function lies outside of it")
-    offsets = array("I")
-    first = 0
-    while first < len(places):
-        place = places[first]
-        if place % 4:
-            raise UnreadTableError("its function table is damaged: a function is not on a boundary")
-        passing.skip(place - at)
-        size = min(_PIECE, places[-1] + _FUNCTION - place)
-        words = _words(header, (yield from passing.peek(size)))
-        end = bisect_right(places, place + size - _FUNCTION)
-        offsets.extend([words[(one - place >> 2) + 1] for one in places[first:end]])
-        passing.skip(_FUNCTION)
-        at, first = place + _FUNCTION, end
-    return array("I", sorted(offsets))
-
-
-def _pieces(size: int) -> Iterator[int]:
-    """Divide a number of bytes, so that each piece can be forgotten when it was read."""
-    while size > 0:
-        yield min(size, _PIECE)
-        size -= _PIECE
-
-
-def names_in(table: RawFunctions) -> FunctionNames:
-    """Return the names of a table, which is of no use afterwards.
-
-    Raises:
-        UnreadTableError: The table is damaged, or beyond a bound.
-    """
-    names, offsets = table.names, table.offsets
-    linked: list[str] = []
-    inlined: list[str] = []
-    names.reverse()
-    position, first, strings, rest = 0, 0, 0, b""
-    while names:
-        whole, end_of_name, rest = (rest + names.pop()).rpartition(b"\0")
+    names = _Names(wanted)
+    rest = b""
+    for at in range(start, stop, _PIECE):
+        piece = yield from passing.take(min(_PIECE, stop - at))
+        whole, end_of_name, rest = (rest + piece).rpartition(b"\0")
         if len(rest) > _MOST_NAME:
             raise UnreadTableError(f"its function table has a name of more than {_MOST_NAME} bytes")
-        if not end_of_name:
-            continue
-        texts, sizes = _texts(whole)
-        starts = list(map(add, accumulate(sizes, initial=position), range(len(texts) + 1)))
-        position = starts.pop()
-        end = bisect_left(offsets, position, first)
-        wanted = set(offsets[first:end])
-        first = end
-        are_linked = list(map(wanted.__contains__, starts))
-        if sum(are_linked) < len(wanted):
-            raise UnreadTableError(_MISPLACED)
-        linked += compress(texts, are_linked)
-        inlined += filter(None, compress(texts, map(not_, are_linked)))
-        strings += len(texts)
-        if strings > MOST_FUNCTIONS:
-            raise UnreadTableError(f"its function table has more than {MOST_FUNCTIONS} names")
-    if first < len(offsets):
-        raise UnreadTableError(_MISPLACED)
-    return FunctionNames(_each_once(linked), _each_once(inlined))
+        if end_of_name:
+            names.take(b"\0" + whole)
+    return names.linked()
 
 
-def _texts(names: bytes) -> tuple[list[str], Iterable[int]]:
-    """Return names that zeros separate, and the bytes of each."""
-    if names.isascii():
-        texts = names.decode("ascii").split("\0")
-        return texts, map(len, texts)
-    apart = names.split(b"\0")
-    return [name.decode("utf-8", "backslashreplace") for name in apart], map(len, apart)
+class _Names:
+    """Collects the names of a table."""
+
+    def __init__(self, wanted: Collection[str] | None) -> None:
+        self._wanted = None if wanted is None else {package.encode() for package in wanted}
+        self._packages: set[bytes] = set()
+        self._kept: list[bytes] = []
+        self._kept_bytes = self._runs = 0
+
+    def take(self, names: bytes) -> None:
+        """Take some names, each behind a zero."""
+        wanted = self._wanted
+        for run in _RUN.finditer(names):
+            package = run[1]
+            self._packages.add(package)
+            self._runs += 1
+            if wanted is None or package in wanted:
+                self._kept.append(run[0])
+                self._kept_bytes += len(run[0])
+        for count, most, what in (
+            (len(self._packages), MOST_PACKAGES, "packages"),
+            (self._runs, _MOST_RUNS, "changes from one package to another"),
+            (self._kept_bytes, MOST_KEPT, "bytes of names that are to be kept"),
+        ):
+            if count > most:
+                raise UnreadTableError(f"its function table has more than {most} {what}")
+
+    def linked(self) -> LinkedNames:
+        """Return what was collected."""
+        if not self._packages:
+            raise UnreadTableError("its function table names no function of a package")
+        packages = b"\0".join(package for package in self._packages if package and b":" not in package)
+        return LinkedNames(_texts(packages), _texts(b"".join(self._kept)[1:]))
 
 
-def _each_once(names: list[str]) -> tuple[str, ...]:
-    names.sort()
-    return tuple(compress(names, chain((True,), map(ne, islice(names, 1, None), names))))
+def _texts(names: bytes) -> tuple[str, ...]:
+    """Return names that zeros separate, sorted, each once."""
+    texts = set(names.decode("utf-8", "backslashreplace").split("\0"))
+    return tuple(sorted(texts - {""}))

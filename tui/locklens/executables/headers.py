@@ -45,11 +45,13 @@ class Headers(Struct, frozen=True):
     Attributes:
         ranges: In the file's order, and without overlaps.
         seen: Why there are no ranges, and what was seen instead; None where there are some.
+        is_big_endian: The order of the program's bytes.
     """
 
     format: ExecutableFormat
     ranges: tuple[Range, ...] = ()
     seen: str | None = None
+    is_big_endian: bool = False
 
 
 def read_headers(data: bytes) -> Headers:
@@ -65,7 +67,8 @@ def read_headers(data: bytes) -> Headers:
             except struct.error:
                 return Headers(file_format, seen=f"its headers break off, or lie beyond its first {MOST_HEADERS} bytes")
             seen = None if ranges else "its headers name no data"
-            return Headers(file_format, ranges, seen)
+            is_big_endian = data.startswith((b"\xfe\xed", b"\x7fELF\1\2", b"\x7fELF\2\2"))
+            return Headers(file_format, ranges, seen, is_big_endian)
     return Headers(ExecutableFormat.UNKNOWN, seen=_seen(data))
 
 

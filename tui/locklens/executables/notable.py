@@ -47,7 +47,7 @@ NOTABLE = (
     Notable("syscall.Exec", "becomes another program", ("syscall.Exec", "golang.org/x/sys/unix.Exec")),
     Notable("ptrace", "reads and changes other processes", ("syscall.Ptrace", "golang.org/x/sys/unix.Ptrace")),
     Notable("os/exec", "starts programs", ("os/exec.(*Cmd).Start",)),
-    Notable("runtime/cgo", "has code that Go's compiler did not make", ("runtime/cgo.", "_cgo_", "x_cgo_")),
+    Notable("runtime/cgo", "has code that Go's compiler did not make", ("runtime/cgo.",)),
     Notable("net/http/pprof", "serves its own memory and traces", ("net/http/pprof.",)),
     Notable("net/http.Server", "serves HTTP", ("net/http.(*Server).Serve",)),
     Notable("net/rpc", "serves calls", ("net/rpc.(*Server).",)),
@@ -59,6 +59,9 @@ NOTABLE = (
 
 BEGINNINGS = tuple(start for one in NOTABLE for start in one.functions)
 """Beginnings of the names of all their functions."""
+
+PACKAGES = frozenset(start[: start.index(".", start.rfind("/") + 1)] for start in BEGINNINGS)
+"""The packages of these functions, as the linker writes them."""
 
 MEANING = {one.name: one.means for one in NOTABLE}
 

@@ -6,25 +6,26 @@ first bytes: the names of sections are lost in stripped files, and symbols are n
 
 from __future__ import annotations
 
+from functools import partial
+
 from locklens.executables import BuildInfo, Executable
 from locklens.executables import build_info as blob
 from locklens.executables.functions import (
     BEGINNING,
     LONGEST_HEADER,
-    FunctionNames,
-    RawFunctions,
+    LinkedNames,
     TableHeader,
     UnreadTableError,
-    beginning_in,
-    names_in,
-    read_table,
+    big_endian_header,
+    little_endian_header,
+    read_names,
 )
 from locklens.executables.headers import MOST_HEADERS, Headers, Range, read_headers
 from locklens.executables.passing import Passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Collection, Generator
 
     from locklens.executables.passing import Search
 
@@ -38,27 +39,27 @@ _MOST_VARINT = 5
 class ExecutableReader:
     """Reads an executable; `feed` it all bytes in their order, then `close` it, once.
 
-    What takes long without letting other threads run is left to `close`.
+    Args:
+        wanted: The packages whose functions are kept, as the linker writes them; None for all.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Collection[str] | None = None) -> None:
         self._size = 0
         self._first = bytearray()
         self._headers: Headers | None = None
         self._ranges: list[Range] = []
         self._build = _Search(_seek_build_info, is_of=lambda one: one.is_writable)
-        self._functions = _Search(_seek_functions, is_of=lambda _: True)
+        self._functions = _Search(partial(_seek_functions, wanted, little_endian_header), is_of=lambda _: True)
+        self._wanted = wanted
 
     def feed(self, block: bytes | memoryview) -> None:
         """Take the next bytes."""
-        data = memoryview(block)
-        if self._headers is None:
-            self._first += data
-            if len(self._first) < MOST_HEADERS:
-                return
-            self._begin()
+        if self._headers is not None:
+            self._pass(bytes(block))
             return
-        self._pass(data)
+        self._first += block
+        if len(self._first) >= MOST_HEADERS:
+            self._begin()
 
     def close(self) -> Executable:
         """Return what was read."""
@@ -67,31 +68,25 @@ class ExecutableReader:
         assert self._headers is not None
         self._build.end()
         self._functions.end()
-        build, names = self._build.found, self._names()
+        build, names = self._build.found, self._functions.found
         assert build is None or isinstance(build, BuildInfo)
+        assert names is None or isinstance(names, LinkedNames)
         return Executable(
             self._headers.format,
             self._size + len(self._first),
             build,
-            None if names is None else names.linked,
+            None if names is None else names.functions,
             self._unread(),
-            () if names is None else names.inlined,
+            None if names is None else names.packages,
         )
-
-    def _names(self) -> FunctionNames | None:
-        table = self._functions.found
-        assert table is None or isinstance(table, RawFunctions)
-        try:
-            return None if table is None else names_in(table)
-        except UnreadTableError as error:
-            self._functions.found, self._functions.problem = None, str(error)
-            return None
 
     def _begin(self) -> None:
         self._headers = read_headers(bytes(self._first[:MOST_HEADERS]))
         self._ranges = list(reversed(self._headers.ranges))
+        if self._headers.is_big_endian:
+            self._functions = _Search(partial(_seek_functions, self._wanted, big_endian_header), is_of=lambda _: True)
         first, self._first = self._first, bytearray()
-        self._pass(memoryview(first))
+        self._pass(bytes(first))
 
     def _unread(self) -> str | None:
         assert self._headers is not None
@@ -104,7 +99,7 @@ class ExecutableReader:
         ]
         return ", and ".join(missing) or None
 
-    def _pass(self, data: memoryview) -> None:
+    def _pass(self, data: bytes) -> None:
         """Hand the bytes of each range to the searches."""
         position = self._size
         self._size += len(data)
@@ -136,7 +131,7 @@ class _Search:
         self._passing = Passing(0)
         self._running: Search | None = None
 
-    def feed(self, one: Range, piece: memoryview) -> None:
+    def feed(self, one: Range, piece: bytes) -> None:
         """Take the next bytes of a range."""
         if one is not self._range:
             self.end()
@@ -173,7 +168,7 @@ class _Search:
 def _seek_build_info(search: _Search, one: Range, passing: Passing) -> Search:
     """Seek the build information; ValueError where it is damaged."""
     while True:
-        yield from passing.find(lambda held: held.find(blob.MAGIC), len(blob.MAGIC))
+        yield from passing.find(lambda held, start: held.find(blob.MAGIC, start), len(blob.MAGIC))
         if (one.address + passing.at) % _BOUNDARY == 0:
             header = yield from passing.peek(blob.HEADER)
             if header[15] & blob.IS_INLINE:
@@ -207,10 +202,12 @@ def _varint(passing: Passing) -> Generator[None, None, int]:
     raise ValueError("its build information is damaged: a length has too many digits")
 
 
-def _seek_functions(search: _Search, _: Range, passing: Passing) -> Search:
+def _seek_functions(
+    wanted: Collection[str] | None, place_in: Callable[[bytes, int], int], search: _Search, _: Range, passing: Passing
+) -> Search:
     """Seek the function table; UnreadTableError where it is damaged."""
     while True:
-        yield from passing.find(beginning_in, BEGINNING)
+        yield from passing.find(place_in, BEGINNING)
         data = yield from passing.peek(LONGEST_HEADER)
         try:
             header = TableHeader.of(data, passing.left)
@@ -222,4 +219,4 @@ def _seek_functions(search: _Search, _: Range, passing: Passing) -> Search:
             return
         passing.skip(1)
     search.problem = "its function table breaks off"
-    search.found = yield from read_table(header, passing)
+    search.found = yield from read_names(header, passing, wanted)

@@ -6,15 +6,19 @@ A package is read in the pass that hashes it, and its facts are kept by its `zh`
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.advisories.kept import packages_with_advisories
 from locklens.executables import Executable  # noqa: TC001 - kept facts are read by their types
+from locklens.executables.notable import PACKAGES
 from locklens.executables.reader import ExecutableReader
 from locklens.hashes import h1_of_digests
 from locklens.packages.contents import Digest
 from locklens.packages.installed import file_digests
+from locklens.text import identity_of
 
 if TYPE_CHECKING:
     import threading
@@ -33,7 +37,11 @@ _MOST_TEXTS = 8
 _MOST_FILES = 2000
 """Files that are listed; a package has some five."""
 
-_FORM = b"1"
+_ALWAYS = frozenset(("main", *PACKAGES))
+"""Packages whose functions are kept in any case: the program's own, which advisories of the provider may name, and the
+notable ones."""
+
+_FORM = f"2 {identity_of(*sorted(_ALWAYS))}\n".encode()
 """The form of kept facts; what was kept in another one is read again from the package."""
 
 
@@ -76,6 +84,8 @@ class PackageFacts(Struct, frozen=True):
         executable: The program, as far as it could be read; None without one.
         texts: The texts for readers at its top, sorted by name.
         bounded: What was left out since it is beyond a bound: a sentence without a full stop; None where nothing was.
+        is_for_advisories: True if the functions were kept of all packages of which a database of advisories names some;
+            False where no database was there. Of other packages it is known that they are linked, which takes a tenth.
     """
 
     zh: str | None
@@ -86,6 +96,21 @@ class PackageFacts(Struct, frozen=True):
     executable: Executable | None = None
     texts: tuple[TextFacts, ...] = ()
     bounded: str | None = None
+    is_for_advisories: bool = False
+
+    @property
+    def lacks_functions(self) -> bool:
+        """True if a package is linked of whose functions there are advisories now, and its functions were not kept."""
+        program = self.executable
+        if program is None or program.packages is None or program.functions is None:
+            return False
+        functions, wanted = program.functions, packages_with_advisories() or frozenset()
+        return any(not _has_some(functions, f"{package}.") for package in wanted.intersection(program.packages))
+
+
+def _has_some(functions: tuple[str, ...], beginning: str) -> bool:
+    place = bisect_left(functions, beginning)
+    return place < len(functions) and functions[place].startswith(beginning)
 
 
 class _Content(Digest):
@@ -123,6 +148,7 @@ class PackageInspector:
     def __init__(self) -> None:
         self._program: tuple[bytes, _Content] | None = None
         self._texts = 0
+        self._advised = packages_with_advisories()
         self._files: dict[bytes, _Content] = {}
 
     def content(self, name: bytes) -> Digest:
@@ -133,7 +159,7 @@ class PackageInspector:
         if path.startswith(_PROGRAM) and (self._program is None or path <= self._program[0]):
             if self._program is not None:
                 self._program[1].reader = None  # Another file is the program.
-            self._program = path, _Content(reader=ExecutableReader())
+            self._program = path, _Content(reader=ExecutableReader(_ALWAYS | (self._advised or frozenset())))
             return self._program[1]
         if _TEXT.match(path) and self._texts < _MOST_TEXTS:
             self._texts += 1
@@ -152,12 +178,41 @@ class PackageInspector:
         digests = passed.digests
         contents = {path: one for path, one in digests.items() if isinstance(one, _Content)}
         assert len(contents) == len(digests)
-        return _facts(contents, passed.zh, passed.hashed.h1)
+        return self._facts(contents, passed.zh, passed.hashed.h1)
 
     def facts_of_folder(self) -> PackageFacts:
         """Return what is inside a folder whose files were hashed by `content_of_folder`."""
         digests = ((name, content.hex()) for name, content in self._files.items())
-        return _facts(self._files, None, h1_of_digests(digests))
+        return self._facts(self._files, None, h1_of_digests(digests))
+
+    def _facts(self, contents: Mapping[bytes, _Content], zh: str | None, h1: str) -> PackageFacts:
+        names = sorted(contents)
+        programs = [name for name in names if b"/" not in name and name.startswith(_PROGRAM)]
+        reader = contents[programs[0]].reader if programs else None
+        executable = None if reader is None else reader.close()
+        texts = [
+            TextFacts(_shown(name), text.decode("utf-8", "replace"), is_whole=contents[name].size == len(text))
+            for name in names
+            if (text := contents[name].text) is not None
+        ]
+        bounded = []
+        if len(names) > _MOST_FILES:
+            bounded.append(f"{_MOST_FILES} of its {len(names)} files are listed")
+        if len(programs) > 1:
+            bounded.append(f"{len(programs)} files have the name of a program, and {_shown(programs[0])} was read")
+        if programs and executable is None:
+            bounded.append("its program was not read, since headers and directory of the zip file disagree")
+        return PackageFacts(
+            zh,
+            h1,
+            sum(content.size for content in contents.values()),
+            tuple(FileFacts(_shown(name), contents[name].size, contents[name].hex()) for name in names[:_MOST_FILES]),
+            _shown(programs[0]) if programs else None,
+            executable,
+            tuple(texts),
+            ", and ".join(bounded) or None,
+            is_for_advisories=self._advised is not None,
+        )
 
 
 def inspect_folder(folder: Path, *, cancel: threading.Event | None = None) -> PackageFacts:
@@ -165,35 +220,6 @@ def inspect_folder(folder: Path, *, cancel: threading.Event | None = None) -> Pa
     inspection = PackageInspector()
     file_digests(folder, cancel=cancel, new=inspection.content_of_folder)
     return inspection.facts_of_folder()
-
-
-def _facts(contents: Mapping[bytes, _Content], zh: str | None, h1: str) -> PackageFacts:
-    names = sorted(contents)
-    programs = [name for name in names if b"/" not in name and name.startswith(_PROGRAM)]
-    reader = contents[programs[0]].reader if programs else None
-    executable = None if reader is None else reader.close()
-    texts = [
-        TextFacts(_shown(name), text.decode("utf-8", "replace"), is_whole=contents[name].size == len(text))
-        for name in names
-        if (text := contents[name].text) is not None
-    ]
-    bounded = []
-    if len(names) > _MOST_FILES:
-        bounded.append(f"{_MOST_FILES} of its {len(names)} files are listed")
-    if len(programs) > 1:
-        bounded.append(f"{len(programs)} files have the name of a program, and {_shown(programs[0])} was read")
-    if programs and executable is None:
-        bounded.append("its program was not read, since headers and directory of the zip file disagree")
-    return PackageFacts(
-        zh,
-        h1,
-        sum(content.size for content in contents.values()),
-        tuple(FileFacts(_shown(name), contents[name].size, contents[name].hex()) for name in names[:_MOST_FILES]),
-        _shown(programs[0]) if programs else None,
-        executable,
-        tuple(texts),
-        ", and ".join(bounded) or None,
-    )
 
 
 def _shown(name: bytes) -> str:

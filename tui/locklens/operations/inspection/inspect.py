@@ -179,12 +179,13 @@ class _Wanted(Struct, frozen=True):
 
 
 class _Download(Struct, frozen=True):
-    """A package to download, and its size if that is known."""
+    """A package to download, its size if that is known, and what an earlier run has kept of it without an advisory."""
 
     wanted: _Wanted
     metadata: PackageMetadata
     release: AuthenticatedRelease
     size: int | None
+    kept: PackageFacts | None = None
 
 
 class _Inspecting:
@@ -227,9 +228,7 @@ class _Inspecting:
         self._places = self._on_this_machine(wanted)
         looked = list(self._session.map(self._look, wanted))
         downloads = [one for one in looked if isinstance(one, _Download)]
-        results = {
-            download.wanted: download.wanted.found("", problem="it was not downloaded") for download in downloads
-        }
+        results = {download.wanted: self._instead(download, "it was not downloaded") for download in downloads}
         if downloads and confirm(_planned(downloads)):
             results |= self._downloaded(downloads)
         return [results[one.wanted] if isinstance(one, _Download) else one for one in looked]
@@ -249,13 +248,17 @@ class _Inspecting:
             if isinstance(error, RunCancelledError):
                 raise
             return self._local(wanted, "") or wanted.found("", problem=str(error))
-        if metadata.zh and (facts := kept_facts(self._session.cache, metadata.zh)) is not None:
-            return wanted.found(EARLIER_RUN, self._sharing(facts))
+        kept = kept_facts(self._session.cache, metadata.zh) if metadata.zh else None
+        if kept is not None and not kept.lacks_functions:
+            return wanted.found(EARLIER_RUN, self._sharing(kept))
         if (local := self._local(wanted, metadata.zh)) is not None:
             return local
+        # What newer advisories name is worth no second download, but without any database nothing was kept for them.
+        if kept is not None and (kept.is_for_advisories or self._settings.is_offline):
+            return wanted.found(EARLIER_RUN, self._sharing(kept))
         if self._settings.is_offline:
             return wanted.found("", problem="it is not on this machine, and is not downloaded offline")
-        return _Download(wanted, metadata, release, self._size(of, metadata))
+        return _Download(wanted, metadata, release, self._size(of, metadata), kept)
 
     def _size(self, of: InspectedVersion, metadata: PackageMetadata) -> int | None:
         try:
@@ -296,8 +299,8 @@ class _Inspecting:
         program, names = facts.executable, self._names
         if program is None or program.functions is None:
             return facts
-        functions, inlined = (tuple(map(names.setdefault, some, some)) for some in (program.functions, program.inlined))
-        return replace(facts, executable=replace(program, functions=functions, inlined=inlined))
+        functions = tuple(map(names.setdefault, program.functions, program.functions))
+        return replace(facts, executable=replace(program, functions=functions))
 
     def _on_this_machine(self, wanted: Sequence[_Wanted]) -> dict[tuple[object, ...], list[PackagePlace]]:
         """Find the packages on this machine, by provider, version and platform."""
@@ -339,6 +342,12 @@ class _Inspecting:
                 raise
         return results
 
+    def _instead(self, download: _Download, problem: str) -> InspectedPackage:
+        """Return what is known of a package that is not downloaded."""
+        if download.kept is not None:
+            return download.wanted.found(EARLIER_RUN, self._sharing(download.kept))
+        return download.wanted.found("", problem=problem)
+
     def _download(self, download: _Download) -> InspectedPackage:
         wanted, release = download.wanted, download.release
         try:
@@ -346,7 +355,7 @@ class _Inspecting:
         except LockLensError as error:
             if isinstance(error, RunCancelledError):
                 raise
-            return wanted.found("", problem=str(error))
+            return self._instead(download, str(error))
         if not wanted.of.hashes.isdisjoint({facts.h1, facts.zh or ""}):
             words = "as locked"
         else:
