@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conformance.case import HERE, TERRAFORM, Files, requires
+from kit.git import git
 from kit.go_programs import PLAIN, STRIPPED, built, go_version, needs_go
 from kit.schemas import validate
 from msgspec.structs import replace
@@ -16,7 +19,8 @@ from operations.benches import CASE, bench, run
 
 from locklens.advisories import Advisory, AdvisoryDatabase, AffectedModule, AffectedPackage
 from locklens.advisories.kept import keep_database
-from locklens.executables import Executable, ExecutableFormat
+from locklens.executables import BuildInfo, Executable, ExecutableFormat
+from locklens.hashes import packages_of, zh_of
 from locklens.packages.inspecting import keep_facts, kept_facts
 from locklens.storage.cache import Cache
 
@@ -133,6 +137,55 @@ def test_a_republished_package_is_not_what_is_locked(monkeypatch: pytest.MonkeyP
         status, found, _ = inspected(capfd, "demo")
         assert status == 1
         assert "is not among the locked ones" in found["packages"][0]["problem"]
+
+
+def test_of_a_republished_package_both_are_shown_where_both_are_known(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock", f"-platform={HERE}")
+        lock = place.work / ".terraform.lock.hcl"
+        text = lock.read_text()
+        lock.write_text(re.sub("zh:([0-9a-f]{64})", lambda found: zh_of(sha256(found[1].encode()).hexdigest()), text))
+        git(place.work, "init", "--quiet")
+        git(place.work, "add", "--all")
+        git(place.work, "commit", "--quiet", "--message=x")
+        before = min(packages_of(re.findall("zh:[0-9a-f]{64}", lock.read_text())))
+        lock.write_text(text)
+        status, found, _ = inspected(capfd, "demo")
+        old, new = found["packages"]
+        assert (status, old["version"], new["version"]) == (1, "1.0.0", "1.0.0")
+        assert "is not among the locked ones; the locked one is not on this machine" in old["problem"]
+        assert (new["problem"], found["differences"]) == (None, None)
+        system, _, architecture = HERE.partition("_")
+        build = BuildInfo("go1.22.1", settings=(("GOOS", system), ("GOARCH", architecture)))
+        with Cache() as cache:
+            facts = kept_facts(cache, new["zh"])
+            assert facts is not None
+            program = Executable(ExecutableFormat.ELF, 1, build, (), packages=())
+            keep_facts(cache, replace(facts, zh=before, executable=program))
+        status, found, _ = inspected(capfd, "demo")
+        assert (status, [one["zh"] for one in found["packages"]]) == (0, [before, new["zh"]])
+        assert found["differences"] is not None
+        capfd.readouterr()
+        run("inspect", "demo")
+        assert "1.0.0 (as locked before) → 1.0.0 (as locked now)" in capfd.readouterr().out
+
+
+def test_several_providers(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED):
+        words = "acme/demo", "acme/other", "--from", "1.0.0", "--to", "1.1.0"
+        status, found, _ = inspected(capfd, *words)
+        names = [f"registry.terraform.io/acme/{name}" for name in ("demo", "other")]
+        assert status == 0
+        assert [one["provider"] for one in found["packages"]] == [name for name in names for _ in range(2)]
+        assert [one["provider"] for one in found["providers"]] == names
+        assert found["differences"] is None
+        assert all(one["differences"] is not None for one in found["providers"])
+        capfd.readouterr()
+        for form, mark in (("text", "registry.terraform.io/acme/"), ("markdown", "### ")):
+            assert run("inspect", *words, "--format", form) == 0
+            assert capfd.readouterr().out.count(mark) == 2
 
 
 def test_a_name_that_no_lock_file_has(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:

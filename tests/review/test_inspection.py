@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from locklens.addresses import Platform, ProviderAddress
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
 from locklens.packages.inspecting import FileFacts, PackageFacts, TextFacts
 from locklens.review.inspection import (
     InspectedPackage,
     Inspection,
+    Inspections,
     ModuleChange,
     ValueDifference,
     compare_packages,
     settings_of,
 )
-from locklens.review.reports.inspection import render
+from locklens.review.reports.inspection import inspection_lines, markdown, render
+from locklens.review.reports.inspection_document import InspectDocument
+from locklens.versions import Version
 
 
 def package(
@@ -129,3 +133,62 @@ def test_alike_is_said_where_all_was_compared() -> None:
     assert "NEWLY LINKED plugin  loads code from files" in report(package(), linking)
     unread = PackageFacts(None, "h1:x", 10, (), None, None)
     assert alike not in report(unread, unread)
+
+
+def inspection(name: str, old: PackageFacts, new: PackageFacts) -> Inspection:
+    address, platform = ProviderAddress("registry.terraform.io", "acme", name), Platform.parse("linux_amd64")
+    sides = (
+        (InspectedPackage(address, Version.parse(version), platform, "here", facts),)
+        for version, facts in (("1.0.0", old), ("1.1.0", new))
+    )
+    return Inspection(tuple(sides), "2026-11-23T00:00:00Z")
+
+
+def test_what_several_providers_have_in_common_is_said_once() -> None:
+    old = module("golang.org/x/net", "v0.37.0"), module("example.com/gone", "v1.0.0")
+    new = module("golang.org/x/net", "v0.38.0"), module("example.com/new", "v2.0.0")
+    alone = module("example.com/alone", "v1.0.0")
+    found = Inspections(
+        (
+            inspection("one", package(*old), package(*new)),
+            inspection("two", package(*old), package(*new, alone)),
+            inspection("three", package(*new), package(*new)),
+        )
+    )
+    text = str(render(found))
+    assert text.count("golang.org/x/net") == 1
+    assert "up       golang.org/x/net  v0.37.0 → v0.38.0  in one, two" in text
+    assert text.count("MODULES      1 new, 1 gone, 1 up") == 2
+    assert "             all of them as in other providers, said above" in text
+    assert "MODULES      2 new, 1 gone, 1 up\n             new      example.com/alone  v1.0.0\n" in text
+    assert "             and 3 more as in other providers, said above" in text
+    assert text.count("registry.terraform.io/acme/") == 3
+    comment = str(markdown(found))
+    assert comment.count("### ") == 4
+    assert comment.count("golang.org/x/net") == 1
+    document = InspectDocument.of(found)
+    assert [one.provider for one in document.providers] == [
+        f"registry.terraform.io/acme/{name}" for name in ("one", "two", "three")
+    ]
+    modules = [one.differences.modules for one in document.providers if one.differences is not None]
+    assert [len(one) for one in modules] == [3, 4, 0]
+    assert (len(document.packages), document.differences) == (6, None)
+    only = InspectDocument.of(found.of_providers[0])
+    assert (only.differences, len(only.providers)) == (only.providers[0].differences, 1)
+
+
+def test_both_sides_stand_in_columns_where_there_is_room() -> None:
+    old = package(module("a", "v1.0.0"), module("gone", "v1.0.0"), settings=(("CGO_ENABLED", "0"),))
+    new = package(module("a", "v1.1.0"), module("n" * 50, "v1.0.0"), go="go1.23.0", settings=(("CGO_ENABLED", ""),))
+    lines = [one.text for one in inspection_lines(inspection("one", old, new), columns=100)]
+    blank = " " * 13
+    assert f"{blank}{'':40}{'1.0.0':30}1.1.0" in lines
+    assert f"{blank}{'up       a  ':40}{'v1.0.0':30}v1.1.0" in lines
+    assert f"{blank}{'gone     gone  ':40}{'v1.0.0':30}-" in lines
+    assert f"{blank}new      {'n' * 50}  v1.0.0" in lines
+    assert f"TOOLCHAIN    {'':40}{'go1.22.1':30}go1.23.0" in lines
+    assert f"SETTINGS     {'CGO_ENABLED: ':40}{'0':30}empty" in lines
+    assert not any("→" in one for one in lines[1:])
+    said = [one.text for one in inspection_lines(inspection("one", old, new))]
+    assert f"{blank}up       a  v1.0.0 → v1.1.0" in said
+    assert "SETTINGS     CGO_ENABLED: 0 → empty" in said

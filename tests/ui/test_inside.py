@@ -85,6 +85,10 @@ async def test_the_republished_package_and_the_odd_platform(tmp_path: Path) -> N
         assert on.packages == [], "nothing is downloaded before it is agreed to"
         await on.press("enter")
         await until(on, shows(on, "LINKED       os/exec"), seconds=30)
+        assert "1.4.2 (as locked before) → 1.4.2 (as locked now)" in on.inside
+        assert "NOT READ     1.4.2 (as locked before): the package that registry.terraform.io has today" in on.inside
+        assert "the locked one is not on this machine, and was not inspected before" in on.inside
+        assert "DIFFERENCES  cannot say: not both packages were looked into" in on.inside
         assert on.packages == ["terraform-provider-demo_1.4.2_linux_amd64.zip"]
         await on.press("a")
         await until(on, shows(on, "4 packages, "), seconds=30)
@@ -109,7 +113,8 @@ async def test_an_upgrade_side_by_side(size: tuple[int, int], tmp_path: Path) ->
         await until(on, lambda: ">  [ ] acme/demo" in on.text)
         await opened(on, "z")
         await on.press("enter")
-        await until(on, shows(on, "TOOLCHAIN    go1.23.4 → go1.24.4"), seconds=30)
+        sides = f"{'':48}{'go1.23.4':36}go1.24.4" if size[0] >= 120 else "go1.23.4 → go1.24.4"
+        await until(on, shows(on, f"TOOLCHAIN    {sides}"), seconds=30)
         assert "MODULES      1 new, 2 gone, 8 up" in on.inside
         assert "+## 1.5.0" in on.inside
         await on.press("q")

@@ -32,11 +32,12 @@ def add_inspect_options(parser: Parser) -> None:
     parser.begin(
         "Show what is inside the packages of a provider: the Go toolchain and its settings, the modules and notable "
         "packages that are linked, the files. Of two versions, what differs.",
-        "[OPTION...] [PROVIDER] [-- ROOT...]",
+        "[OPTION...] [PROVIDER...] [-- ROOT...]",
         _run_inspect,
         _check_inspect,
     )
-    parser.add_argument("provider", nargs="?", metavar="PROVIDER", help="such as aws, hashicorp/aws, or a full address")
+    words = "such as aws, hashicorp/aws, or a full address; of several, what they have in common is said once"
+    parser.add_argument("provider", nargs="*", metavar="PROVIDER", help=words)
     group = parser.group("packages")
     words = "older side, a version or a revision (default: HEAD; with a version as --to what is locked now)"
     group.add("--from", dest="old", metavar="REV|VERSION", help=words)
@@ -68,12 +69,15 @@ def _check_inspect(options: Namespace) -> None:
 
 def _run_inspect(options: Namespace) -> int:
     """Look into packages; the exit status is 1 where one could not be looked into."""
-    found = _of_files(options) if options.package else _of_provider(options)
-    tell(f"note: {words}" for words in found.notes)
+    from locklens.review.inspection import Inspections
+
+    several = (_of_files(options),) if options.package else _of_providers(options)
+    tell(f"note: {words}" for words in dict.fromkeys(words for found in several for words in found.notes))
     if options.verbose:
-        tell(found.log)
+        tell(words for found in several for words in found.log)
+    found = several[0] if len(several) == 1 else Inspections(several)
     deliver(render_report("inspect", options.format, found), options.output)
-    return FINDINGS if found.has_failed else DONE
+    return FINDINGS if any(one.has_failed for one in several) else DONE
 
 
 def _of_files(options: Namespace) -> Inspection:
@@ -82,7 +86,7 @@ def _of_files(options: Namespace) -> Inspection:
     return inspect_files([Path(name) for name in options.package])
 
 
-def _of_provider(options: Namespace) -> Inspection:
+def _of_providers(options: Namespace) -> tuple[Inspection, ...]:
     from locklens.cli.progress import InstallProgress, ProgressWording
     from locklens.operations.compare import open_locked
     from locklens.operations.inspection.inspect import InspectionRequest
@@ -97,20 +101,24 @@ def _of_provider(options: Namespace) -> Inspection:
         tool=given_tool(options),
         network=network,
     )
-    request = InspectionRequest(
-        options.provider,
-        Path.cwd(),
-        options.old,
-        options.new,
-        roots,
-        _platforms(options),
-        tool=given_tool(options),
-        test_directory=options.test_directory,
-    )
+    requests = [
+        InspectionRequest(
+            provider,
+            Path.cwd(),
+            options.old,
+            options.new,
+            roots,
+            _platforms(options),
+            tool=given_tool(options),
+            test_directory=options.test_directory,
+        )
+        for provider in dict.fromkeys(options.provider)
+    ]
     progress = InstallProgress(ProgressWording.PLAN, is_alone=True)
     with network.cache as cache:
         try:
-            found = LockLens(review).inspect(request, confirm=_announce, on_event=progress.take)
+            lens = LockLens(review)
+            found = tuple(lens.inspect(one, confirm=_announce, on_event=progress.take) for one in requests)
         finally:
             progress.end()
         tell(f"note: {words}" for words in cache.take_notices())

@@ -34,6 +34,7 @@ class InspectedPackage(Struct, frozen=True):
         source: Where it comes from, for a person: a registry, a path, an earlier run; "" where it was not found.
         facts: None where there are none.
         problem: Why there are none, a clause; "" where there are some.
+        state: What tells it from another package of the same version; "" where there is none.
     """
 
     address: ProviderAddress | None
@@ -42,11 +43,14 @@ class InspectedPackage(Struct, frozen=True):
     source: str
     facts: PackageFacts | None = None
     problem: str = ""
+    state: str = ""
 
     @property
     def name(self) -> str:
         """Its version, or the place that it was read from."""
-        return self.source if self.version is None else str(self.version)
+        if self.version is None:
+            return self.source
+        return f"{self.version} ({self.state})" if self.state else str(self.version)
 
 
 class Inspection(Struct, frozen=True):
@@ -97,9 +101,45 @@ class Inspection(Struct, frozen=True):
         return next((one for side in reversed(self.packages) for one in side if one.facts is not None), None)
 
     @property
+    def address(self) -> ProviderAddress | None:
+        """The provider; None for files and folders that were named."""
+        return next((package.address for side in self.packages for package in side), None)
+
+    @property
+    def type_name(self) -> str:
+        """The provider's type, such as "aws"; "package" for files and folders that were named."""
+        return "package" if self.address is None else self.address.type
+
+    @property
     def has_failed(self) -> bool:
         """True if a package could not be looked into."""
         return any(package.problem for side in self.packages for package in side)
+
+
+class Inspections(Struct, frozen=True):
+    """What is inside the packages of several providers.
+
+    Attributes:
+        of_providers: One for each provider, in the order in which they were named.
+    """
+
+    of_providers: tuple[Inspection, ...]
+
+    @property
+    def shared(self) -> dict[ModuleDifference, tuple[str, ...]]:
+        """The differences of modules that several providers have, each with the names of these providers."""
+        found: dict[ModuleDifference, list[str]] = {}
+        for one in self.of_providers:
+            for difference in one.differences.modules if one.differences is not None else ():
+                found.setdefault(difference, []).append(one.type_name)
+        order = list(ModuleChange)
+        several = [(one, tuple(names)) for one, names in found.items() if len(names) > 1]
+        return dict(sorted(several, key=lambda each: (order.index(each[0].kind), each[0].path)))
+
+
+def each_of(found: Inspection | Inspections) -> tuple[Inspection, ...]:
+    """Return the inspections of one or of several providers."""
+    return found.of_providers if isinstance(found, Inspections) else (found,)
 
 
 class ModuleChange(enum.Enum):

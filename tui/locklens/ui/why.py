@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.lines import FilePlace, Line, Role, Span, line
+from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
 from locklens.text import counted, size_words
 from locklens.ui.clipboard import copied_line, copy_text
-from locklens.ui.dialogs.base import READING_KEYS, DialogKey, ReadingDialog, TextDialog
+from locklens.ui.dialogs.base import FRAME_WIDTH, MOST_WIDTH, READING_KEYS, DialogKey, ReadingDialog, TextDialog
 from locklens.ui.phrases import Downloads, download_lines, take_event
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
@@ -173,6 +173,9 @@ _MOST_LABELS = 10
 
 _REDRAW_SECONDS = 0.1
 
+_LEAST_WIDTH_OF_SIDES = 120
+"""Columns of a terminal in which the old and the new side stand beside each other."""
+
 
 def asking_lines(plan: ProvingPlanned) -> Iterator[Line]:
     """The announced downloads, and what becomes of them."""
@@ -218,8 +221,7 @@ def inside_request(
         before,
         after,
         (root or ".",),
-        # Of one version, what is locked now is of interest, not what was locked for it before.
-        old_hashes=hashes_after if before == after else hashes_before,
+        old_hashes=hashes_before,
         new_hashes=hashes_after,
         tool=tool,
     )
@@ -350,7 +352,17 @@ class InsideDialog(ReadingDialog):
             return tuple(download_lines(self._downloads.in_order, time.monotonic())) or starting
         if self._error is not None:
             return (line(Span(self._error.sentence, Role.WARN), hanging=2),)
-        return tuple(_readable(self._found)) if self._found is not None else ()
+        return tuple(_readable(self._found, self._columns)) if self._found is not None else ()
+
+    @property
+    def _columns(self) -> int:
+        """The columns behind the labels for both sides beside each other; 0 where the terminal is too narrow."""
+        wide = self.app.size.width
+        return min(wide, MOST_WIDTH) - FRAME_WIDTH - LABEL_WIDTH if wide >= _LEAST_WIDTH_OF_SIDES else 0
+
+    def on_resize(self) -> None:
+        """Put both sides beside each other where the terminal became wide enough, or one behind the other."""
+        self._redraw()
 
     @property
     def keys(self) -> Sequence[DialogKey]:
@@ -404,9 +416,9 @@ class InsideDialog(ReadingDialog):
         self.say(copy_text(self.app, render_report("inspect", "markdown", self._found), "the report as Markdown"))
 
 
-def _readable(found: Inspection) -> Iterator[Line]:
+def _readable(found: Inspection, columns: int) -> Iterator[Line]:
     from locklens.review.reports.inspection import inspection_lines
 
-    yield from inspection_lines(found)
+    yield from inspection_lines(found, columns=columns)
     for note in found.notes:
         yield line(Span(note, Role.DIM), hanging=2)

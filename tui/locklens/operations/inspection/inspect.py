@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform
 from locklens.errors import ConfigurationError, LockLensError, RunCancelledError, SourceError, TrustError
-from locklens.hashes import hashes_of_zips
+from locklens.hashes import hashes_of_zips, packages_of
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, inspected
 from locklens.install.mirroring import read_stored_package
@@ -27,6 +27,7 @@ from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
 from locklens.review.inspection import InspectedPackage, Inspection
+from locklens.review.platform_agreement import platform_of
 from locklens.sources.http import moment
 from locklens.text import reason_of
 
@@ -175,7 +176,8 @@ class _Wanted(Struct, frozen=True):
         return f"{self.of.address.type} {self.of.version} {self.platform}"
 
     def found(self, source: str, facts: PackageFacts | None = None, problem: str = "") -> InspectedPackage:
-        return InspectedPackage(self.of.address, self.of.version, self.platform, source, facts, problem)
+        of = self.of
+        return InspectedPackage(of.address, of.version, self.platform, source, facts, problem, of.state)
 
 
 class _Download(Struct, frozen=True):
@@ -247,7 +249,7 @@ class _Inspecting:
         except LockLensError as error:
             if isinstance(error, RunCancelledError):
                 raise
-            return self._local(wanted, "") or wanted.found("", problem=str(error))
+            return self._locked_before(wanted, str(error))
         kept = kept_facts(self._session.cache, metadata.zh) if metadata.zh else None
         if kept is not None and not kept.lacks_functions:
             return wanted.found(EARLIER_RUN, self._sharing(kept))
@@ -259,6 +261,18 @@ class _Inspecting:
         if self._settings.is_offline:
             return wanted.found("", problem="it is not on this machine, and is not downloaded offline")
         return _Download(wanted, metadata, release, self._size(of, metadata), kept)
+
+    def _locked_before(self, wanted: _Wanted, problem: str) -> InspectedPackage:
+        """Look into a package that the registry does not have: on this machine, or by what an earlier run kept."""
+        if (local := self._local(wanted, "")) is not None:
+            return local
+        locked = packages_of(wanted.of.hashes)
+        for facts in filter(None, (kept_facts(self._session.cache, zh) for zh in sorted(locked))):
+            if platform_of(facts) == wanted.platform:
+                return wanted.found(EARLIER_RUN, self._sharing(facts))
+        if locked:
+            problem += "; the locked one is not on this machine, and was not inspected before"
+        return wanted.found("", problem=problem)
 
     def _size(self, of: InspectedVersion, metadata: PackageMetadata) -> int | None:
         try:

@@ -6,10 +6,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, NoRepositoryError
-from locklens.hashes import is_known_scheme
+from locklens.hashes import is_known_scheme, packages_of
 from locklens.operations.comparison import within
 from locklens.operations.root_modules import folders_with_locks, lock_path, read_lock, tool_of
 from locklens.operations.typed_names import full_address, named_among
@@ -28,18 +29,29 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
 
 
+_STATES = "as locked before", "as locked now"
+"""What tells two packages of one version apart."""
+
+
 class InspectedVersion(Struct, frozen=True):
     """A version of a provider to inspect.
 
     Attributes:
         tool: The tool whose rules authenticate it.
         hashes: Those of known schemes that lock it; empty for a version of which no locked ones are known.
+        state: What tells it from another package of the same version; "" where there is none.
     """
 
     address: ProviderAddress
     version: Version
     tool: Dialect
     hashes: frozenset[str] = frozenset()
+    state: str = ""
+
+    def is_republished_as(self, new: InspectedVersion) -> bool:
+        """True if both are locked with packages, and have none in common."""
+        old_packages, new_packages = packages_of(self.hashes), packages_of(new.hashes)
+        return bool(old_packages and new_packages) and old_packages.isdisjoint(new_packages)
 
 
 class _Locked(Struct, frozen=True):
@@ -58,7 +70,7 @@ def versions_to_inspect(
     tool: Dialect | None,
     hashes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
 ) -> tuple[InspectedVersion, ...]:
-    """Return the older and the newer version, or one where both are the same.
+    """Return the older and the newer version, or one where both are the same and were not published again.
 
     Args:
         provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
@@ -93,9 +105,11 @@ def versions_to_inspect(
                 continue  # A provider that is new in the work tree has no older version.
             where = "the work tree" if text is None else text
             raise ConfigurationError(f"{provider} is not locked in {where}", hint="name a version, or another revision")
-    if len(sides) == 2 and sides[0].version == sides[1].version and sides[0].hashes == sides[1].hashes:
-        del sides[0]
-    return tuple(sides)
+    if len(sides) < 2 or sides[0].version != sides[1].version:
+        return tuple(sides)
+    if not sides[0].is_republished_as(sides[1]):
+        return (sides[1],)
+    return tuple(replace(side, state=state) for side, state in zip(sides, _STATES, strict=True))
 
 
 class _Reader:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from locklens.executables.notable import MEANING, notable_in
 from locklens.lines import Line, Role, Span, heading, labelled, line, plain_lines
-from locklens.review.inspection import ModuleChange, settings_of
+from locklens.review.inspection import Inspections, ModuleChange, each_of, settings_of
 from locklens.review.platform_agreement import ReleaseAgreement, agreement_of
 from locklens.review.reports.advisories import advisory_lines
 from locklens.text import Printable, counted, listing, page, size_words, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from locklens.executables import GoModule
     from locklens.review.inspection import (
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
         TextDifference,
         ValueDifference,
     )
+
+_PROVIDERS = 6
+"""Providers that one line lists."""
 
 _NAMES = 8
 """Names that one line lists."""
@@ -48,8 +51,16 @@ _CHANGE_ROLES = {
 }
 
 
-def inspection_lines(found: Inspection) -> Iterator[Line]:
-    """Yield what differs between two packages, or what is inside of each."""
+def inspection_lines(
+    found: Inspection, *, columns: int = 0, shared: Container[ModuleDifference] = frozenset()
+) -> Iterator[Line]:
+    """Yield what differs between two packages, or what is inside of each.
+
+    Args:
+        found: The packages.
+        columns: Columns behind the labels, for the old and the new side beside each other; 0 for arrows between them.
+        shared: Differences of modules that were said before, for several providers at once.
+    """
     agreement = agreement_of(found)
     for old, new in found.pairs[:1]:
         yield line(Span(_title(new), Role.STRONG), f"  {old.name} → {new.name}")
@@ -59,9 +70,16 @@ def inspection_lines(found: Inspection) -> Iterator[Line]:
         differences = found.differences
         yield from _advisories(found)
         if differences is not None:
-            yield from _difference_lines(differences)
+            if columns:
+                yield _beside("", (), old.name, new.name, columns)
+            yield from _difference_lines(differences, columns, shared)
         else:
             yield labelled("DIFFERENCES", Span(f"{_CANNOT_SAY}: not both packages were looked into", Role.WARN))
+            for package in (old, new):
+                if package.facts is not None:
+                    yield Line()
+                    yield line(Span(f"inside {package.name}", Role.STRONG))
+                    yield from _package_lines(package)
     rest = found.pairs[1:] or ([(one,) for side in found.packages for one in side] if not found.pairs else ())
     for number, packages in enumerate(rest):
         if agreement is not None and (number or found.pairs) and not any(package.problem for package in packages):
@@ -115,21 +133,25 @@ def _sources(packages: Iterable[InspectedPackage]) -> Iterator[Line]:
         if package.problem:
             yield labelled("NOT READ", Span(f"{package.name}: {package.problem}", Role.WARN))
         elif package.version is not None:
-            yield labelled("FROM", f"{package.version}: {package.source}")
+            yield labelled("FROM", f"{package.name}: {package.source}")
 
 
-def _difference_lines(found: PackageDifferences) -> Iterator[Line]:
+def _difference_lines(found: PackageDifferences, columns: int, shared: Container[ModuleDifference]) -> Iterator[Line]:
     """Yield what differs between two packages, the worst and rarest first."""
     for words in found.unknown:
         yield labelled("CANNOT SAY", Span(words, Role.WARN))
     yield from _notable_lines(found)
-    yield from _file_lines(found.files)
-    yield from _module_lines(found.modules)
+    yield from _file_lines(found.files, columns)
+    yield from _module_lines(found.modules, columns, shared)
     if found.toolchain is not None:
-        yield labelled("TOOLCHAIN", _arrow(found.toolchain))
+        yield _beside("TOOLCHAIN", (), *_values(found.toolchain), columns)
     for number, setting in enumerate(found.settings):
-        yield labelled("" if number else "SETTINGS", f"{setting.name}: {_arrow(setting)}")
-    yield labelled("SIZE", _size(*found.size))
+        yield _beside("" if number else "SETTINGS", (setting.name, ": "), *_values(setting), columns)
+    old, new = found.size
+    if old == new:
+        yield labelled("SIZE", f"{size_words(new)}, the same")
+    else:
+        yield _beside("SIZE", (), size_words(old), f"{size_words(new)} ({_growth(old, new)})", columns)
     if _is_alike(found) and not found.unknown:
         yield labelled("INSIDE", "the same toolchain, settings, modules, notable packages and files")
     for text in found.texts:
@@ -151,25 +173,60 @@ def _notable_lines(found: PackageDifferences) -> Iterator[Line]:
             yield labelled("" if number else label, Span(name, role), f"  {words}", copied=name)
 
 
-def _file_lines(files: Sequence[PackedFileDifference]) -> Iterator[Line]:
+def _file_lines(files: Sequence[PackedFileDifference], columns: int) -> Iterator[Line]:
     for number, file in enumerate(files):
-        sizes = " → ".join(size_words(size) for size in (file.old, file.new) if size is not None)
-        yield labelled("" if number else "FILES", f"{file.state:8} {file.name}  ({sizes})", copied=file.name)
+        name = f"{file.state:8} {file.name}", "  "
+        sizes = ("" if size is None else size_words(size) for size in (file.old, file.new))
+        yield _beside("" if number else "FILES", name, *sizes, columns, copied=file.name)
 
 
-def _module_lines(modules: Sequence[ModuleDifference]) -> Iterator[Line]:
+def _module_lines(
+    modules: Sequence[ModuleDifference], columns: int, shared: Container[ModuleDifference]
+) -> Iterator[Line]:
     if not modules:
         return
+    yield labelled("MODULES", _counts(modules))
+    own = [one for one in modules if one not in shared]
+    for one in own[:_MODULES]:
+        yield _module_line(one, columns)
+    if len(own) > _MODULES:
+        yield labelled("", Span(f"and {len(own) - _MODULES} more, which --format json lists", Role.DIM))
+    if len(own) < len(modules):
+        words = "all of them" if not own else f"and {len(modules) - len(own)} more"
+        yield labelled("", Span(f"{words} as in other providers, said above", Role.DIM))
+
+
+def _counts(modules: Sequence[ModuleDifference]) -> str:
     counts = {kind: sum(one.kind is kind for one in modules) for kind in ModuleChange}
-    words = ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count)
-    yield labelled("MODULES", words)
-    for one in modules[:_MODULES]:
-        sides = " → ".join(_module(module) for module in (one.old, one.new) if module is not None)
-        yield labelled(
-            "", Span(f"{one.kind.value:8} ", _CHANGE_ROLES[one.kind]), f"{one.path}  {sides}", copied=one.path
-        )
-    if len(modules) > _MODULES:
-        yield labelled("", Span(f"and {len(modules) - _MODULES} more, which --format json lists", Role.DIM))
+    return ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count)
+
+
+def _module_line(one: ModuleDifference, columns: int, *more: Span) -> Line:
+    name = Span(f"{one.kind.value:8} ", _CHANGE_ROLES[one.kind]), one.path, "  "
+    sides = ("" if module is None else _module(module) for module in (one.old, one.new))
+    return _beside("", name, *sides, columns, *more, copied=one.path)
+
+
+def _beside(
+    label: str, name: Sequence[Span | str], old: str, new: str, columns: int, *more: Span, copied: str = ""
+) -> Line:
+    """Build the line of what differs: both sides in columns of their own where they fit, or with an arrow between.
+
+    Args:
+        label: The label.
+        name: The name of what differs, with what separates it from the sides; () for none.
+        old: "" where the older side has none.
+        new: "" where the newer side has none.
+        columns: Columns behind the label; 0 for an arrow.
+        *more: What is said behind both sides.
+        copied: The text for the clipboard.
+    """
+    taken = sum(len(one.text if isinstance(one, Span) else one) for one in name)
+    first, side = columns * 2 // 5, columns * 3 // 10
+    if columns and taken <= first and len(old) < side and len(new) <= side:
+        space = " " * (first - taken)
+        return labelled(label, *name, space, (old or "-").ljust(side), new or "-", *more, copied=copied)
+    return labelled(label, *name, " → ".join(filter(None, (old, new))), *more, copied=copied)
 
 
 def _module(module: GoModule) -> str:
@@ -179,16 +236,15 @@ def _module(module: GoModule) -> str:
     return f"{module.version} => {by.path}{f' {by.version}' if by.version else ''}"
 
 
-def _arrow(value: ValueDifference) -> str:
-    return f"{'not set' if value.old is None else value.old} → {'not set' if value.new is None else value.new}"
+def _values(value: ValueDifference) -> tuple[str, str]:
+    old, new = ("not set" if one is None else one or "empty" for one in (value.old, value.new))
+    return old, new
 
 
-def _size(old: int, new: int) -> str:
-    if old == new:
-        return f"{size_words(new)}, the same"
+def _growth(old: int, new: int) -> str:
     sign = "+" if new > old else "-"
     share = f", {sign}{abs(new - old) * 100 // old} %" if old else ""
-    return f"{size_words(old)} → {size_words(new)} ({sign}{size_words(abs(new - old))}{share})"
+    return f"{sign}{size_words(abs(new - old))}{share}"
 
 
 def _text_lines(text: TextDifference) -> Iterator[Line]:
@@ -248,17 +304,41 @@ def _package_lines(package: InspectedPackage) -> Iterator[Line]:
     yield labelled("HASH", facts.h1, copied=facts.h1)
 
 
-def render(found: Inspection) -> Printable:
+def shared_lines(found: Inspections) -> Iterator[Line]:
+    """Yield the differences of modules that several providers have, each once."""
+    shared = found.shared
+    if shared:
+        yield line(Span("several providers", Role.STRONG))
+        yield labelled("MODULES", _counts(tuple(shared)))
+        for one, names in shared.items():
+            yield _module_line(one, 0, Span(f"  in {listing(names, _PROVIDERS)}", Role.DIM))
+
+
+def _parts(found: Inspection | Inspections) -> Iterator[list[Line]]:
+    """Yield the lines of what several providers have in common, then of each provider."""
+    shared: Container[ModuleDifference] = frozenset()
+    if isinstance(found, Inspections):
+        shared = found.shared
+        yield from filter(None, [list(shared_lines(found))])
+    for one in each_of(found):
+        yield list(inspection_lines(one, shared=shared))
+
+
+def render(found: Inspection | Inspections) -> Printable:
     """Return the report as text."""
-    return page(plain_lines(inspection_lines(found)))
+    parts = [list(plain_lines(part)) for part in _parts(found)]
+    return page(text for number, part in enumerate(parts) for text in (*([""] if number else []), *part))
 
 
-def markdown(found: Inspection) -> Printable:
-    """Return the report for a comment: a table of what differs, all else in a block of code."""
-    lines = [one.text for one in inspection_lines(found)]
+def markdown(found: Inspection | Inspections) -> Printable:
+    """Return the report for a comment: a heading for each provider, all else in a block of code."""
+    return page(text for part in _parts(found) for text in _markdown_part([one.text for one in part]))
+
+
+def _markdown_part(lines: list[str]) -> list[str]:
     title, rest = (lines[0], lines[1:]) if lines else ("nothing was looked into", [])
     fence = "`" * (max((len(run) for each in rest for run in _backticks(each)), default=0) + 3)
-    return page(["### " + _escaped(visible(title)), "", f"{fence}text", *rest, fence])
+    return ["### " + _escaped(visible(title)), "", f"{fence}text", *rest, fence]
 
 
 def _backticks(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from locklens.executables import ExecutableFormat
 from locklens.executables.notable import notable_in
-from locklens.review.inspection import ModuleChange
+from locklens.review.inspection import ModuleChange, each_of
 from locklens.review.platform_agreement import agreement_of
 from locklens.review.reports.advisories import AdvisoriesJson
 from locklens.review.reports.documents import Count, JsonStruct, RunJson, one_of
@@ -16,7 +16,7 @@ from locklens.review.reports.documents import Count, JsonStruct, RunJson, one_of
 if TYPE_CHECKING:
     from locklens.executables import BuildInfo, Executable, GoModule
     from locklens.packages.inspecting import PackageFacts
-    from locklens.review.inspection import InspectedPackage, Inspection, PackageDifferences
+    from locklens.review.inspection import InspectedPackage, Inspection, Inspections, PackageDifferences
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
@@ -154,25 +154,53 @@ class PlatformDifferenceJson(JsonStruct, frozen=True):
     differs_in: list[str]
 
 
+class InspectedProviderJson(JsonStruct, frozen=True):
+    """What differs between the packages of one provider; provider is null for files and folders that were named."""
+
+    provider: str | None
+    differences: DifferencesJson | None
+    platforms: list[PlatformDifferenceJson]
+    advisories: AdvisoriesJson
+
+    @classmethod
+    def of(cls, found: Inspection) -> InspectedProviderJson:
+        """Describe the inspection of one provider."""
+        differences = found.differences
+        return cls(
+            provider=None if found.address is None else str(found.address),
+            differences=None if differences is None else DifferencesJson.of(differences),
+            platforms=_platforms(found),
+            advisories=AdvisoriesJson.of(found.advisories),
+        )
+
+
 class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
-    """What is inside packages: of one version, or of an older and a newer one."""
+    """What is inside packages: of one version, or of an older and a newer one.
+
+    The keys differences, platforms and advisories are those of the only provider; of several they are in providers.
+    """
 
     run: RunJson
     packages: list[InspectedPackageJson]
     differences: DifferencesJson | None
     platforms: list[PlatformDifferenceJson]
     advisories: AdvisoriesJson
+    providers: list[InspectedProviderJson]
 
     @classmethod
-    def of(cls, found: Inspection) -> InspectDocument:
-        """Describe an inspection."""
-        differences = found.differences
+    def of(cls, found: Inspection | Inspections) -> InspectDocument:
+        """Describe an inspection, or those of several providers."""
+        several = each_of(found)
+        providers = [InspectedProviderJson.of(one) for one in several]
+        only = providers[0] if len(providers) == 1 else InspectedProviderJson(None, None, [], AdvisoriesJson.of(None))
+        notes = tuple(dict.fromkeys(words for one in several for words in one.notes))
         return cls(
-            run=RunJson.without_policy(at=found.at, offline=found.is_offline, notes=found.notes),
-            packages=[_package(package) for side in found.packages for package in side],
-            differences=None if differences is None else DifferencesJson.of(differences),
-            platforms=_platforms(found),
-            advisories=AdvisoriesJson.of(found.advisories),
+            run=RunJson.without_policy(at=several[0].at, offline=several[0].is_offline, notes=notes),
+            packages=[_package(package) for one in several for side in one.packages for package in side],
+            differences=only.differences,
+            platforms=only.platforms,
+            advisories=only.advisories,
+            providers=providers,
         )
 
 

@@ -23,6 +23,7 @@ from locklens import __version__
 from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, Linkage, Unjudged
 from locklens.advisories.goversions import is_go_version
 from locklens.errors import ConfigurationError
+from locklens.review.inspection import Inspections, each_of
 from locklens.review.model import Review, Severity
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.words import unverified_words
@@ -190,27 +191,32 @@ _STATUS_NOTES = {
 }
 
 
-def openvex(found: Inspection) -> Printable:
-    """Return the document of the package that was looked into, the newer one of two.
+def openvex(found: Inspection | Inspections) -> Printable:
+    """Return the document of the packages that were looked into, of each provider the newer one of two.
 
     Raises:
         ConfigurationError: There is nothing to state, which a document must.
     """
-    known, newer = found.advisories, found.judged
-    if known is None or newer is None:
-        hint = "locklens advisories update reads one" if newer is not None else "locklens inspect says why"
-        what = "no database of advisories is kept" if newer is not None else "no package was looked into"
+    several = each_of(found)
+    judged = [(one.advisories, one.judged) for one in several]
+    sure = [(known, newer) for known, newer in judged if known is not None and newer is not None]
+    if not sure:
+        is_inspected = any(newer is not None for _, newer in judged)
+        hint = "locklens advisories update reads one" if is_inspected else "locklens inspect says why"
+        what = "no database of advisories is kept" if is_inspected else "no package was looked into"
         raise ConfigurationError(f"no OpenVEX document can be made: {what}", hint=hint)
-    statements = list(_statements(known, newer))
+    statements = [statement for known, newer in sure for statement in _statements(known, newer)]
+    dated = sure[0][0].date_words
     if not statements:
-        raise ConfigurationError(f"no advisory concerns {newer.name} ({known.date_words}): nothing to state in OpenVEX")
+        names = listing([newer.name for _, newer in sure], 3)
+        raise ConfigurationError(f"no advisory concerns {names} ({dated}): nothing to state in OpenVEX")
     document = {
         "@context": _CONTEXT,
         "@id": f"{_DOCUMENTS}{identity_of(str(statements))}",
         "author": _AUTHOR,
-        "timestamp": found.at,
+        "timestamp": several[0].at,
         "version": 1,
-        "tooling": f"locklens {__version__}; {ATTRIBUTION}, {known.date_words}",
+        "tooling": f"locklens {__version__}; {ATTRIBUTION}, {dated}",
         "statements": statements,
     }
     return json_text(document)

@@ -132,12 +132,12 @@ def width_of(layout: BarLayout) -> int:
     return sum(cell_len(piece.text) for piece in layout.left)
 
 
-_FRAME_WIDTH = 5
+FRAME_WIDTH = 5
 """Columns of the border, the padding and the scrollbar."""
 _FRAME_ROWS = 4
 """Rows of the border, the title and the keys."""
 _LEAST_WIDTH = 44
-_MOST_WIDTH = 140
+MOST_WIDTH = 140
 """A longer line is hard to read; a prose line of the help has several hundred columns."""
 
 
@@ -192,7 +192,7 @@ class ReadingDialog(Dialog[None]):
         """Make the dialog as wide as its longest line, and as high as its lines, where the terminal has that much."""
         longest = max((cell_len(line.text) for line in self.view.lines), default=0)
         keys = max((width_of(layout) for layout in key_layouts(self.KEYS)), default=0)
-        width = min(max(longest + _FRAME_WIDTH, keys + 2, _LEAST_WIDTH), _MOST_WIDTH, self.app.size.width)
+        width = min(max(longest + FRAME_WIDTH, keys + 2, _LEAST_WIDTH), MOST_WIDTH, self.app.size.width)
         rows = _FRAME_ROWS + sum(bool(self.query_one(name).display) for name in ("#dialog-status", "#dialog-search"))
         self.query_one("#dialog").styles.width = width
         self.view.styles.max_height = max(1, self.app.size.height - rows)
