@@ -148,7 +148,7 @@ def reduced(facts: PackageFacts) -> PackageFacts:
     names = program.functions
     found = (names[place : place + 1] for start in BEGINNINGS if (place := bisect_left(names, start)) < len(names))
     kept = sorted({name for (name,) in found if name.startswith(BEGINNINGS)})
-    return replace(facts, executable=replace(program, functions=tuple(kept)), texts=())
+    return replace(facts, executable=replace(program, functions=tuple(kept), packages=()), texts=())
 
 
 def _replacement(module: GoModule) -> str:

@@ -82,7 +82,8 @@ class AdvisoryLookup:
             return None
         subject = Subject(facts.executable, provider=address, version=version)
         found = subject.platform, self._matcher.advisories_of(subject)
-        self._cache.keep_verification(key, msgspec.msgpack.encode(found))
+        if not facts.lacks_functions:  # Otherwise more is known once the package is inspected again.
+            self._cache.keep_verification(key, msgspec.msgpack.encode(found))
         return found
 
 
