@@ -96,6 +96,11 @@ async def test_the_republished_package_and_the_odd_platform(tmp_path: Path) -> N
         await until(on, shows(on, "PLATFORMS    linux_arm64: not like the others"), seconds=30)
         assert "module github.com/acme/agent  linux_arm64: v0.1.0; 4 other platforms: not linked" in on.inside
         assert len(on.packages) == 5, "the first package is not downloaded again"
+        assert on.inside.count("NOT READ") == 2
+        assert (
+            "NOT READ     darwin_amd64, darwin_arm64, linux_arm64, windows_amd64 1.4.2 (as locked before): "
+            in on.inside
+        )
         await on.press("y")
         assert on.app.clipboard.startswith("### registry.terraform.io/acme/demo linux")
         await on.press("escape")
@@ -126,10 +131,11 @@ async def test_an_upgrade_side_by_side(size: tuple[int, int], tmp_path: Path) ->
 
 async def test_the_advisories_of_an_upgrade(tmp_path: Path) -> None:
     with sample_advisories(tmp_path):
-        async with demo(tmp_path) as on:
+        async with demo(tmp_path, (160, 30)) as on:
             await on.press("2")
             await until(on, lambda: "6 can upgrade" in on.text, seconds=60)
             await on.press("slash", *"p/vault", "enter")
+            await until(on, lambda: "87d patch     ? same key" in on.text, seconds=30)
             await opened(on, "z")
             assert "vault 4.6.0 linux_amd64" in on.inside
             await on.press("enter")
@@ -137,6 +143,9 @@ async def test_the_advisories_of_an_upgrade(tmp_path: Path) -> None:
                 on, shows(on, "ADVISORIES   0 introduced, 2 fixed (and 1 not linked by name), 2 in both"), seconds=30
             )
             assert "GO-0000-0003 in github.com/hashicorp/terraform-provider-vault 4.6.1, fixed in 4.8.0" in on.inside
+            assert "FROM         4.6.0 and 4.6.1: registry.terraform.io, signed by key" in on.inside
+            await on.press("escape")
+            await until(on, lambda: "87d patch     2 same key" in on.text, seconds=30)
     assert "LOCKLENS_ADVISORIES" not in os.environ
 
 

@@ -81,9 +81,13 @@ def inspection_lines(
                     yield line(Span(f"inside {package.name}", Role.STRONG))
                     yield from _package_lines(package)
     rest = found.pairs[1:] or ([(one,) for side in found.packages for one in side] if not found.pairs else ())
+    if agreement is not None and found.pairs:
+        # Of other platforms' packages it was said above in what they differ.
+        yield from _unread_lines(package for packages in rest for package in packages if package.problem)
+        return
     for number, packages in enumerate(rest):
-        if agreement is not None and (number or found.pairs) and not any(package.problem for package in packages):
-            continue  # Other platforms' packages differ in what was said above.
+        if agreement is not None and number and not any(package.problem for package in packages):
+            continue
         if number or found.pairs:
             yield Line()
         for package in packages:
@@ -129,11 +133,23 @@ def _title(package: InspectedPackage) -> str:
 
 
 def _sources(packages: Iterable[InspectedPackage]) -> Iterator[Line]:
+    sources: dict[str, list[str]] = {}
     for package in packages:
         if package.problem:
             yield labelled("NOT READ", Span(f"{package.name}: {package.problem}", Role.WARN))
         elif package.version is not None:
-            yield labelled("FROM", f"{package.name}: {package.source}")
+            sources.setdefault(package.source, []).append(package.name)
+    for source, names in sources.items():
+        yield labelled("FROM", f"{' and '.join(names)}: {source}")
+
+
+def _unread_lines(packages: Iterable[InspectedPackage]) -> Iterator[Line]:
+    """Yield which packages of other platforms could not be looked into, those with the same reason at once."""
+    platforms: dict[str, list[str]] = {}
+    for package in packages:
+        platforms.setdefault(f"{package.name}: {package.problem}", []).append(str(package.platform))
+    for problem, names in platforms.items():
+        yield labelled("NOT READ", Span(f"{listing(names, _NAMES)} {problem}", Role.WARN))
 
 
 def _difference_lines(found: PackageDifferences, columns: int, shared: Container[ModuleDifference]) -> Iterator[Line]:

@@ -233,6 +233,7 @@ class UpgradeScreen(RowActionsScreen):
     def reload(self, *, is_fresh: bool = False) -> None:
         """Reload everything; the selection is kept."""
         self._is_fresh = self._is_fresh or is_fresh
+        self._tried = frozenset()  # Packages may have been inspected since, so that more is known of a release.
         self._reading.stop()
         super().reload(is_fresh=is_fresh)
 
@@ -248,8 +249,6 @@ class UpgradeScreen(RowActionsScreen):
     def _read_candidates(self, review: Review, top: Path | None) -> None:
         """Start the lookup of candidates; the registries are asked despite the cache after a reload by key."""
         is_fresh, self._is_fresh = self._is_fresh, False
-        if is_fresh:
-            self._tried = frozenset()
 
         def read(run: Run) -> CandidateTable:
             if top is None:
