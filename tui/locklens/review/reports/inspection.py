@@ -5,6 +5,7 @@ The worst and the rarest come first, since a reviewer reads the first lines only
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from locklens.executables.notable import MEANING, notable_in
@@ -206,10 +207,14 @@ def _module_lines(
     for one in own[:_MODULES]:
         yield _module_line(one, columns)
     if len(own) > _MODULES:
-        yield labelled("", Span(f"and {len(own) - _MODULES} more, which --format json lists", Role.DIM))
+        yield _more(len(own) - _MODULES)
     if len(own) < len(modules):
         words = "all of them" if not own else f"and {len(modules) - len(own)} more"
         yield labelled("", Span(f"{words} as in other providers, said above", Role.DIM))
+
+
+def _more(number: int) -> Line:
+    return labelled("", Span(f"and {number} more, which --format json lists", Role.DIM))
 
 
 def _counts(modules: Sequence[ModuleDifference]) -> str:
@@ -326,8 +331,10 @@ def shared_lines(found: Inspections) -> Iterator[Line]:
     if shared:
         yield line(Span("several providers", Role.STRONG))
         yield labelled("MODULES", _counts(tuple(shared)))
-        for one, names in shared.items():
+        for one, names in islice(shared.items(), _MODULES):
             yield _module_line(one, 0, Span(f"  in {listing(names, _PROVIDERS)}", Role.DIM))
+        if len(shared) > _MODULES:
+            yield _more(len(shared) - _MODULES)
 
 
 def _parts(found: Inspection | Inspections) -> Iterator[list[Line]]:
@@ -348,7 +355,8 @@ def render(found: Inspection | Inspections) -> Printable:
 
 def markdown(found: Inspection | Inspections) -> Printable:
     """Return the report for a comment: a heading for each provider, all else in a block of code."""
-    return page(text for part in _parts(found) for text in _markdown_part([one.text for one in part]))
+    parts = (_markdown_part([one.text for one in part]) for part in _parts(found))
+    return page(text for number, part in enumerate(parts) for text in (*([""] if number else []), *part))
 
 
 def _markdown_part(lines: list[str]) -> list[str]:
