@@ -193,8 +193,8 @@ def _notable_lines(found: PackageDifferences) -> Iterator[Line]:
 def _file_lines(files: Sequence[PackedFileDifference], columns: int) -> Iterator[Line]:
     for number, file in enumerate(files):
         name = f"{file.state:8} {file.name}", "  "
-        sizes = ("" if size is None else size_words(size) for size in (file.old, file.new))
-        yield _beside("" if number else "FILES", name, *sizes, columns, copied=file.name)
+        old, new = ("" if size is None else size_words(size) for size in (file.old, file.new))
+        yield _beside("" if number else "FILES", name, old, new, columns, copied=file.name)
 
 
 def _module_lines(
@@ -224,8 +224,8 @@ def _counts(modules: Sequence[ModuleDifference]) -> str:
 
 def _module_line(one: ModuleDifference, columns: int, *more: Span) -> Line:
     name = Span(f"{one.kind.value:8} ", _CHANGE_ROLES[one.kind]), one.path, "  "
-    sides = ("" if module is None else _module(module) for module in (one.old, one.new))
-    return _beside("", name, *sides, columns, *more, copied=one.path)
+    old, new = ("" if module is None else _module(module) for module in (one.old, one.new))
+    return _beside("", name, old, new, columns, *more, copied=one.path)
 
 
 def _beside(
