@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from kit.registries import lead_to
 from kit.schemas import validate
 
 from locklens.demo.cases import requires, sample_entry
+from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
 from locklens.demo.packages import lock_file
 from locklens.demo.registry import DemoRegistry
+from locklens.demo.serving import SAMPLE_RULES
 from locklens.review.health import CHECKS
 
 LOCK = ".terraform.lock.hcl"
@@ -107,22 +110,25 @@ def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytes
     assert counts(value)["not-authentic"] >= 2
     doubted = [one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK001"]
     edited = next(one for one in doubted if "netbox" in one["provider"])
-    assert (
-        "3.10.0 was republished, or a locked hash never belonged to it: 5 of 5 locked zh are not in"
-        in edited["message"]
+    assert edited["message"].startswith("3.10.0: 5 of 5 locked zh are not in"), (
+        "only a base tells that it was republished"
     )
+    assert "locklens doctor tells whether the hashes were edited" in edited["message"]
     assert counts(value)["behind"] == 2
     behind = next(one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK038")
     assert "elastic/ec 0.12.2 is 229 days older than 0.12.4, 1 newer version in range" in behind["message"]
     assert {one["host"] for one in value["run"]["hosts"] if one["asked"]} >= {"registry.terraform.io"}
-    assert value["summary"]["ok"] > value["summary"]["unknown"]
+    summary = value["summary"]
+    assert summary["ok"] + summary["unknown"] + summary["worse"] == summary["roots"] == 32
+    assert summary["ok"] == 0, "the policy has a toolchain, and no package was inspected"
 
 
 def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(sample)
     status, out, _ = run("--offline")
     assert status == 1
-    assert "32 roots, 0 ok, 23 unknown, 24 providers, 29 distinct versions: 5 block, 7 warn, 1 info\n" in out
+    roots = "32 roots: 0 ok, 23 unknown, 9 worse (warn or block); 24 providers, 29 distinct versions"
+    assert f"{roots}; 13 findings: 5 block, 7 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
     assert "unknown in 30 (offline and not cached)\n" in out
     assert re.search(r"module version not exact +off \(LK029 off: ", out)
@@ -317,3 +323,79 @@ def test_a_folder_without_roots_is_not_passed_over(run: Run, tmp_path: Path) -> 
     assert (status, f"note: {words} {tmp_path / 'empty'}\n" in out) == (0, True)
     (tmp_path / "empty" / LOCK).write_bytes(lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4")))
     assert words not in run(str(tmp_path / "empty"))[1]
+
+
+NETBOX, SEARCH = "registry.terraform.io/acme/netbox", "registry.terraform.io/corp/search-sync"
+
+
+def test_every_printed_fix_works_as_printed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
+        lead_to(monkeypatch, registry, tmp_path)
+        monkeypatch.chdir(make_repository(tmp_path / "infrastructure"))
+        run, any_command = runner(capsys, "health"), runner(capsys)
+        before = {one["id"]: one for one in document(run)["checks"]}
+        contradicted = "its hashes contradict the release; locklens doctor tests the causes"
+        assert before["platform-missing"]["left_out"] == [
+            f"infra/prod/dns: {NETBOX}: {contradicted}", f"infra/prod/search: {SEARCH}: {contradicted}",
+        ]  # fmt: skip
+        (words,) = before["malformed"]["by_hand"]
+        assert words == "remove the hashes at lines 9, 15 of infra/tools/runner/.terraform.lock.hcl"
+        for check in before.values():
+            for command in filter(None, (check["command"] or "").split(" && ")):
+                status, _, err = any_command(*shlex.split(command)[1:])
+                assert check["id"] in {"packages-differ", "not-authentic", "signer"} or status == 0, (command, err)
+        path = Path("infra/tools/runner/.terraform.lock.hcl")
+        kept = [line for number, line in enumerate(path.read_text().splitlines(), 1) if number not in {9, 15}]
+        path.write_text("\n".join(kept) + "\n")
+        after = {one["id"]: one for one in document(run)["checks"]}
+        mended = {"not-satisfied", "not-locked", "no-zh", "malformed", "orphan", "not-canonical", "lock-missing"}
+        assert {check for check in mended if after[check]["locks"]} == set()
+        assert after["platform-missing"]["locks"] == len(before["platform-missing"]["left_out"])
+
+
+def test_lock_is_not_the_fix_of_what_it_cannot_read_or_end(run: Run, top: Path) -> None:
+    (top / ".gitignore").write_text("ignored/.terraform.lock.hcl\n")
+    lay(top / "ignored", AWS)
+    lay(top / "remote", AWS, more='module "far" {\n  source = "far/away/cloud"\n}\n')
+    (top / "remote/more.tf").write_text('resource "random_pet" "name" {}\n')
+    checks = {one["id"]: one for one in document(run, "--offline")["checks"]}
+    assert checks["lock-missing"]["command"] is None
+    assert checks["lock-missing"]["by_hand"] == ["take ignored/.terraform.lock.hcl out of .gitignore and commit it"]
+    assert checks["not-locked"]["command"] is None
+    assert checks["not-locked"]["left_out"] == [
+        "remote: module far cannot be read; `terraform get` fetches remote modules"
+    ]
+
+
+def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask_for_is_off(
+    run: Run, top: Path
+) -> None:
+    def of(check: str) -> tuple[int, str]:
+        one = next(one for one in document(run, status=0)["checks"] if one["id"] == check)
+        return one["unknown"], one["reason"]
+
+    lay(top / "a", AWS)
+    lay(top / "b", AWS)
+    path = top / "b" / LOCK
+    path.write_text("\n".join(line for line in path.read_text().splitlines() if '"h1:' not in line) + "\n")
+    words = "0 of 1 locked release inspected: see locklens inspect"
+    assert of("odd-platform") == of("replaced-module") == (2, words)
+    assert of("toolchain") == (0, "no toolchain in locklens.toml")
+    assert document(run, status=0)["summary"]["unknown"] == 0, "no policy asks for these"
+    (top / "locklens.toml").write_text('toolchain = "1.22"\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "policy")
+    assert of("toolchain") == (2, words)
+    assert document(run, status=0)["summary"]["unknown"] == 2
+
+
+def test_the_head_counts_the_findings_that_the_rows_have(run: Run, top: Path) -> None:
+    lay(top / "unit", AWS)
+    (top / "unit/main.tf").unlink()
+    (top / "unit/terragrunt.hcl").write_text("")
+    value = document(run, "--offline", status=0)
+    assert [one["rule"] for one in value["roots"][0]["findings"]] == ["LK007"], "which says only that it is unknown"
+    assert value["summary"]["findings"] == {"block": 0, "warn": 0, "info": 0}
+    assert "1 root: 0 ok, 1 unknown, 0 worse (warn or block); 1 provider, 1 distinct version; 0 findings\n" in run()[1]

@@ -404,7 +404,7 @@ def test_offline_is_not_green_and_counts_once(bench: Bench) -> None:
     assert found.fails("warn")
     summary = json_report("review", found)["summary"]
     assert (summary["verdict"], summary["unverified"], summary["findings"]["warn"]) == ("warn", "offline", 2)
-    assert summary["hashes"] == {"added": 12, "explained": 0, "unverified": 12}
+    assert summary["hashes"] == {"added": 12, "explained": 0, "reported": 0, "unverified": 12}
     assert text.render(found).splitlines()[-1] == "verdict: warn, 12 of 12 added hashes not verified, offline"
     bench.review(*TWO)
     cached = bench.review(*TWO, is_offline=True)
@@ -597,9 +597,14 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     told = lock_lines.keys_text(sample)
     assert re.search(r"acme/demo 1.4.2 .*\n    LK001: some locked hashes are not in the signed release\n", told)
     assert all(one["key"]["fingerprint"] in told for one in named.values())
+    told_json = json_report("review", sample)
+    total = told_json["summary"]["hashes"]
+    assert total["reported"] > 0
+    assert total["explained"] + total["unverified"] - total["reported"] == total["added"]
     listed = json_report("hashes", sample)
     counts = listed["summary"]["proofs"]
     assert listed["summary"]["explained"] == counts["signed"] + counts["reported"] > 200
+    assert listed["summary"]["reported"] == counts["reported"] > 0
     assert listed["summary"]["unverified_hashes"] == listed["summary"]["hashes"] - counts["signed"]
     assert listed["summary"]["hashes"] == sum(
         len(provider["hashes"]) for root in listed["roots"] for provider in root["providers"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -581,9 +583,10 @@ def test_a_review_without_anything_to_report_is_a_case_that_passes(sample: Revie
 def test_the_failures_of_junit_are_those_of_the_exit_status(sample: Review, fail_on: str | None) -> None:
     suites = valid_junit(sample, fail_on)
     expected = {"block": {"block"}, "warn": {"block", "warn"}, "info": {"block", "warn", "info"}, "never": set()}
-    failing = {"block", "warn"} if fail_on is None else expected[fail_on]
+    failing = expected[sample.threshold(None) if fail_on is None else fail_on]
     found = [one.finding.severity.value for one in reported_findings(sample)]
     assert len(list(suites.iter("failure"))) == sum(severity in failing for severity in found)
+    assert bool(list(suites.iter("failure"))) == sample.fails(fail_on)
     assert [suite.get("name") for suite in suites] == [root.path for root in sample.roots]
     assert [suite.get("file") for suite in suites] == [root.lock_file for root in sample.roots]
     for element in (suites, *suites):
@@ -592,6 +595,17 @@ def test_the_failures_of_junit_are_those_of_the_exit_status(sample: Review, fail
                 continue
             assert int(element.get(count, "")) == len(list(element.iter(tag)))
         assert int(element.get("tests", "")) > 0
+
+
+def test_numbers_of_findings_are_distinct_ones_or_say_that_they_are_not(sample: Review) -> None:
+    summary = json.loads(render_report("review", "json", sample))["summary"]
+    results = json.loads(render_report("review", "sarif", sample))["runs"][0]["results"]
+    levels = Counter(one["level"] for one in results)
+    assert summary["listed_findings"] == {"block": levels["error"], "warn": levels["warning"], "info": levels["note"]}
+    assert summary["findings"]["info"] < summary["listed_findings"]["info"]
+    told = re.compile(rf"{summary['findings']['info']} info \(distinct; {len(results)} in all\)")
+    for form in ("text", "markdown"):
+        assert told.search(str(render_report("review", form, sample))), form
 
 
 # All of them

@@ -76,7 +76,7 @@ def opening(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Op
 async def test_checks_with_counts_then_the_spread(opening: Opening) -> None:
     async with opening() as on:
         assert " 32 roots  24 providers  29 versions " in on.lines[0]
-        assert "5 BLOCK  7 WARN  1 INFO" in on.lines[0]
+        assert "0 ok  23 unknown  9 worse  findings:  5 BLOCK  7 WARN  1 INFO" in on.lines[0]
         row = next(line for line in on.lines if "same version, different hashes" in line)
         assert row.split("│")[0].split()[-2:] == ["BLOCK", "2"]
         row = next(line for line in on.lines if "release contradicted or refused" in line)
@@ -222,3 +222,23 @@ async def test_findings_by_signer(sample: Path, tmp_path: Path, monkeypatch: pyt
             assert any(title.startswith("no signer: ") for title in on.titles)
             await on.press("b")
             assert "grouped by check" in on.text
+
+
+async def test_lock_plans_what_it_can_end_and_else_says_what_to_do(
+    opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted: list[Lock] = []
+    async with opening((160, 40)) as on:
+        monkeypatch.setattr(on.health, "preview", wanted.append)
+        await on.go_to("required but not locked")
+        await on.press("L")
+        (found,) = wanted
+        assert (found.where.roots, found.providers) == (
+            ("infra/stage/monitoring",), ("registry.terraform.io/pagerduty/pagerduty",)
+        ), "the root has a locked version too that does not satisfy its constraint"  # fmt: skip
+        assert "locklens lock --platform linux_amd64" in on.said
+        await on.go_to("malformed or unknown hash")
+        assert "BY HAND" in on.said
+        await on.press("L")
+        assert len(wanted) == 1
+        assert "lock: remove the hashes at lines 9, 15 of infra/tools/runner/.terraform.lock.hcl" in on.text

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
-from locklens.text import counted
+from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.versions import Version
@@ -24,7 +24,7 @@ class Check(Struct, frozen=True):
         id: Its name in documents.
         title: Up to 31 characters, which the screen has room for.
         rules: The rules whose findings it counts.
-        command: The command that fixes it in all of its roots; "" if there is none.
+        command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
         names_providers: True if the command takes the providers.
     """
 
@@ -46,7 +46,7 @@ CHECKS = (
     Check("not-allowed", "not on the allow list", ("LK022",)),
     Check("platform-missing", "required platform missing", ("LK009",), "lock"),
     Check("no-zh", "only h1 hashes, none is signed", ("LK020",), "lock"),
-    Check("malformed", "malformed or unknown hash", ("LK017",), "lock"),
+    Check("malformed", "malformed or unknown hash", ("LK017",)),
     Check("orphan", "orphan, nothing requires it", ("LK007",), "prune"),
     Check("signer", "unsigned, unexpected or expired key", ("LK010", "LK011", "LK012"), "keys"),
     Check("signer-not-pinned", "signer not pinned", ("LK039",), "keys"),
@@ -67,7 +67,28 @@ CHECKS = (
 OF_REGISTRY = frozenset({"not-authentic", "platform-missing", "signer", "signer-not-pinned", "behind"})
 """The checks that need facts of registries."""
 
+OF_INSPECTED = frozenset({"odd-platform", "replaced-module"})
+"""The checks that only `inspect` answers, and no policy asks for: where they cannot say, a root is ok all the same."""
+
 _COUNTED = frozenset(rule for check in CHECKS for rule in check.rules)
+
+_WRITING = frozenset({"lock", "upgrade", "prune", "format"})
+
+_CONTRADICTED = "its hashes contradict the release; locklens doctor tests the causes"
+_REFUSALS = {
+    "LK001": _CONTRADICTED,
+    "LK002": _CONTRADICTED,
+    "LK005": "the locked version does not satisfy the configuration; upgrade it first",
+    "LK030": "the tool refuses the release",
+    "LK033": "the signed checksums belong to another release",
+}
+"""The findings about an entry for which `lock` leaves its whole root as it is, unless it is given other providers."""
+
+_CASES = {
+    "contradicted": _CONTRADICTED,
+    "not-offered": "the release has no package for the platform; select another version",
+}
+"""The cases of a finding that `lock` does not end."""
 
 
 class CheckResult(Struct, frozen=True):
@@ -92,7 +113,7 @@ class CheckResult(Struct, frozen=True):
 
     @property
     def is_off(self) -> bool:
-        """True if it was not made in any root, because the policy asks for nothing of its kind."""
+        """True if it was not made in any root: the policy asks for nothing of its kind, or no database is kept."""
         return bool(self.reason) and not self.unknown and not self.roots
 
 
@@ -121,6 +142,7 @@ class Health(Struct, frozen=True):
         signers: The signer of the locked version of a provider in a root, by the root's path and the provider; without
             those that are not known.
         undecided: The folders of the roots of which some check cannot say.
+        unreadable: By the folder of a root what `lock` and `upgrade` need of it and cannot read, a clause.
     """
 
     folder: str
@@ -131,16 +153,33 @@ class Health(Struct, frozen=True):
     spread: tuple[Spread, ...]
     signers: Mapping[tuple[str, ProviderAddress], str] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> int:
-        """The number of roots without a warning or worse, of which every check could be made."""
+        """The number of roots without a warning or worse, of which every check but OF_INSPECTED could be made."""
         return sum(root.path not in self.undecided for root in self._quiet)
 
     @property
     def unknown(self) -> int:
         """The number of roots without a warning or worse, of which some check cannot say."""
         return sum(root.path in self.undecided for root in self._quiet)
+
+    @property
+    def worse(self) -> int:
+        """The number of roots with a warning or worse: with `ok` and `unknown` these are all roots."""
+        return len(self.review.roots) - len(self._quiet)
+
+    @property
+    def counts(self) -> dict[Severity, int]:
+        """The number of findings of each severity, as the checks have them: without those that say only "unknown"."""
+        found = Counter(
+            finding.severity
+            for root in self.review.roots
+            for finding in root.findings
+            if finding.accepted is None and is_counted(finding) and not is_undecided(finding)
+        )
+        return {severity: found[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
 
     @property
     def _quiet(self) -> list[RootReview]:
@@ -189,7 +228,7 @@ def results(roots: Sequence[RootReview], unknown: Mapping[str, tuple[int, str]] 
 
 def is_undecided(finding: Finding) -> bool:
     """True if a finding says only that it is unknown whether providers are required."""
-    return finding.rule == "LK007" and finding.provider is None
+    return finding.rule == "LK007" and (finding.provider is None or finding.case == "unknown")
 
 
 def _result(
@@ -227,19 +266,111 @@ def spread_of(roots: Iterable[RootReview]) -> tuple[Spread, ...]:
     return tuple(sorted(made, key=lambda one: (-one.roots, one.provider.sort_key)))
 
 
-def command_words(result: CheckResult, health: Health) -> tuple[str, ...]:
-    """Return the command that fixes a check in all of its roots at once, as words; () if there is none."""
-    check = result.check
-    if not check.command or not result.roots:
-        return ()
+class Fix(Struct, frozen=True):
+    """What one command acts on.
+
+    Attributes:
+        roots: Their folders.
+        providers: Those to act on; () for all of the roots.
+    """
+
+    roots: tuple[str, ...]
+    providers: tuple[ProviderAddress, ...] = ()
+
+
+class Remedy(Struct, frozen=True):
+    """What ends the findings of a check.
+
+    Attributes:
+        fixes: What its command acts on, each part by itself.
+        by_hand: What no command does, in sentences.
+        left_out: The roots and providers that the command cannot mend yet, with the reason, in sentences.
+    """
+
+    fixes: tuple[Fix, ...] = ()
+    by_hand: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -> Remedy:
+    """Return what ends the findings of a check, in some of its roots; None for all of them."""
+    found = {
+        root.path: (root, own)
+        for root in health.review.roots
+        if (roots is None or root.path in roots)
+        and (own := [one for one in root.findings if one.rule in check.rules and not is_undecided(one)])
+    }
+    if check.id == "malformed":
+        return Remedy(by_hand=tuple(_removal(root.lock_file, own) for root, own in found.values()))
+    if not check.command:
+        return Remedy()
+    if check.command == "lock":
+        return _locking(found, health)
+    unreadable = {path: why for path, why in health.unreadable.items() if path in found and check.command == "upgrade"}
+    kept = tuple(path for path in found if path not in unreadable)
+    named = {one.provider for path in kept for one in found[path][1] if one.provider is not None}
+    fix = Fix(tuple(sorted(kept)), tuple(sorted(named)) if check.names_providers else ())
+    return Remedy((fix,) if kept else (), left_out=_left_out(unreadable))
+
+
+def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> Remedy:
+    """Return what `lock` can mend: whole roots at once; of a root with an entry that it refuses the other providers."""
+    parts: dict[tuple[ProviderAddress, ...], list[str]] = {}
+    left_out: dict[str, str] = {}
+    by_hand: list[str] = []
+    for path, (root, own) in found.items():
+        if path in health.unreadable:
+            left_out[path] = health.unreadable[path]
+        elif any(one.rule == "LK037" for one in own):
+            if root.new.exists:
+                by_hand.append(f"take {root.lock_file} out of .gitignore and commit it")
+            else:
+                parts.setdefault((), []).append(path)
+        else:
+            refused = {one.provider: _REFUSALS[one.rule] for one in root.findings if _is_refused(one)}
+            refused |= {one.provider: _CASES[one.case] for one in own if one.case in _CASES}
+            wanted = {one.provider for one in own}
+            left_out |= {f"{path or '.'}: {one}": refused[one] for one in wanted & refused.keys()}
+            if named := wanted - refused.keys():
+                names = tuple(sorted(one for one in named if one is not None)) if refused else ()
+                parts.setdefault(names, []).append(path)
+    fixes = tuple(Fix(tuple(sorted(roots)), names) for names, roots in sorted(parts.items()))
+    return Remedy(fixes, tuple(by_hand), _left_out(left_out))
+
+
+def _is_refused(finding: Finding) -> bool:
+    return finding.rule in _REFUSALS and finding.case != "grown"
+
+
+def _left_out(reasons: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"{name or '.'}: {why}" for name, why in reasons.items())
+
+
+def _removal(lock_file: str, found: Iterable[Finding]) -> str:
+    lines = [str(line) for line in sorted({one.line for one in found if one.line is not None})]
+    words = f"hashes at lines {listing(lines)}" if len(lines) > 1 else f"hash at line {lines[0]}" if lines else "hashes"
+    return f"remove the {words} of {lock_file}"
+
+
+def command_words(check: Check, fix: Fix, health: Health) -> tuple[str, ...]:
+    """Return the command of a fix, as words."""
     # A relative path that leads up and down again would depend on the folders above the current one.
     is_elsewhere = health.here.partition("/")[0] == ".."
     words = ["locklens", *(["-C", health.top] if is_elsewhere else []), check.command]
-    if check.names_providers:
-        words += map(str, result.providers)
     if check.command == "lock":
         words += (word for each in health.review.policy.required for word in ("--platform", str(each)))
     import posixpath
 
     start = "." if is_elsewhere else health.here
-    return (*words, "--", *(posixpath.relpath(path or ".", start) for path in result.roots))
+    roots = (posixpath.relpath(path or ".", start) for path in fix.roots)
+    return (*words, *map(str, fix.providers), "--", *roots)
+
+
+def commands_text(check: Check, found: Remedy, health: Health) -> str:
+    """Return the commands of a remedy as a shell reads them; "" if there is none."""
+    return " && ".join(shell_words(command_words(check, fix, health)) for fix in found.fixes)
+
+
+def command_title(check: Check) -> str:
+    """Return "fix" for a command that writes, "see" for one that lists more."""
+    return "fix" if check.command in _WRITING else "see"

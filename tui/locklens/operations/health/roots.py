@@ -191,12 +191,14 @@ class ReadRoot(Struct, frozen=True):
         constraints: The constraints of each required provider.
         unknown: Why not all of its requirements are known; "" if they are.
         unconstrained: Why not all of its constraints are known; "" if they are.
+        unreadable: What `lock` and `upgrade` need of it and cannot read, a clause; "" if they can.
     """
 
     review: RootReview
     constraints: dict[ProviderAddress, Constraints]
     unknown: str
     unconstrained: str = ""
+    unreadable: str = ""
 
 
 _BATCH = 50
@@ -322,7 +324,8 @@ class _RootsReader:
         kept = replace(review, configuration=None, findings=tuple(findings), new=_light(lock))
         root = Root(folder, tool, lock, configuration)
         constraints = {entry.address: combined(root.requirements(entry.address)) for entry in lock.entries}
-        return ReadRoot(kept, constraints, configuration.unknown_reason, configuration.unknown_constraints)
+        unreadable = _unreadable(lock, configuration, tool)
+        return ReadRoot(kept, constraints, configuration.unknown_reason, configuration.unknown_constraints, unreadable)
 
     def _configuration(self, folder: str, tool: Dialect) -> Configuration:
         tree = self._layout.tree
@@ -361,6 +364,18 @@ class _RootsReader:
             if entry.address not in moved:
                 for verdict in CHECKS["LK040"](LockedState(root.tool, policy, entry=entry)):
                     yield finding_of("LK040", verdict, root.lock_file, entry.line, entry.address)
+
+
+def _unreadable(lock: LockFile, configuration: Configuration, tool: Dialect) -> str:
+    """Return what prevents the planning of a root's lock file, as operations.write.diagnostics.unreadable finds it."""
+    if lock.problems:
+        return "the lock file cannot be read"
+    if any(one.is_error for one in configuration.problems) or configuration.state.kind == "unreadable":
+        return "the configuration or its state cannot be read"
+    if configuration.missing_modules:
+        call = configuration.missing_modules[0].call
+        return f"module {call} cannot be read; `{tool.command} get` fetches remote modules"
+    return ""
 
 
 def _unread(tree: Tree, configuration: Configuration) -> dict[str, Unread]:

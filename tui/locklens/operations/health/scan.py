@@ -25,7 +25,7 @@ from locklens.operations.health.judging import (
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for
 from locklens.policy import POLICY_FILE, Policy
-from locklens.review.health import CHECKS, OF_REGISTRY, Health, is_undecided, results, spread_of
+from locklens.review.health import CHECKS, OF_INSPECTED, OF_REGISTRY, Health, is_undecided, results, spread_of
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.verdict import in_order
@@ -192,7 +192,9 @@ class _Scan(Struct):
         unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
         unknown |= _unknown_advisories(self.groups, effective.policy, has_database=self.has_advisories)
         unknown |= _unknown_builds(self.groups, effective.policy)
-        undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
+        undecided = frozenset[int]().union(
+            *(numbers for check, (numbers, _) in unknown.items() if check not in OF_INSPECTED)
+        )
         here = os.path.relpath(os.path.realpath(shell_folder()), os.path.realpath(self.top)).replace(os.sep, "/")
         return Health(
             self.request.name,
@@ -203,6 +205,7 @@ class _Scan(Struct):
             spread_of(judged),
             signers_of(self.groups, roots),
             frozenset(roots[number].review.path for number in undecided),
+            {root.review.path: root.unreadable for root in roots if root.unreadable},
         )
 
 
@@ -289,14 +292,20 @@ def _unknown_advisories(
 
 
 def _unknown_builds(groups: Sequence[EntryGroup], policy: Policy) -> dict[str, tuple[set[int], str]]:
-    """Return why the checks of how packages were built are not complete; no root is undecided for want of them."""
+    """Return the same of the checks of how packages were built."""
     off = dict(_switched_off(policy))
-    inspected = sum(group.change.builds is not None for group in groups)
-    words = f"{inspected} of {counted(len(groups), 'locked release')} inspected: see locklens inspect"
-    found = {check: off.get(check, words) for check in ("odd-platform", "replaced-module", "toolchain")}
-    if not policy.toolchain and "toolchain" not in off:
-        found["toolchain"] = "no toolchain in locklens.toml"
-    return {check: (set[int](), why) for check, why in found.items() if why != words or inspected < len(groups)}
+    if not policy.toolchain:
+        off.setdefault("toolchain", "no toolchain in locklens.toml")
+    releases = {(group.change.address, str(group.entry.version)) for group in groups}
+    unseen = [group for group in groups if group.change.builds is None]
+    left = {(group.change.address, str(group.entry.version)) for group in unseen}
+    seen, number = len(releases) - len(left), counted(len(releases), "locked release")
+    words = f"{seen} of {number} inspected: see locklens inspect" if unseen else ""
+    numbers = {number for group in unseen for number, _ in group.members}
+    return {
+        check: (set(), off[check]) if check in off else (numbers, words)
+        for check in ("odd-platform", "replaced-module", "toolchain")
+    }
 
 
 def _is_unsure_of_itself(group: EntryGroup) -> bool:

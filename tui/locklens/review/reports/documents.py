@@ -189,6 +189,12 @@ class HashJson(JsonStruct, frozen=True):
         return cls(hash=fact.hash, platform=fact.platform, proof=fact.proof)
 
 
+Reported = Annotated[
+    Count,
+    Meta(description="Those of both `explained` and `unverified`: reported by the registry, which nobody signed."),
+]
+
+
 def explained(count: HashCount) -> int:
     """Return how many hashes are explained, if only by the registry's own report."""
     return count.total - count.unverified + count.reported

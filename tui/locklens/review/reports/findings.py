@@ -148,11 +148,11 @@ def bounded(text: str, limit: int) -> str:
     return shortened(visible(text[: limit + 1]), limit)
 
 
-def fails_at(finding: Finding, threshold: str | None) -> bool:
-    """True if a finding counts at a severity or above, as --fail-on has it; None stands for warn."""
+def fails_at(finding: Finding, threshold: str) -> bool:
+    """True if a finding counts at a severity or above, as --fail-on has it."""
     if finding.accepted is not None or threshold == "never":
         return False
-    return finding.severity.rank <= Severity(threshold or Severity.WARN).rank
+    return finding.severity.rank <= Severity(threshold).rank
 
 
 def names_of_roots(roots: Sequence[RootReview]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, line
-from locklens.review.health import CheckResult, Health, Spread, command_words, is_undecided
+from locklens.review.health import CheckResult, Health, Spread, command_title, command_words, is_undecided, remedy
 from locklens.review.reports import words
 from locklens.review.reports.evidence_lines import host_lines
 from locklens.text import Printable, counted, listing, page, shell_words
@@ -52,12 +52,14 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
 
 
 def total_words(health: Health) -> str:
-    """The counts of the whole, in one line."""
-    findings = words.findings_in_words(health.review) or "no findings"
+    """The counts of the whole, in one line: roots that add up, and the findings that the checks count."""
+    counts = {severity: number for severity, number in health.counts.items() if number}
+    found = f": {', '.join(f'{number} {severity}' for severity, number in counts.items())}" if counts else ""
     versions = sum(len(one.versions) for one in health.spread)
     return (
-        f"{counted(len(health.review.roots), 'root')}, {health.ok} ok, {health.unknown} unknown, "
-        f"{counted(len(health.spread), 'provider')}, {counted(versions, 'distinct version')}: {findings}"
+        f"{counted(len(health.review.roots), 'root')}: {health.ok} ok, {health.unknown} unknown, "
+        f"{health.worse} worse (warn or block); {counted(len(health.spread), 'provider')}, "
+        f"{counted(versions, 'distinct version')}; {counted(sum(counts.values()), 'finding')}{found}"
     )
 
 
@@ -80,10 +82,17 @@ def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Itera
         else:
             more = " (--list-roots names all)" if len(roots) > limit else ""
             yield f"        in {listing([root.path or '.' for root in roots], limit)}{more}"
-    if command := command_words(result, health):
+    found = remedy(result.check, health)
+    for fix in found.fixes:
+        command = command_words(result.check, fix, health)
         limit = len(command) if lists_roots else command.index("--") + 1 + _ROOTS_SHOWN
-        more = f" ... ({len(result.roots)} roots; --list-roots names all)" if len(command) > limit else ""
-        yield f"  fix: {shell_words(command[:limit])}{more}"
+        more = f" ... ({len(fix.roots)} roots; --list-roots names all)" if len(command) > limit else ""
+        yield f"  {command_title(result.check)}: {shell_words(command[:limit])}{more}"
+    for label, words_of in (("fix by hand", found.by_hand), ("not fixed by that", found.left_out)):
+        limit = len(words_of) if lists_roots else _ROOTS_SHOWN
+        yield from (f"  {label}: {one}" for one in words_of[:limit])
+        if len(words_of) > limit:
+            yield f"  {label}: {len(words_of) - limit} more (--list-roots names all)"
 
 
 def alike_findings(result: CheckResult, health: Health) -> list[tuple[Finding, list[RootReview]]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from locklens.review.health import CheckResult, Health, Spread, command_words
+from locklens.review.health import CheckResult, Health, Spread, commands_text, remedy
 from locklens.review.reports.documents import (
     Count,
     FindingJson,
@@ -21,7 +21,6 @@ from locklens.review.reports.documents import (
     one_of,
 )
 from locklens.review.reports.review_document import SeverityCountsJson
-from locklens.text import shell_words
 
 if TYPE_CHECKING:
     from locklens.review.model import Finding, RootReview
@@ -74,12 +73,18 @@ class CheckJson(JsonStruct, frozen=True):
     unknown: Annotated[Count, Meta(description="The number of roots of which it cannot say.")]
     reason: Annotated[str | None, Meta(description="Why it cannot say, or why it was not checked.")]
     command: Annotated[
-        str | None, Meta(description="The command that acts on all its roots at once, as a shell reads it.")
+        str | None,
+        Meta(description="The commands that act on all its roots, as a shell reads them, joined by &&; mostly one."),
+    ]
+    by_hand: Annotated[list[str], Meta(description="What no command does, in sentences.")]
+    left_out: Annotated[
+        list[str], Meta(description="The roots and providers that the command cannot mend yet, each with the reason.")
     ]
 
     @classmethod
     def of(cls, result: CheckResult, health: Health) -> CheckJson:
         """Describe a check's result."""
+        found = remedy(result.check, health)
         return cls(
             id=result.check.id,
             title=result.check.title,
@@ -89,7 +94,9 @@ class CheckJson(JsonStruct, frozen=True):
             providers=len(result.providers),
             unknown=result.unknown,
             reason=result.reason or None,
-            command=shell_words(command_words(result, health)) or None,
+            command=commands_text(result.check, found, health) or None,
+            by_hand=list(found.by_hand),
+            left_out=list(found.left_out),
         )
 
 
@@ -116,12 +123,22 @@ class HealthSummaryJson(JsonStruct, frozen=True):
     """All roots in numbers."""
 
     roots: Count
-    ok: Annotated[Count, Meta(description="Roots without a warning or worse, of which every check could be made.")]
+    ok: Annotated[
+        Count,
+        Meta(
+            description="Roots without a warning or worse, of which every check could be made, but for those of what "
+            "is inside packages that no policy asks for."
+        ),
+    ]
     unknown: Annotated[Count, Meta(description="Roots without a warning or worse, of which some check cannot say.")]
+    worse: Annotated[Count, Meta(description="All other roots: those with a warning or worse.")]
     locks: Annotated[Count, Meta(description="Lock files on disk.")]
     providers: Count
     versions: Annotated[Count, Meta(description="Distinct pairs of provider and version.")]
-    findings: SeverityCountsJson
+    findings: Annotated[
+        SeverityCountsJson,
+        Meta(description="Findings that the checks count; what says only that it is unknown is in their `unknown`."),
+    ]
     verdict: Annotated[str, one_of("block", "warn", "unknown", "ok")]
 
 
@@ -147,10 +164,11 @@ class HealthDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
                 roots=len(review.roots),
                 ok=health.ok,
                 unknown=health.unknown,
+                worse=health.worse,
                 locks=review.lock_files,
                 providers=len(health.spread),
                 versions=sum(len(one.versions) for one in health.spread),
-                findings=SeverityCountsJson.of(review),
+                findings=SeverityCountsJson.of(health.counts),
                 verdict=health.verdict,
             ),
         )

@@ -18,6 +18,7 @@ from locklens.review.reports.documents import (
     JsonStruct,
     KeyJson,
     PackageOrPlace,
+    Reported,
     ReviewVerdict,
     RootPath,
     RuleId,
@@ -88,6 +89,7 @@ class LockedProviderJson(JsonStruct, frozen=True):
     explained: Annotated[
         Count, Meta(description="Locked hashes that are signed, computed or reported by the registry.")
     ]
+    reported: Reported
     unverified: Annotated[
         Count, Meta(description="Locked hashes that are neither signed nor computed from a signed package.")
     ]
@@ -116,6 +118,7 @@ class LockedProviderJson(JsonStruct, frozen=True):
             version=str(change.new.version),
             line=change.new.line,
             explained=explained(counts),
+            reported=counts.reported,
             unverified=counts.unverified,
             coverage=CoverageJson.of(coverage(change, policy)),
             hashes=[HashJson.of(fact) for fact in change.locked],
@@ -192,6 +195,7 @@ class HashesSummaryJson(JsonStruct, frozen=True):
 
     hashes: Annotated[Count, Meta(description="Locked hashes of all roots.")]
     explained: Annotated[Count, Meta(description="Those that are signed, computed or reported by the registry.")]
+    reported: Reported
     unverified_hashes: Annotated[
         Count, Meta(description="Those that are neither signed nor computed from a signed package.")
     ]
@@ -229,6 +233,7 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             summary=HashesSummaryJson(
                 hashes=len(facts),
                 explained=explained(counts),
+                reported=counts.reported,
                 unverified_hashes=counts.unverified,
                 proofs=dict(Counter(fact.proof.value for fact in facts)),
                 unverified=review.unverified,

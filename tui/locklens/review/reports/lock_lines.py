@@ -18,7 +18,7 @@ from locklens.review.keys import PastUse, SignerUses, Use, signers
 from locklens.review.model import PROOF_KINDS, Change, HashCount, Proof, Review, RootReview
 from locklens.review.reports import evidence_lines
 from locklens.review.reports.evidence_lines import clock, host_lines
-from locklens.review.reports.words import findings_in_words, hash_words, verdict_words
+from locklens.review.reports.words import all_findings_in_words, hash_words, verdict_words
 from locklens.text import Printable, counted, page, visible
 from locklens.trust import Signer, SigningKey, Tier
 
@@ -202,7 +202,7 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
     yield from (f"registry {words}" for words in host_lines(review))
     for note in review.notes:
         yield f"note: {note}"
-    if findings := findings_in_words(review):
+    if findings := all_findings_in_words(review):
         yield f"findings: {findings}; locklens hashes lists them"
 
 

@@ -15,7 +15,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from locklens.review.health import CheckResult, Health, command_words
+from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
 from locklens.review.model import Accepted, Change, Finding, Review, RootReview, Severity
 from locklens.review.reports import words
 from locklens.review.reports.advisories import advisory_summary
@@ -23,7 +23,7 @@ from locklens.review.reports.findings import bounded, distinct_changes, fails_at
 from locklens.review.reports.health import alike_findings, finding_words, total_words
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.sources.urls import MAX_PAGE
-from locklens.text import Printable, counted, page, shell_words, shortened
+from locklens.text import Printable, counted, page, shortened
 from locklens.trust import Signer, Tier
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class _Comment:
         yield MARKER
         yield f"## locklens: {review.verdict}"
         yield ""
-        findings = words.findings_in_words(review) or "no findings"
+        findings = words.all_findings_in_words(review) or "no findings"
         accepted = sum(not one.is_counted for one in self._found)
         noted = f", {accepted} accepted" if accepted else ""
         yield f"**Verdict: {words.verdict_words(review)}.** Findings: {findings}{noted}."
@@ -311,10 +311,13 @@ def _blocks(result: CheckResult, health: Health) -> Iterator[list[str]]:
     yield [f"- **{result.severity}** {prose(result.check.title)}, {counted(len(result.roots), 'root')}"]
     for finding, roots in alike_findings(result, health):
         yield [f"  - {finding.rule}: {code(finding_words(finding))}, {_roots_where(finding, roots)}"]
-    command = shell_words(command_words(result, health))
-    if command:
+    found = remedy(result.check, health)
+    if command := commands_text(result.check, found, health):
         fits = len(command) <= _LONGEST_COMMAND
-        yield [f"  - fix: {code(command, _LONGEST_COMMAND)}" if fits else f"  - fix: {_HEALTH_ALL}"]
+        title = command_title(result.check)
+        yield [f"  - {title}: {code(command, _LONGEST_COMMAND)}" if fits else f"  - {title}: {_HEALTH_ALL}"]
+    for label, sentences in (("fix by hand", found.by_hand), ("not fixed by that", found.left_out)):
+        yield from ([f"  - {label}: {code(one)}"] for one in sentences)
 
 
 def _roots_where(finding: Finding, roots: list[RootReview]) -> str:

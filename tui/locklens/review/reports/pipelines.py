@@ -33,14 +33,14 @@ def junit_report(review: Review, *, fail_on: str | None = None) -> Printable:
 
     Args:
         review: The review to print.
-        fail_on: The lowest severity that is a failure, as --fail-on says; None for the policy's, else warn. Other
+        fail_on: The lowest severity that is a failure, as --fail-on says; None for the policy's, else block. Other
             findings are cases that pass, with the finding as their output, and accepted ones are skipped.
     """
     return page(_junit_lines(review, fail_on))
 
 
 def _junit_lines(review: Review, fail_on: str | None) -> Iterator[str]:
-    threshold = fail_on or review.policy.fail_on
+    threshold = review.threshold(fail_on)
     found: dict[str, list[ReportedFinding]] = {root.lock_file: [] for root in review.roots}
     own: list[ReportedFinding] = []
     for one in reported_findings(review):
@@ -58,7 +58,7 @@ def _junit_lines(review: Review, fail_on: str | None) -> Iterator[str]:
 class _Suite:
     """The cases of a root, or of the review itself."""
 
-    def __init__(self, root: RootReview | None, found: Sequence[ReportedFinding], fail_on: str | None) -> None:
+    def __init__(self, root: RootReview | None, found: Sequence[ReportedFinding], fail_on: str) -> None:
         self._root = root
         self._found = found
         self._fail_on = fail_on

@@ -17,6 +17,7 @@ from locklens.review.reports.documents import (
     FromOne,
     HashJson,
     JsonStruct,
+    Reported,
     RequirementJson,
     ReviewVerdict,
     RunJson,
@@ -26,10 +27,13 @@ from locklens.review.reports.documents import (
     keyed_by,
     one_of,
 )
-from locklens.review.reports.words import severity_counts
+from locklens.review.reports.words import listed_counts, severity_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from locklens.lockfile import Conflict, LockEntry
+    from locklens.review.model import Severity
 
 _LISTED = [kind for kind in ChangeKind if kind is not ChangeKind.UNCHANGED]
 _FIRST = "Hashes that are locked for this release for the first time, also kept ones of another version, and are"
@@ -119,6 +123,7 @@ class ChangedHashesJson(JsonStruct, frozen=True):
     removed: list[HashJson]
     kept: Count
     explained: Explained
+    reported: Reported
     unverified: NotVerified
 
     @classmethod
@@ -129,6 +134,7 @@ class ChangedHashesJson(JsonStruct, frozen=True):
             removed=[HashJson.of(fact) for fact in change.removed],
             kept=len(change.kept),
             explained=explained(change.hashes),
+            reported=change.hashes.reported,
             unverified=change.hashes.unverified,
         )
 
@@ -217,20 +223,21 @@ class AddedHashesJson(JsonStruct, frozen=True):
 
     added: Count
     explained: Explained
+    reported: Reported
     unverified: NotVerified
 
 
 class SeverityCountsJson(JsonStruct, frozen=True):
-    """The number of findings of each severity, without accepted ones; one about the same change counts once."""
+    """The number of findings of each severity, without accepted ones."""
 
     block: Count
     warn: Count
     info: Count
 
     @classmethod
-    def of(cls, review: Review) -> SeverityCountsJson:
-        """Count the findings of a review."""
-        return cls(**{severity.value: count for severity, count in severity_counts(review).items()})
+    def of(cls, counts: Mapping[Severity, int]) -> SeverityCountsJson:
+        """Describe counts of every severity."""
+        return cls(**{severity.value: count for severity, count in counts.items()})
 
 
 class ReviewSummaryJson(JsonStruct, frozen=True):
@@ -239,7 +246,12 @@ class ReviewSummaryJson(JsonStruct, frozen=True):
     changes: Annotated[dict[str, FromOne], keyed_by(_LISTED)]
     distinct_changes: Count
     hashes: AddedHashesJson
-    findings: SeverityCountsJson
+    findings: Annotated[
+        SeverityCountsJson, Meta(description="Distinct findings: one about the same change in many roots counts once.")
+    ]
+    listed_findings: Annotated[
+        SeverityCountsJson, Meta(description="All findings of this document, without accepted ones; SARIF has as many.")
+    ]
     accepted: Count
     unverified: Unverified | None
     verdict: ReviewVerdict
@@ -251,8 +263,9 @@ class ReviewSummaryJson(JsonStruct, frozen=True):
         return cls(
             changes=dict(Counter(change.kind.value for change in changes)),
             distinct_changes=review.distinct_changes,
-            hashes=AddedHashesJson(hashes.total, explained(hashes), hashes.unverified),
-            findings=SeverityCountsJson.of(review),
+            hashes=AddedHashesJson(hashes.total, explained(hashes), hashes.reported, hashes.unverified),
+            findings=SeverityCountsJson.of(severity_counts(review)),
+            listed_findings=SeverityCountsJson.of(listed_counts(review)),
             accepted=review.accepted,
             unverified=review.unverified,
             verdict=review.verdict,

@@ -87,7 +87,7 @@ class _Printer:
         yield f"locklens review  {base} -> {head}"
         changes = review.changes
         noted = f" ({review.distinct_changes} distinct)" if review.distinct_changes != len(changes) else ""
-        findings = words.findings_in_words(review) or "no findings"
+        findings = words.all_findings_in_words(review) or "no findings"
         several = f" of {review.lock_files}" if review.lock_files > len(review.roots) else ""
         roots = "root" if (review.lock_files if several else len(review.roots)) == 1 else "roots"
         yield f"{len(review.roots)}{several} {roots}, {counted(len(changes), 'change')}{noted}: {findings}"

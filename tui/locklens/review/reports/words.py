@@ -124,6 +124,19 @@ def findings_in_words(review: Review) -> str:
     return ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
 
 
+def all_findings_in_words(review: Review) -> str:
+    """The same, with the number of all that reports list, where a finding about one change is in several roots."""
+    distinct = findings_in_words(review)
+    number = sum(listed_counts(review).values())
+    return distinct if number == sum(severity_counts(review).values()) else f"{distinct} (distinct; {number} in all)"
+
+
+def listed_counts(review: Review) -> dict[Severity, int]:
+    """The number of findings of each severity as reports list them: those about one change in every root of it."""
+    counts = Counter(finding.severity for finding in review.findings if finding.accepted is None)
+    return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
+
+
 def committed_counts(review: Review) -> dict[Severity, int]:
     """The number of findings of a plan that a commit has already, counted in the same way."""
     return _counts(review, lambda finding: finding.accepted is not None and finding.accepted.is_committed)

@@ -323,7 +323,7 @@ _ALL = (
         "a block if it is not written as a hash at all: with a line feed, a space, or an invisible letter.",
         "The tools keep it but never match it: it only looks like protection.",
         f"{forms_in_words()}.",
-        "Remove the line, or lock the provider again.",
+        "Remove the named lines by hand: `lock` keeps every hash that is locked.",
     ),
     Rule(
         "LK018",

@@ -39,14 +39,15 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     locked = len(packages_of(case.change.old.hashes)) if case.change.old else 0
     # Without a base nothing tells a hash that the release had from one that was written into the file.
     is_sure = case.change.kind is not ChangeKind.UNCHANGED or bool(judged.disguised or judged.doubled)
-    lead = "was republished" if is_sure else "was republished, or a locked hash never belonged to it"
     words = judged.republished_words(locked, _sums(case.new), had_all=is_sure)
-    message = f"{case.entry.version} {lead}: {words}"
+    message = f"{case.entry.version}{' was republished' if is_sure else ''}: {words}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
     if before is not None and before.signer is not None and before.signer.keys:
         message += f"; {before.id.version} is signed by {before.signer.keys[0].fingerprint}"
+    if not is_sure:
+        message += "; locklens doctor tells whether the hashes were edited or the version was republished"
     line = _first_line(case, judged.gone | judged.explained | judged.disguised.keys())
     yield Verdict(message, line, case="" if is_sure else "unsure")
 

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from locklens.cycling import CyclicChoice
 from locklens.dialect import TERRAFORM
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.review.health import CheckResult, Health, Spread, command_words, is_undecided
+from locklens.review.health import CheckResult, Health, Spread, commands_text, is_undecided, remedy
 from locklens.review.model import Finding, RootReview, Severity, worst
 from locklens.review.reports.health import finding_words
-from locklens.review.reports.words import SEVERITY_ROLES, severity_counts, severity_span
-from locklens.text import counted, shell_words
+from locklens.review.reports.words import SEVERITY_ROLES, severity_span
+from locklens.text import counted
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
 from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
@@ -343,9 +343,7 @@ def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
             yield line(Span(f"unknown in {counted(result.unknown, 'root')}: {result.reason}", Role.WARN), hanging=2)
         elif result.reason:
             yield line(Span(f"not checked: {result.reason}", Role.DIM), hanging=2)
-        if command := shell_words(command_words(result, health)):
-            yield from heading("ALL AT ONCE")
-            yield line(Span(command, Role.PLACE), hanging=2, copied=ShellText(command))
+        yield from _remedy_lines(result, health)
     for finding, roots in _alike(row):
         yield Line()
         yield line(
@@ -363,6 +361,17 @@ def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
             yield line(Span(f"  and {len(roots) - _ROOTS_SHOWN} more roots", Role.DIM))
     if not row.found and result is not None and not result.unknown and not result.reason:
         yield line(Span("No root is affected.", Role.DIM))
+
+
+def _remedy_lines(result: CheckResult, health: Health) -> Iterator[Line]:
+    found = remedy(result.check, health)
+    if command := commands_text(result.check, found, health):
+        yield from heading("ALL AT ONCE")
+        yield line(Span(command, Role.PLACE), hanging=2, copied=ShellText(command))
+    for title, sentences in (("BY HAND", found.by_hand), ("NOT FIXED BY THAT", found.left_out)):
+        if sentences:
+            yield from heading(title)
+        yield from (line(f"  {one}", hanging=4, copied=one) for one in sentences[:_ROOTS_SHOWN])
 
 
 def _alike(row: HealthRow) -> list[tuple[Finding, list[tuple[RootReview, Finding]]]]:
@@ -398,18 +407,32 @@ def _spread(spread: Spread, health: Health) -> Iterator[Line]:
 
 
 def health_head(health: Health | None) -> tuple[BarLayout, ...]:
-    """The head line: counts of roots, providers and findings."""
+    """The head line: counts of roots, which add up, of providers, and of the findings in the rows."""
     if health is None:
         return head_line("health")
-    counts = [Piece(f"  {health.ok} ok", Role.GOOD if health.verdict == "ok" else Role.DIM)]
-    counts.append(Piece(f"  {health.unknown} unknown", Role.WARN if health.unknown else Role.DIM))
-    for severity, count in severity_counts(health.review).items():
-        role = SEVERITY_ROLES[severity] if count else Role.DIM
-        counts.append(Piece(f"  {count} {severity.upper()}", role, f"only({severity.value!r})"))
-    roots = counted(len(health.review.roots), "root")
+    roots = [
+        Piece(f"  {health.ok} ok", Role.GOOD if health.verdict == "ok" else Role.DIM),
+        Piece(f"  {health.unknown} unknown", Role.WARN if health.unknown else Role.DIM),
+        Piece(f"  {health.worse} worse", Role.STRONG if health.worse else Role.DIM),
+    ]
+    findings = [
+        Piece(
+            f"  {count} {severity.upper()}",
+            SEVERITY_ROLES[severity] if count else Role.DIM,
+            f"only({severity.value!r})",
+        )
+        for severity, count in health.counts.items()
+    ]
+    number = counted(len(health.review.roots), "root")
     versions = counted(sum(len(one.versions) for one in health.spread), "version")
     providers = counted(len(health.spread), "provider")
-    return head_line("health", f"{roots}  {providers}  {versions}", brief=roots, counts=counts)
+    return head_line(
+        "health",
+        f"{number}  {providers}  {versions}",
+        brief=number,
+        counts=(*roots, Piece("  findings:"), *findings),
+        least=(*roots, Piece("  "), *findings),
+    )
 
 
 def health_status(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 
 from locklens.lines import FilePlace
-from locklens.operations.write.lock import Lock
+from locklens.operations.write.lock import Lock, LockMissing
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import Health, command_words
+from locklens.review.health import CHECKS, Fix, Health, Remedy, commands_text, remedy
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
@@ -94,6 +94,7 @@ HEALTH_KEYS = KeyTable(
 
 
 _COLUMNS = {
+    "ok unknown worse": "in the head: roots of which all checks are well, some cannot say, or some warn or block",
     "roots": "number of roots with a finding of the check; off for a check that the policy does not ask for",
     "unknown": "number of roots that could not be checked; the detail has the reason",
     "▸ ▾": "folded and unfolded; enter lists the roots",
@@ -141,7 +142,8 @@ class HealthScreen(RowActionsScreen):
         row, health = self.left.current, self.health
         if row is None or health is None:
             return RowTarget()
-        command = shell_words(command_words(row.result, health)) if row.result is not None else ""
+        check = row.result.check if row.result is not None else None
+        command = commands_text(check, remedy(check, health), health) if check is not None else ""
         place = FilePlace(row.found[0][1].file, row.found[0][1].line or 1) if row.found else None
         return RowTarget(ShellText(command) if command else row.title, place)
 
@@ -281,18 +283,37 @@ class HealthScreen(RowActionsScreen):
     # Actions
 
     def action_lock(self) -> None:
-        """Plan to lock the required platforms of the roots."""
-        roots, review = self._chosen_roots, self.review
-        if not roots or review is None:
+        """Plan to lock the required platforms of the roots, or of what the row's check finds in them."""
+        roots, review, top = self._chosen_roots, self.review, self.top
+        if not roots or review is None or top is None:
             self.say("lock: no root on this row; space marks roots")
+            return
+        found = self._locking(roots)
+        if not found.fixes:
+            self.say(f"lock: {[*found.by_hand, *found.left_out][0]}")
             return
         chosen_roots = [root for root in review.roots if root.path in roots]
         named = [(root.lock_file, entry.address) for root in chosen_roots for entry in root.new.entries]
 
         def preview(chosen: Collection[Platform]) -> None:
-            self._decide("lock", lambda where, policy: Lock(where, tuple(chosen) or policy.required))
+            platforms = tuple(chosen) or review.policy.required
+            parts = tuple(
+                Lock(self.source.where(top, fix.roots), platforms, tuple(map(str, fix.providers)))
+                for fix in found.fixes
+            )
+            self.decide("lock", lambda: parts[0] if len(parts) == 1 else LockMissing(parts))
 
         self.with_platforms(frozenset(named), preview)
+
+    def _locking(self, roots: frozenset[str]) -> Remedy:
+        """What to lock in the roots: of marked ones all, of a row what ends the findings of its check."""
+        row, health = self.left.current, self.health
+        rules = {finding.rule for _, finding in row.found} if row is not None and not self.marked else set()
+        check = next((one for one in CHECKS if rules and rules <= {*one.rules}), None)
+        found = remedy(check, health, roots) if check is not None and health is not None else Remedy()
+        if check is not None and (check.command == "lock" or found.by_hand):
+            return found
+        return Remedy((Fix(tuple(sorted(roots))),))
 
     def action_prune(self) -> None:
         """Plan to remove the orphans of the roots."""
