@@ -109,6 +109,21 @@ async def test_the_republished_package_and_the_odd_platform(tmp_path: Path) -> N
         await until(on, lambda: "LK044" in "\n".join(line.text for line in detail.lines), seconds=60)
 
 
+async def test_what_was_inspected_is_known_on_every_open_screen(tmp_path: Path) -> None:
+    def said() -> str:
+        return "\n".join(line.text for line in on.app.screen.query_one("#detail", LineView).lines)
+
+    async with demo(tmp_path) as on:
+        await on.press("5", "slash", *"older Go", "enter")
+        await until(on, lambda: "0 of 29 locked releases inspected" in said(), seconds=60)
+        await on.press("1", "slash", *"acme/demo", "enter", "n", "z")
+        await until(on, lambda: "To download" in on.inside, seconds=30)
+        await on.press("enter")
+        await until(on, shows(on, "TOOLCHAIN"), seconds=30)
+        await on.press("escape", "5")
+        await until(on, lambda: "1 of 29 locked releases inspected" in said(), seconds=60)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
 async def test_an_upgrade_side_by_side(size: tuple[int, int], tmp_path: Path) -> None:
     async with demo(tmp_path, size) as on:

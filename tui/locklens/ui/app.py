@@ -25,6 +25,7 @@ from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.views import (
     VIEWS,
     MarksNotKept,
+    PackagesInspected,
     PreferenceChanged,
     PreferenceNotSaved,
     PreviewWanted,
@@ -282,6 +283,7 @@ class LockLensApp(CopyingApp):
 
         self.push_screen(PreviewScreen(event.source, event.operation, event.review), report)
 
+    @on(PackagesInspected)
     def _reload_views(self) -> None:
         for screen in self._views.values():
             if screen.is_open:

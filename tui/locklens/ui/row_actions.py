@@ -265,7 +265,7 @@ class RowActionsScreen(TwoPaneScreen):
         if request is None:
             self.say("inside: no provider on this row")
         else:
-            show_inside(self, self.source, request, on_news=self.reload)
+            show_inside(self, self.source, request)
 
     @property
     def examined(self) -> ExaminedProvider | None:

@@ -124,6 +124,11 @@ class SidesWanted(Message):
 
 
 @dataclass
+class PackagesInspected(Message):
+    """Packages were read that were not cached: findings about what is inside may be new on every screen."""
+
+
+@dataclass
 class PreferenceChanged(Message):
     """A preference that a key changed; see `locklens.storage.preferences.CHOICES`."""
 

@@ -23,6 +23,7 @@ from locklens.ui.dialogs.base import FRAME_WIDTH, MOST_WIDTH, READING_KEYS, Dial
 from locklens.ui.phrases import Downloads, download_lines, take_event
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
+from locklens.ui.views import PackagesInspected
 from locklens.ui.widgets.strips import Piece
 
 if TYPE_CHECKING:
@@ -238,15 +239,13 @@ def _hashes(side: LockEntry | str | None, address: ProviderAddress) -> frozenset
     return frozenset(side.hashes)
 
 
-def show_inside(
-    screen: Screen[Any], source: LockLens, request: InspectionRequest, *, on_news: Callable[[], object] = lambda: None
-) -> None:
-    """Open the dialog above a screen; `on_news` is called at its end if packages were read that were not cached."""
+def show_inside(screen: Screen[Any], source: LockLens, request: InspectionRequest) -> None:
+    """Open the dialog above a screen; at its end, open views reload if packages were read that were not cached."""
     dialog = InsideDialog(source, request)
 
     def closed(_: None) -> None:
         if dialog.has_news:
-            on_news()
+            screen.post_message(PackagesInspected())
 
     screen.app.push_screen(dialog, closed)
 
