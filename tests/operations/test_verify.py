@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -218,8 +219,43 @@ def test_a_signed_copy_of_a_platform_that_is_not_locked_is_called_so(
         (ours,) = (one for one in found["packages"] if one["platform"] == HERE)
         assert ours["verdict"] == "differs"
         words = "it is the signed package, of which the lock file has no hash, so that `init` refuses it"
-        assert ours["reason"] == f"{words}; `locklens lock -platform={HERE}` adds its hashes"
+        assert (
+            ours["reason"]
+            == f"{words}; `locklens lock -platform={HERE} registry.terraform.io/acme/demo` adds its hashes"
+        )
         assert run("init") == 1
+
+
+def test_an_unpacked_package_beside_zh_alone_cannot_be_compared(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        shutil.copytree(package(place), place.work / "mirror" / PACKAGE, symlinks=False)
+        lock = place.work / ".terraform.lock.hcl"
+        lock.write_text("".join(one for one in lock.read_text().splitlines(keepends=True) if '"h1:' not in one))
+        place.configure(MIRROR)
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (0, [("installed", "unknown"), ("mirror", "unknown")])
+
+
+def test_lock_is_not_advised_where_locked_hashes_contradict_the_release(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        lock = place.work / ".terraform.lock.hcl"
+        text = re.sub(r'"(h1|zh):(..)', r'"\1:00', lock.read_text())
+        lock.write_text(text)
+        status, found = verified(capfd)
+        assert (status, verdicts(found)) == (1, [("installed", "differs")])
+        assert found["packages"][0]["reason"].endswith(
+            "; .terraform.lock.hcl has hashes that are not of this release, so that `lock` adds none"
+        )
+        assert run("verify") == 1
+        told = capfd.readouterr()
+        assert "locklens lock" not in told.out
+        assert "hint: locklens doctor --provider registry.terraform.io/acme/demo" in told.err
 
 
 COUNTING = """
@@ -303,7 +339,16 @@ def test_network_mirrors_are_verified_by_what_they_list(monkeypatch: pytest.Monk
         document.write_text(text.replace(listed, "zh:" + "0" * 64))
         assert verdicts(verified(capfd)[1])[1:] == [("mirror", "differs")]
         document.write_text(text.replace(listed, "h1:" + "A" * 43 + "="))
-        assert verdicts(verified(capfd)[1])[1:] == [("mirror", "unlocked")]
+        found = verified(capfd)[1]
+        assert verdicts(found)[1:] == [("mirror", "unknown")], "the zip file behind an h1 may be a locked one"
+        assert (found["summary"]["unknown"], found["summary"]["unlocked"]) == (1, 0)
+        assert run("verify") == 0
+        assert "1 package compared: 1 as locked; 1 cannot be compared\n" in capfd.readouterr().out
+        locked = place.work / ".terraform.lock.hcl"
+        complete = locked.read_text()
+        without_zh(place)
+        assert verdicts(verified(capfd)[1])[1:] == [("mirror", "differs")], "init refuses what no locked h1 is of"
+        locked.write_text(complete)
         document.write_text("<html>")
         assert verdicts(verified(capfd)[1])[1:] == [("mirror", "unreadable")]
         place.steps()

@@ -46,9 +46,11 @@ class PackageVerdict(StrEnum):
     MATCHES = "matches"
     DIFFERS = "differs"
     UNLOCKED = "unlocked"
-    """No lock file has a hash that could be compared with it."""
+    """No lock file has this version, or a hash for its platform."""
     MISSING = "missing"
     UNREADABLE = "unreadable"
+    UNKNOWN = "unknown"
+    """It is locked by hashes of another kind than those that are known of it: nothing can be said."""
 
 
 FAILING = frozenset({PackageVerdict.DIFFERS, PackageVerdict.MISSING, PackageVerdict.UNREADABLE})
@@ -156,6 +158,7 @@ class PackageVerification(Struct, frozen=True):
 NOT_COMPARABLE = "the lock file has no hash that can be compared with an unpacked package of this platform"
 
 _UNCOMPARED = frozenset({PackageVerdict.MISSING, PackageVerdict.UNREADABLE})
+_UNDECIDED = frozenset({PackageVerdict.UNLOCKED, PackageVerdict.UNKNOWN})
 
 
 class EntryPackages(Struct, frozen=True):
@@ -189,6 +192,7 @@ _BY_URGENCY = (
     PackageVerdict.DIFFERS,
     PackageVerdict.UNREADABLE,
     PackageVerdict.MISSING,
+    PackageVerdict.UNKNOWN,
     PackageVerdict.MATCHES,
     PackageVerdict.UNLOCKED,
 )
@@ -204,13 +208,16 @@ def verdict_of(place: PackagePlace, hashes: Collection[str], locked: Collection[
     """
     if not frozenset(hashes).isdisjoint(locked):
         return PackageVerdict.MATCHES
+    if place.path is None and place.where is Where.MIRROR and hashes_of_zips(locked) and not hashes_of_zips(hashes):
+        return PackageVerdict.UNKNOWN  # The zip file behind a listed h1 may be one that is locked.
     # Which platform a locked h1 is of is not written anywhere: of other platforms than this one it may not be locked.
     # For this one, both tools refuse a package of which no hash is locked (getproviders.PackageMatchesAnyHash).
     is_refused = place.where is not Where.MIRROR or place.is_here
     kinds = ((hashes_of_files, is_refused), (hashes_of_zips, not place.is_folder))
     if any(counts and of_one_kind(hashes) and of_one_kind(locked) for of_one_kind, counts in kinds):
         return PackageVerdict.DIFFERS
-    return PackageVerdict.UNLOCKED
+    is_alike = any(of_one_kind(hashes) and of_one_kind(locked) for of_one_kind, _ in kinds)
+    return PackageVerdict.UNKNOWN if locked and not is_alike else PackageVerdict.UNLOCKED
 
 
 def packages_of_entry(found: PackageVerification, root: str, entry: LockEntry) -> EntryPackages:
@@ -240,7 +247,7 @@ def _against(package: VerifiedPackage, locked: frozenset[str]) -> VerifiedPackag
     verdict = verdict_of(package.place, package.hashes, locked)
     if verdict is package.verdict:
         return package
-    reason = NOT_COMPARABLE if verdict is PackageVerdict.UNLOCKED else ""
+    reason = NOT_COMPARABLE if verdict in _UNDECIDED else ""
     return replace(package, verdict=verdict, reason=reason, files=())
 
 
@@ -262,7 +269,7 @@ def listed_package(
     """Compare the hashes that a mirror lists for a package with locked ones; None where the mirror does not have it.
 
     Args:
-        build: The package.
+        build: The package, of this machine's platform.
         method: The mirror.
         source: The mirror's source.
         groups: The locked hashes of each root.
@@ -271,7 +278,8 @@ def listed_package(
         RunCancelledError: The run was cancelled.
     """
     address, version, platform = build
-    place = PackagePlace(*build, Where.MIRROR, None, f"{mirror_name(method)} {address}", is_folder=False)
+    shown_place = f"{mirror_name(method)} {address}"
+    place = PackagePlace(*build, Where.MIRROR, None, shown_place, is_folder=False, is_here=True)
     try:
         if all(one.version != version for one in source.versions(address).versions):
             return None
@@ -289,7 +297,8 @@ def listed_package(
         if verdict in verdicts:
             return VerifiedPackage(place, verdict, shown, found, reason=reason)
     words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
-    return VerifiedPackage(place, PackageVerdict.UNLOCKED, shown, found, reason=words)
+    undecided = PackageVerdict.UNKNOWN if PackageVerdict.UNKNOWN in verdicts else PackageVerdict.UNLOCKED
+    return VerifiedPackage(place, undecided, shown, found, reason=words)
 
 
 NOT_COMPARED = "not-compared"
@@ -304,6 +313,7 @@ class VerifySummaryJson(JsonStruct, frozen=True):
     unlocked: Count
     missing: Count
     unreadable: Count
+    unknown: Count
 
 
 class VerifyDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
@@ -366,7 +376,7 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
     """Return the packages that are not as locked, or all of them, and a summary."""
     lines = []
     for package in found.packages:
-        if lists_all or package.verdict in FAILING:
+        if lists_all or package.verdict in FAILING or package.verdict is PackageVerdict.UNKNOWN:
             place = package.place
             name = f"{place.address} {place.version} {place.platform}"
             lines.append(f"{package.verdict:10}  {place.where:12}  {visible(name)}  {visible(place.shown)}")
@@ -375,10 +385,14 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
                 lines.append(f"            {package.shown} is not locked")
             lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
     counts = _counts(found)
-    checked = len(found.packages) - counts[PackageVerdict.UNLOCKED]
+    checked = len(found.packages) - sum(counts[verdict] for verdict in _UNDECIDED)
     parts = [f"{counts[verdict]} {_WORDS[verdict]}" for verdict in _WORDS if counts[verdict]]
-    unlocked = f"; {counts[PackageVerdict.UNLOCKED]} not locked" if counts[PackageVerdict.UNLOCKED] else ""
-    lines.append(f"{counted(checked, 'package')} compared: {', '.join(parts) or 'none'}{unlocked}")
+    rest = [
+        f"; {counts[verdict]} {words}"
+        for verdict, words in ((PackageVerdict.UNKNOWN, "cannot be compared"), (PackageVerdict.UNLOCKED, "not locked"))
+        if counts[verdict]
+    ]
+    lines.append(f"{counted(checked, 'package')} compared: {', '.join(parts) or 'none'}{''.join(rest)}")
     return page(lines)
 
 

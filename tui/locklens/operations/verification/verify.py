@@ -17,10 +17,11 @@ from msgspec.structs import replace
 from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
-from locklens.hashes import HashedPackage, is_known_scheme
+from locklens.hashes import HashedPackage, is_known_scheme, packages_of
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.mirroring import read_stored_package
+from locklens.machine import shell_folder
 from locklens.operations.root_modules import Root, RootOptions, RootReader, require_folder, tracked_packages_of
 from locklens.operations.verification.judging import (
     NOT_COMPARABLE,
@@ -49,7 +50,7 @@ from locklens.project.tree import FileSystem, is_on_disk
 from locklens.releases.session import ReleaseSession
 from locklens.sources.http import moment
 from locklens.sources.mirrors import MEND_MIRROR
-from locklens.text import reason_of
+from locklens.text import reason_of, shell_words
 
 if TYPE_CHECKING:
     import threading
@@ -80,11 +81,13 @@ class _Contents(Struct, frozen=True):
         hashes: Those that can be compared with locked ones.
         shown: Those of the unpacked files.
         files: The SHA-256 of each, by name.
+        listed: The `zh` of all packages of its release, if it was downloaded.
     """
 
     hashes: frozenset[str]
     shown: str
     files: Mapping[bytes, str]
+    listed: frozenset[str] = frozenset()
 
 
 def verify(
@@ -164,6 +167,7 @@ class _Verifying:
         self._here = Platform.parse(this_platform())
         self._is_offline = is_offline
         self._downloads = downloads
+        self._folder = options.folder
         self._finder = PlaceFinder(options, self._here)
         self._contexts = {name: InstallContext(session, tool) for name, tool in DIALECTS.items()}
 
@@ -259,7 +263,8 @@ class _Verifying:
         for verdict in (PackageVerdict.DIFFERS, PackageVerdict.MATCHES):
             if verdict in verdicts:
                 return VerifiedPackage(place, verdict, contents.shown, contents.hashes)
-        return VerifiedPackage(place, PackageVerdict.UNLOCKED, contents.shown, contents.hashes, reason=NOT_COMPARABLE)
+        verdict = PackageVerdict.UNKNOWN if PackageVerdict.UNKNOWN in verdicts else PackageVerdict.UNLOCKED
+        return VerifiedPackage(place, verdict, contents.shown, contents.hashes, reason=NOT_COMPARABLE)
 
     def _not_in(self, place: PackagePlace) -> str:
         """Return the reason for a version that is not locked, with the lock files that it was compared with."""
@@ -287,7 +292,8 @@ class _Verifying:
         good = (one.place for one in others if one.verdict is PackageVerdict.MATCHES and one.place.path is not None)
         spare = next((other for other in good if _build(other) == _build(place)), None)
         if spare is None and not self._downloads:
-            return LockLensError("`locklens verify` downloads it, and names the files that differ")
+            command = self._command(["verify"], self._locked_in(place))
+            return LockLensError(f"`{command}` downloads it, and says whether this is the publisher's")
         try:
             return self._contents(spare) if spare is not None else self._downloaded(place, tool)
         except (LockLensError, OSError) as error:
@@ -306,18 +312,43 @@ class _Verifying:
         if not any(signed.hashes & group for group in locked[place.address, place.version]):
             if not signed.hashes.isdisjoint(package.hashes):
                 words = "it is the signed package, of which the lock file has no hash, so that `init` refuses it"
-                return replace(package, reason=f"{words}; `locklens lock -platform={place.platform}` adds its hashes")
+                return replace(package, reason=f"{words}{self._next_of_signed(place, signed)}")
             return replace(package, reason="the signed package of today is not as locked either")
         try:
             return replace(package, files=_differences(signed.files, self._contents(place).files))
         except (LockLensError, OSError, ValueError) as error:
             return replace(package, reason=f"its files cannot be read again: {error}")
 
+    def _next_of_signed(self, place: PackagePlace, signed: _Contents) -> str:
+        """Return the next step for a signed package without a locked hash, a clause; "" where it is not known."""
+        locked = self._locked_in(place)
+        if any(packages_of(root.lock.by_address[place.address].hashes) for root in locked) and not signed.listed:
+            return ""
+        for root in locked:
+            if packages_of(root.lock.by_address[place.address].hashes) - signed.listed:
+                return f"; {root.lock.path} has hashes that are not of this release, so that `lock` adds none"
+        return (
+            f"; `{self._command(['lock', f'-platform={place.platform}', str(place.address)], locked)}` adds its hashes"
+        )
+
+    def _locked_in(self, place: PackagePlace) -> list[Root]:
+        """Return the roots that lock the version of a package."""
+        own = [root for root in self._roots if place.root in {None, root.path}]
+        entries = ((root, root.lock.by_address.get(place.address)) for root in own)
+        return [root for root, entry in entries if entry is not None and entry.version == place.version]
+
+    def _command(self, words: list[str], roots: Sequence[Root]) -> str:
+        """Return a command on roots, as it is run in the folder that the shell is in."""
+        start = os.path.realpath(shell_folder())
+        paths = sorted(os.path.relpath(os.path.realpath(self._folder / root.path), start) for root in roots)
+        return shell_words(["locklens", *words, *(["--", *paths] if paths != ["."] else [])])
+
     def _downloaded(self, place: PackagePlace, tool: str) -> _Contents:
         context = self._contexts[tool]
         metadata, release = admitted(context, place.address, place.version, place.platform)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="locklens-") as spool:
-            return _of_zip(downloaded(context, metadata, release, cast("BinaryIO", spool)))
+            found = _of_zip(downloaded(context, metadata, release, cast("BinaryIO", spool)))
+            return replace(found, listed=release.hashes)
 
 
 def _locked(roots: Sequence[Root]) -> _Locked:

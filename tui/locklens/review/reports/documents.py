@@ -117,7 +117,9 @@ class PackageJson(JsonStruct, frozen=True, kw_only=True):
     where: Annotated[str, one_of("installed", "plugin-cache", "mirror")]
     path: str
     h1: Annotated[str, Meta(pattern="^h1:")] | UnsetType | None = UNSET
-    verdict: Annotated[str, one_of("matches", "differs", "unlocked", "missing", "unreadable", "not-compared")]
+    verdict: Annotated[
+        str, one_of("matches", "differs", "unlocked", "missing", "unreadable", "unknown", "not-compared")
+    ]
     reason: str | None
     files: list[PackageFileJson] | UnsetType = UNSET
 

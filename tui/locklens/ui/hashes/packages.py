@@ -34,6 +34,7 @@ PACKAGE_WORDS = {
     PackageVerdict.MISSING: ("MISSING", Role.WARN),
     PackageVerdict.UNREADABLE: ("UNREADABLE", Role.WARN),
     PackageVerdict.UNLOCKED: ("no hash", Role.DIM),
+    PackageVerdict.UNKNOWN: ("cannot say", Role.WARN),
 }
 """Each verdict as a word; those that fail in capitals, so that they stand out without colour."""
 
@@ -147,7 +148,7 @@ def comparison_words(known: Iterable[EntryPackages]) -> str:
     total = sum(counts.values())
     if not total:
         return "no package of these providers is here; ? lists the places that are searched"
-    unlocked = counts[PackageVerdict.UNLOCKED]
+    unlocked = counts[PackageVerdict.UNLOCKED] + counts[PackageVerdict.UNKNOWN]
     compared = total - unlocked
     rest = f"; {counted(unlocked, 'package')} without a locked hash to compare with" if unlocked else ""
     if not failing:
