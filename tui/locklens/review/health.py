@@ -278,7 +278,7 @@ class Fix(Struct, frozen=True):
     providers: tuple[ProviderAddress, ...] = ()
 
 
-class Remedy(Struct, frozen=True):
+class CheckRemedy(Struct, frozen=True):
     """What ends the findings of a check.
 
     Attributes:
@@ -292,7 +292,7 @@ class Remedy(Struct, frozen=True):
     left_out: tuple[str, ...] = ()
 
 
-def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -> Remedy:
+def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -> CheckRemedy:
     """Return what ends the findings of a check, in some of its roots; None for all of them."""
     found = {
         root.path: (root, own)
@@ -301,19 +301,19 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
         and (own := [one for one in root.findings if one.rule in check.rules and not is_undecided(one)])
     }
     if check.id == "malformed":
-        return Remedy(by_hand=tuple(_removal(root.lock_file, own) for root, own in found.values()))
+        return CheckRemedy(by_hand=tuple(_removal(root.lock_file, own) for root, own in found.values()))
     if not check.command:
-        return Remedy()
+        return CheckRemedy()
     if check.command == "lock":
         return _locking(found, health)
     unreadable = {path: why for path, why in health.unreadable.items() if path in found and check.command == "upgrade"}
     kept = tuple(path for path in found if path not in unreadable)
     named = {one.provider for path in kept for one in found[path][1] if one.provider is not None}
     fix = Fix(tuple(sorted(kept)), tuple(sorted(named)) if check.names_providers else ())
-    return Remedy((fix,) if kept else (), left_out=_left_out(unreadable))
+    return CheckRemedy((fix,) if kept else (), left_out=_left_out(unreadable))
 
 
-def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> Remedy:
+def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
     """Return what `lock` can mend: whole roots at once; of a root with an entry that it refuses the other providers."""
     parts: dict[tuple[ProviderAddress, ...], list[str]] = {}
     left_out: dict[str, str] = {}
@@ -335,7 +335,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
                 names = tuple(sorted(one for one in named if one is not None)) if refused else ()
                 parts.setdefault(names, []).append(path)
     fixes = tuple(Fix(tuple(sorted(roots)), names) for names, roots in sorted(parts.items()))
-    return Remedy(fixes, tuple(by_hand), _left_out(left_out))
+    return CheckRemedy(fixes, tuple(by_hand), _left_out(left_out))
 
 
 def _is_refused(finding: Finding) -> bool:
@@ -366,7 +366,7 @@ def command_words(check: Check, fix: Fix, health: Health) -> tuple[str, ...]:
     return (*words, *map(str, fix.providers), "--", *roots)
 
 
-def commands_text(check: Check, found: Remedy, health: Health) -> str:
+def commands_text(check: Check, found: CheckRemedy, health: Health) -> str:
     """Return the commands of a remedy as a shell reads them; "" if there is none."""
     return " && ".join(shell_words(command_words(check, fix, health)) for fix in found.fixes)
 

@@ -13,7 +13,7 @@ from locklens.operations.write.lock import Lock, LockMissing
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import CHECKS, Fix, Health, Remedy, commands_text, remedy
+from locklens.review.health import CHECKS, Fix, Health, CheckRemedy, commands_text, remedy
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
@@ -305,15 +305,15 @@ class HealthScreen(RowActionsScreen):
 
         self.with_platforms(frozenset(named), preview)
 
-    def _locking(self, roots: frozenset[str]) -> Remedy:
+    def _locking(self, roots: frozenset[str]) -> CheckRemedy:
         """What to lock in the roots: of marked ones all, of a row what ends the findings of its check."""
         row, health = self.left.current, self.health
         rules = {finding.rule for _, finding in row.found} if row is not None and not self.marked else set()
         check = next((one for one in CHECKS if rules and rules <= {*one.rules}), None)
-        found = remedy(check, health, roots) if check is not None and health is not None else Remedy()
+        found = remedy(check, health, roots) if check is not None and health is not None else CheckRemedy()
         if check is not None and (check.command == "lock" or found.by_hand):
             return found
-        return Remedy((Fix(tuple(sorted(roots))),))
+        return CheckRemedy((Fix(tuple(sorted(roots))),))
 
     def action_prune(self) -> None:
         """Plan to remove the orphans of the roots."""
