@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import hashes_of_files, hashes_of_zips, packages_of
+from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
@@ -253,6 +253,12 @@ class Examined(Struct, frozen=True, dict=True):
     def text(self) -> str:
         """The message in lower case; "" without a log."""
         return self.error.text.lower() if self.error is not None else ""
+
+    @property
+    def arrived(self) -> str:
+        """The `zh` of the file that arrived in the failing run, as an error about a file names it; "" without one."""
+        is_of_file = self.error is not None and self.error.kind == "archive-checksum"
+        return next((text for text in self.error.hashes if is_of_zip(text)), "") if is_of_file and self.error else ""
 
     @cached_property
     def packed(self) -> frozenset[str]:

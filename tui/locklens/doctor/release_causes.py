@@ -264,20 +264,24 @@ def download_damaged(x: Examined) -> Judgement | None:
     cause = _of_message(x)
     if cause is None or not x.downloads or cause.verdict is _NO:
         return cause
-    cause = replace(cause, title="")  # downloads here tell a damaged one from an altered package
+    found = cause.evidence
+    # What arrives here tells nothing certain about the failing run, which may have got another file.
+    cause = replace(cause, verdict=_YES if cause.verdict is _YES else _LIKELY, title="", missing="", as_of=x.as_of)
     total, sound = len(x.downloads), x.downloads[-1] in x.listed
+    if sound and total == 1 and x.arrived:
+        title = "the download was damaged, or another file was served to the failing run"
+        words = f"{found}; downloaded here, it is the signed package"
+        return replace(cause, evidence=words, missing=_FROM_THERE, title=title)
     if sound and total == 1:
         words = "downloaded here, it is the signed package: it was damaged on the way, once or there alone"
-        verdict = _YES if cause.basis is Basis.HASHES else cause.verdict
-        return replace(cause, verdict=verdict, evidence=f"{cause.evidence}; {words}", missing="", as_of=x.as_of)
+        return replace(cause, evidence=f"{found}; {words}")
     broken = x.downloads.count("")
     if same := _same_bytes(x):
-        words = f"{cause.evidence}; {total} of {total} downloads here gave the same other bytes ({same[:11]}...)"
+        words = f"{found}; {total} of {total} downloads here gave the same other bytes ({same[:11]}...)"
         if x.error is not None and x.error.kind == "archive-checksum":
-            return replace(cause, verdict=_NO, evidence=words, missing="", as_of=x.as_of)
+            return replace(cause, verdict=_NO if same == x.arrived else _UNKNOWN, evidence=words)
         title = "the server, or a proxy, has a damaged file"
-        words = f"{words}: trying again does not help"
-        return replace(cause, verdict=_YES, evidence=words, missing="", as_of=x.as_of, basis=Basis.HASHES, title=title)
+        return replace(cause, evidence=f"{words}: trying again does not help", basis=Basis.HASHES, title=title)
     if sound:
         damaged = f"{total - 1} of {total} downloads here {'was' if total == 2 else 'were'} damaged too"
         words = f"{damaged}, and the last is the signed package: the way here is unreliable"
@@ -286,8 +290,10 @@ def download_damaged(x: Examined) -> Judgement | None:
     else:
         kinds = len(set(x.downloads))
         words = f"{total} downloads here gave {kinds} different files: it is damaged on the way, by a proxy or the line"
-    found = f"{cause.evidence}; {words}"
-    return replace(cause, verdict=_YES, evidence=found, missing="", as_of=x.as_of, basis=Basis.HASHES)
+    return replace(cause, evidence=f"{found}; {words}", basis=Basis.HASHES)
+
+
+_FROM_THERE = "what the network of the failing run gets: doctor --prove changed there, with this log"
 
 
 def _same_bytes(x: Examined) -> str:
@@ -300,21 +306,21 @@ def package_altered(x: Examined) -> Judgement | None:
     """Test if the host of the package has another one than the signed list names: the same for everybody who asks."""
     if x.error is None:
         return None
-    arrived = x.error.hashes[:1]
     if same := _same_bytes(x):
         total = len(x.downloads)
         words = (
             f"{total} of {total} downloads here gave the same other bytes ({same[:11]}...); trying again does not help"
         )
-        if same in arrived:
+        if same == x.arrived:
             words = f"{words}, and they are those of the failing run"
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
         return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
-    if x.downloads and x.downloads[-1] in x.listed:
-        words = "downloaded here, it is the signed package"
-        return Judgement(_NO, words, as_of=x.as_of)
-    if _EMPTY_FILE in arrived or (x.packed.intersection(arrived) or x.listed.intersection(arrived)):
+    if x.arrived == _EMPTY_FILE or x.arrived in x.packed | x.listed:
         return Judgement(_NO, "the file that arrived is empty, or is the locked package")
+    if x.downloads and x.downloads[-1] in x.listed:
+        there = f" ({x.arrived[:11]}...)" if x.arrived else ""
+        words = f"downloaded here, it is the signed package; what the failing run got{there} was not"
+        return Judgement(_UNKNOWN, words, _FROM_THERE, x.as_of, basis=Basis.GUESS)
     words = "the message does not tell an altered package from a damaged download"
     missing = "what arrives here: --prove changed downloads it up to three times"
     return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)

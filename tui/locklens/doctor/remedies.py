@@ -321,10 +321,16 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_download(one: Affected) -> Iterator[Remedy]:
-    """The download is tried again; one that arrives altered each time is reported."""
-    downloads = one.examined.downloads
-    is_same = len(downloads) > 1 and len(set(downloads)) == 1 and downloads[0] != ""
-    yield from fix_package(one) if is_same and downloads[0] not in one.examined.listed else fix_by_retry(one)
+    """The download is tried again, and compared first where it may have been altered; then it is reported."""
+    x = one.examined
+    is_same = len(x.downloads) > 1 and len(set(x.downloads)) == 1 and x.downloads[0] != ""
+    if is_same and x.downloads[0] not in x.listed:
+        yield from fix_package(one)
+        return
+    is_certain = any(cause.id is _C.DOWNLOAD_DAMAGED and cause.verdict is CauseVerdict.YES for cause in one.causes)
+    if x.arrived and x.downloads and not is_certain:
+        yield _compared(one, "Keep the file, and compare what the network of the failing run gets", "run it there")
+    yield from fix_by_retry(one)
 
 
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:
@@ -335,13 +341,17 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
 
 def fix_package(one: Affected) -> Iterator[Remedy]:
     """An altered package: nobody installs it, and its publisher is told."""
-    x = one.examined
     title = "Do not install it: tell the publisher, and compare what another network gets"
-    command = one.alone.line("doctor", "--prove=changed", "LOG")
-    note = "LOG is the log of the failing run; run it where no proxy stands between"
-    if x.platform:
-        command = one.alone.line("doctor", f"--platform={x.platform}", "--prove=changed", "LOG")
-    yield Remedy("compare-elsewhere", title, len(one.alone.roots), _NONE, one.size_of(x.platform), command, note)
+    yield _compared(one, title, "run it where no proxy stands between")
+
+
+def _compared(one: Affected, title: str, where: str) -> Remedy:
+    """Return the remedy that downloads the package of the log in another place, which is named in a clause."""
+    platform = one.examined.platform
+    words = [f"--platform={platform}"] if platform else []
+    command = one.alone.line("doctor", *words, "--prove=changed", "LOG")
+    note = f"LOG is the log of the failing run; {where}"
+    return Remedy("compare-elsewhere", title, len(one.alone.roots), _NONE, one.size_of(platform), command, note)
 
 
 def fix_request(one: Affected) -> Iterator[Remedy]:
