@@ -47,10 +47,10 @@ def h1_missing(x: Examined) -> Judgement | None:
             words += "; init accepts that, so the failing run had another entry"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of)
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    if (accepted := _accepted_elsewhere(x)) is not None:
-        return Judgement(_YES, accepted, as_of=x.as_of, basis=Basis.HASHES)
     if not platform and (assumed := _on_this_platform(h1_missing, x)) is not None:
         return assumed
+    if platform and (accepted := _accepted_elsewhere(x)) is not None:
+        return Judgement(_YES, accepted, as_of=x.as_of, basis=Basis.HASHES)
     if not platform:
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
@@ -101,18 +101,23 @@ def _of_root(x: Examined) -> tuple[str, ...]:
 
 
 def _accepted_elsewhere(x: Examined) -> str | None:
-    """Return where another state of the entry, or another lock file, has the hash of this copy; None if none has."""
-    assert x.entry is not None
-    states = [(f"commit {one.commit[:12]}", one.entry) for one in x.past if one.entry is not None]
-    states += [(one.lock_file, one.entry) for one in x.others]
+    """Return where another state of the entry, or another lock file, has the hash of a copy; None if none has."""
     for copy in x.of_kind("given", "mirror", "plugin-cache", "installed"):
         if (copy.origin.kind == "installed" and not copy.is_of_root) or not copy.of_files or copy.of_files & x.unpacked:
             continue
-        for place, entry in states:
-            if entry.version == x.entry.version and copy.of_files & frozenset(entry.hashes):
-                shown = f"{copy.origin.path} ({_short(copy.shown_hash)})"
-                return f"{place} locks the h1 of {shown}, and the entry here does not"
+        if place := _locked_elsewhere(x, copy):
+            shown = f"{copy.origin.path} ({_short(copy.shown_hash)})"
+            return f"{place} locks the h1 of {shown}, and the entry here does not"
     return None
+
+
+def _locked_elsewhere(x: Examined, copy: FoundPackage) -> str:
+    """Return the commit or the other lock file that has a hash of a copy's files for this version; "" if none has."""
+    states = [(f"commit {one.commit[:12]}", one.entry) for one in x.past if one.entry is not None]
+    states += [(one.lock_file, one.entry) for one in x.others]
+    version = x.entry.version if x.entry is not None else None
+    found = (place for place, entry in states if entry.version == version and copy.of_files & frozenset(entry.hashes))
+    return next(found, "")
 
 
 def platform_missing(x: Examined) -> Judgement | None:
@@ -323,6 +328,9 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=not_locked)
     hashing = x.command_line("hashes", "--prove", "all", *_of_root(x))
     missing = f"the h1 of the signed package of {platform or 'its platform'}: {hashing}"
+    if place := _locked_elsewhere(x, one):
+        words = f"{where} is {shown}, which is not locked here; {place} locks it"
+        return Judgement(_UNKNOWN, words, missing, x.as_of)
     if one.later:
         words = (
             f"{where} is {shown}, which is not locked; changed after it was installed: {listing(list(one.later), 5)}"
