@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.doctor.model import Basis, PackagePath
+from locklens.hashes import hashes_of_files
+from locklens.text import listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,23 +81,57 @@ def _satisfied(x: Examined) -> str:
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     """Return how hashes or folders have changed, where nothing speaks for a cause any more."""
     assert x.entry is not None
-    before = x.past[0].entry if x.past else None
-    committed = frozenset(before.hashes) if before is not None and before.version == x.entry.version else None
-    now = frozenset(x.entry.hashes)
-    is_more = committed is not None and committed < now
-    if is_more and _accepts_release(x):
-        return f"the lock file has the hashes of today's {x.release} beside those of commit {x.past[0].commit[:12]}"
+    before = x.past[0] if x.past else None
+    covers = _covers_since(x)
+    is_more = before is not None and before.entry is not None and {*before.entry.hashes} < {*x.entry.hashes}
+    if before is not None and covers and is_more and _accepts_release(x):
+        return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
     if any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes):
         return ""
     if x.replaced:
         return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
     if (repaired := _repaired(x)) is not None:
         return f"{repaired.origin.path} has a locked hash now"
-    is_restored = any(one.entry is not None and frozenset(one.entry.hashes) == now for one in x.past[1:])
-    # Hashes that were taken away or replaced by hand may be what the failing run met.
-    if committed is None or committed == now or not (is_more or is_restored):
+    if before is None or not covers:
         return ""
-    return f"the hashes of {x.release} differ from those of commit {x.past[0].commit[:12]}"
+    return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}"
+
+
+def _has_changed(x: Examined) -> bool:
+    """True if the entry has more hashes than the committed one of its version, or those of an earlier commit.
+
+    Hashes that were taken away or replaced by hand may be what the failing run met.
+    """
+    before = x.past[0].entry if x.past else None
+    if x.entry is None or before is None or before.version != x.entry.version:
+        return False
+    committed, now = frozenset(before.hashes), frozenset(x.entry.hashes)
+    is_restored = any(one.entry is not None and frozenset(one.entry.hashes) == now for one in x.past[1:])
+    return committed != now and (committed < now or is_restored)
+
+
+def _covers_since(x: Examined) -> bool:
+    """True if a hash of the failing run's package is locked, and is not in the committed entry."""
+    return _has_changed(x) and _covers(x) and not _covers(replace(x, entry=x.past[0].entry))
+
+
+def _covers(x: Examined) -> bool:
+    """True if a hash of the failing run's package is locked, as far as its platform and a release tell."""
+    is_of_files = x.incident.path is not PackagePath.OCI_MIRROR
+    return (is_of_files and x.platform != "" and x.platform in x.attributed.values()) or _accepts_release(x)
+
+
+def changed_words(x: Examined) -> str:
+    """Return a note on an entry that was changed since its last commit, where that need not end the error."""
+    if x.error is None or x.error.kind not in _OF_HASHES or x.fitting or not _has_changed(x) or _covers_since(x):
+        return ""
+    before = x.past[0]
+    came = x.unpacked - hashes_of_files(before.entry.hashes if before.entry is not None else ())
+    platforms = sorted({x.attributed[text] for text in came if text in x.attributed})
+    with_h1 = f", with the h1 of {listing(platforms)}" if platforms else ""
+    ask = f"whether it covers {x.platform} is not known"
+    ask = ask if x.platform else "whether that covers the failing run is not known: name its platform with --platform"
+    return f"{x.lock.path} was changed since commit {before.commit[:12]}{with_h1}: {ask}"
 
 
 def _repaired(x: Examined) -> FoundPackage | None:
