@@ -76,3 +76,20 @@ def test_one_more_platform_fixes_no_altered_copy(made: Any, doctor: Any) -> None
     folder = _of_one_platform(made, HERE)
     (folder / "live/prod" / LOCK).write_bytes(lock_file(replace(DEMO, unpacked=(HERE, OTHER))))
     assert doctor(folder, "--prove=all", "--platform", HERE, "ci.log")["state"] == "open"
+
+
+def test_only_a_root_with_the_entry_is_said_to_have_it(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["not-locked"])
+    text = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "ROOT live/prod acme/netbox; not locked here RAN" in text.replace("VERDICT", "RAN")
+    for name, entry in (("live/a", sample_entry("acme/netbox", "3.9.1", "~> 3.9")), ("live/b", DEMO)):
+        (folder / name).mkdir()
+        (folder / name / "main.tf").write_text(requires((entry.provider, entry.constraints)), "utf-8")
+        (folder / name / LOCK).write_bytes(lock_file(entry))
+    words = {"live/prod": "; not locked here, locked in live/a", "live/a": "; no other root locks it"}
+    for root, expected in words.items():
+        text = " ".join(doctor(folder, "--format", "text", "ci.log", "--", root).split())
+        assert expected in text.partition("VERDICT")[0], root
+    (folder / "live/b" / LOCK).write_text("provider {", "utf-8")
+    text = " ".join(doctor(folder, "--format", "text", "--provider=acme/netbox", "--", "live/a").split())
+    assert "; no other root that can be read locks it" in text

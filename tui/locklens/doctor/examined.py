@@ -143,6 +143,7 @@ class Examined(Struct, frozen=True, dict=True):
         packages: Packages on disk, and the one that was handed in.
         past: The entry's history, the newest first; its first item is the committed state.
         others: The provider in other lock files.
+        locking: Their roots, relative to the folder of the diagnosis.
         twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
         is_canonical: True if the file is written as its tool writes it.
@@ -196,6 +197,7 @@ class Examined(Struct, frozen=True, dict=True):
     machine: str = ""
     start: str = "."
     top: str = "."
+    locking: tuple[str, ...] = ()
 
     def command_line(self, *words: str) -> str:
         """Return a command line of locklens that works in the folder that the user's shell is in."""

@@ -365,8 +365,11 @@ class Diagnosis(Struct, frozen=True):
         offline: True if no registry was asked.
         causes: The most likely first.
         onset: The commit since which the entry of the first provider has its hashes.
+        is_locked: Whether the examined root locks the provider; None where the diagnosis is about the whole file.
         same_entry: Roots with the same entry, relative to the repository; without the examined root.
+        locking: Other roots that lock the provider, in any version.
         roots: Number of lock files in the repository.
+        unread: Number of those that cannot be read.
         notes: Limits, each a sentence.
         examined: The provider, or what was examined of several, in words, for the headline.
         is_of_log: False if the root was examined without a log.
@@ -386,8 +389,11 @@ class Diagnosis(Struct, frozen=True):
     remedies: tuple[Remedy, ...] = ()
     not_offered: tuple[NotOffered, ...] = ()
     onset: Onset | None = None
+    is_locked: bool | None = None
     same_entry: tuple[str, ...] = ()
+    locking: tuple[str, ...] = ()
     roots: int = 0
+    unread: int = 0
     notes: tuple[str, ...] = ()
     examined: str = ""
     is_of_log: bool = True

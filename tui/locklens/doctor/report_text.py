@@ -39,13 +39,19 @@ def error_place_words(place: ErrorPlace) -> str:
 
 
 def same_entry_words(diagnosis: Diagnosis) -> str:
-    """Return which other roots have the entry."""
-    if not diagnosis.roots:
+    """Return which roots have the entry of the examined root, or the provider that it does not lock; "" for neither."""
+    if diagnosis.is_locked is None or not diagnosis.roots:
         return ""
-    if not diagnosis.same_entry:
-        return "; only this root has the entry" if diagnosis.roots > 1 else ""
-    count = 1 + len(diagnosis.same_entry)
-    return f"; the same entry in {count} of {diagnosis.roots} roots, also {listing(list(diagnosis.same_entry))}"
+    other = "other root that can be read" if diagnosis.unread else "other root"
+    others = f"locked in {listing(list(diagnosis.locking), 3)}" if diagnosis.locking else f"nor in any {other}"
+    if not diagnosis.is_locked:
+        return f"not locked here, {others}" if diagnosis.roots > 1 else "not locked here"
+    if diagnosis.same_entry:
+        count = 1 + len(diagnosis.same_entry)
+        return f"the same entry in {count} of {diagnosis.roots} roots, also {listing(list(diagnosis.same_entry))}"
+    if diagnosis.roots == 1:
+        return ""
+    return f"no {other} has the same entry" if diagnosis.locking else f"no {other} locks it"
 
 
 def missing_words(cause: Cause) -> str:
@@ -240,7 +246,8 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
         return
     if facts.root is not None:
         subject = f"  {diagnosis.examined}" if diagnosis.examined else ""
-        yield from _labelled("ROOT", f"{facts.root}{subject}{same_entry_words(diagnosis)}")
+        words = "; ".join(filter(None, (f"{facts.root}{subject}", same_entry_words(diagnosis))))
+        yield from _labelled("ROOT", words)
     elif not diagnosis.places:
         yield from _labelled("ROOTS", diagnosis.examined)
     else:

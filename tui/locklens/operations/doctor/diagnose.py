@@ -154,8 +154,11 @@ def _diagnosed(
         remedies=remedies_for(affected) if not fixed else _run_again(affected),
         not_offered=not_offered_for(causes) if not fixed else (),
         onset=_onset(examiner, chief, has_several) if chief is not None else None,
+        is_locked=None if has_several.providers else _is_locked(chief),
         same_entry=chief.roots[1:] if chief is not None else (),
+        locking=chief.examined.locking if chief is not None else (),
         roots=len(checkout.locks),
+        unread=sum(bool(finder.lock(path).problems) for path in checkout.locks),
         notes=(*notes, *answers.notes),
         examined=_examined_words(affected, has_several),
         fixed=fixed,
@@ -164,6 +167,10 @@ def _diagnosed(
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )
+
+
+def _is_locked(one: Affected | None) -> bool | None:
+    return None if one is None or one.examined.address is None else one.examined.entry is not None
 
 
 def _is_of(one: Affected, cause: Cause) -> bool:

@@ -153,6 +153,7 @@ class Examiner:
             packages = self._compared(packages, entry)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
         others: tuple[ElsewhereEntry, ...] = ()
+        locking: tuple[str, ...] = ()
         twins: tuple[ElsewhereEntry, ...] = ()
         if one.address is not None:
             twin = _twin(one.address)
@@ -161,11 +162,13 @@ class Examiner:
                 for path in self._checkout.locks
                 if twin is not None and (found := self._locks.lock(path).by_address.get(twin)) is not None
             )
-            others = tuple(
-                ElsewhereEntry(self._locks.lock(path).path, found)
+            elsewhere = {
+                path: found
                 for path in self._checkout.locks
                 if path != root.path and (found := self._locks.lock(path).by_address.get(one.address)) is not None
-            )
+            }
+            others = tuple(ElsewhereEntry(self._locks.lock(path).path, found) for path, found in elsewhere.items())
+            locking = tuple(map(self._checkout.shown, elsewhere))
         return Examined(
             one.error,
             incident,
@@ -178,6 +181,7 @@ class Examiner:
             packages=packages,
             past=past,
             others=others,
+            locking=locking,
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
             reads_history=self._history is not None,
             has_data=self._data(root.path).is_dir(),

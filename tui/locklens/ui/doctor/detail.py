@@ -11,7 +11,6 @@ from locklens.doctor.causes import cause_title
 from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
-from locklens.text import counted
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
 from locklens.ui.widgets.row_list import RowList
@@ -184,10 +183,8 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         source = f"  ({told[name]})" if name in told and value else ""
         shown = Span(value, Role.PLAIN) if value else Span("? not known", Role.WARN)
         yield line(Span(f" {label:<9}", Role.DIM), shown, Span(source, Role.DIM))
-    if diagnosis.roots and facts.root is not None:
-        number = 1 + len(diagnosis.same_entry)
-        where = f"in {number} of {counted(diagnosis.roots, 'root')}" if number > 1 else "in this root only"
-        yield line(Span(" entry    ", Role.DIM), where)
+    if facts.root is not None and (words := report_text.same_entry_words(diagnosis)):
+        yield line(Span(" entry    ", Role.DIM), words)
 
 
 def before_diagnosis(
