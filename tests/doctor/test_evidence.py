@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from locklens.demo.cases import requires, sample_entry
-from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
+from locklens.demo.faults import Fault, FaultRule, Step
+from locklens.demo.incidents import SampleCopy, sample_incidents
 from locklens.demo.packages import lock_file
 from locklens.project.clifiles import this_platform
 
@@ -93,3 +97,97 @@ def test_only_a_root_with_the_entry_is_said_to_have_it(made: Any, doctor: Any) -
     (folder / "live/b" / LOCK).write_text("provider {", "utf-8")
     text = " ".join(doctor(folder, "--format", "text", "--provider=acme/netbox", "--", "live/a").split())
     assert "; no other root that can be read locks it" in text
+
+
+QUERY = "Failed to query available provider packages"
+ADDRESS = "registry.terraform.io/acme/demo"
+VERSIONS = (
+    f"Could not retrieve the list of available versions for provider acme/demo: could not query provider registry for "
+    f'{ADDRESS}: the request failed after 2 attempts, please try again later: Get "http://127.0.0.1:1/v1/providers/acme/'
+    'demo/versions": context deadline exceeded'
+)
+NO_NAME = (
+    "Could not retrieve the list of available versions for provider acme/demo: could not connect to {0}: failed to "
+    'request discovery document: Get "https://{0}/.well-known/terraform.json": dial tcp: lookup {0}: no such host'
+)
+
+
+def _log(folder: Path, *message: str) -> str:
+    (folder / "real.log").write_text("\n\n".join((f"Error: {message[0]}", *message[1:])), "utf-8")
+    return "real.log"
+
+
+def _evidence(document: Any) -> dict[str, str]:
+    return {one["id"]: one["evidence"] for one in document["causes"]}
+
+
+@pytest.mark.parametrize("step", [Step.VERSIONS, Step.DOWNLOAD, None])
+def test_only_the_same_request_says_that_the_registry_answers(
+    step: Step | None, made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("locklens.sources.http.sending.Sender._wait", lambda *_: None)
+    rules = (FaultRule(Fault.SERVER_ERROR, ADDRESS, step=step),) if step is not None else ()
+    folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
+    document = doctor(folder, _log(folder, QUERY, VERSIONS))
+    words = "the same request fails here too" if step is Step.VERSIONS else "the same request is answered here"
+    assert words in _evidence(document)["registry-down"]
+    expected = ("registry-down", "likely") if step is Step.VERSIONS else ("proxy-or-ca", "likely")
+    assert _first(document) == expected
+    installing = VERSIONS.replace("versions", "download").partition(": ")[2]
+    document = doctor(folder, _log(folder, "Failed to install provider", f"Error while installing acme/demo v1.4.2: {installing}"))  # fmt: skip
+    words = "the registry answers other requests here, and this one was not tried"
+    assert words in _evidence(document)["registry-down"]
+    assert _first(document) == ("registry-down", "likely")
+
+
+def test_another_registry_proves_nothing(made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locklens.sources.http.sending.Sender._wait", lambda *_: None)
+    folder = made(INCIDENTS["registry-down"])
+    text = json.dumps(doctor(folder, _log(folder, QUERY, NO_NAME.format("registry.opentofu.org")))["causes"])
+    assert "here too" not in text
+    assert "is answered here" not in text
+    document = doctor(folder, _log(folder, QUERY, NO_NAME.format("registry.terraform.io")))
+    assert _first(document) == ("registry-down", "likely")
+    assert "fails here too" in document["causes"][0]["evidence"]
+
+
+def test_no_title_names_a_certificate_for_a_name(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    log = _log(folder, QUERY, NO_NAME.format("registry.terraform.io"))
+    text = " ".join(doctor(folder, "--format", "text", log).split())
+    assert "VERDICT The runner's DNS, or its proxy, does not know registry.terraform.io. [LIKELY]" in text
+    document = doctor(folder, _log(folder, QUERY, VERSIONS))
+    commands = [one["command"] for one in document["remedies"] if one["id"] == "test-registry"]
+    assert commands == ["curl -sSvI http://127.0.0.1:1/v1/providers/acme/demo/versions"]
+
+
+def test_a_file_that_a_mirror_lacks_is_not_yanked(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = "Error while installing acme/demo v1.4.2: mirror.example.com: bad response code: 404"
+    log = _log(folder, "Failed to install provider", words)
+    for options, verdict in ((("--install-path", "network-mirror"), "yes"), ((), "unknown")):
+        document = doctor(folder, *options, log)
+        assert _verdicts(document)["mirror-lacks"] == verdict
+        assert _verdicts(document)["yanked"] == ("unknown" if options else "likely")
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"])
+    only = 'provider_installation {\n  network_mirror {\n    url = "https://mirror.example.com/"\n  }\n}\n'
+    settings.write_text(settings.read_text("utf-8") + only, "utf-8")
+    document = doctor(folder, log)
+    assert _first(document) == ("mirror-lacks", "likely")
+    assert "is assumed from the settings here" in document["causes"][0]["evidence"]
+    assert [one["id"] for one in document["remedies"]] == ["fill-mirror"]
+
+
+@pytest.mark.parametrize(("words", "title"), [
+    ('{0}: Get "http://{0}/x.zip": net/http: HTTP/1.x transport connection broken: malformed HTTP status code "x"', "something that is not HTTP"),
+    ('{0}: Get "/x.zip": stopped after 10 redirects', "redirects in a circle"),
+])  # fmt: skip
+def test_an_answer_that_makes_no_sense_is_one(words: str, title: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    failed = f"Error while installing acme/demo v1.4.2: {words.format('dl.example.com:8443')}"
+    log = _log(folder, "Failed to install provider", failed)
+    text = " ".join(doctor(folder, "--format", "text", log).split())
+    assert f"VERDICT dl.example.com:8443 answered: {title}. [CONFIRMED]" in text
+    document = doctor(folder, log)
+    assert [one["id"] for one in document["remedies"]] == ["test-registry", "retry"]
+    assert _verdicts(document)["credentials"] == "no"

@@ -212,6 +212,12 @@ class Examined(Struct, frozen=True, dict=True):
         return not self.asks_registry or self.is_denied
 
     @property
+    def is_of_mirror(self) -> bool:
+        """True if the failing run asked a mirror, by its own words, the user's, or the settings here."""
+        path = self.incident.path
+        return "provider mirror" in self.text or (path is not None and path.is_mirror)
+
+    @property
     def is_denied(self) -> bool:
         """True if the registry answered that it does not have the provider or the version."""
         troubles = (self.case.new.trouble, self.case.listing.trouble) if self.case is not None else ()

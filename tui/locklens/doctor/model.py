@@ -112,6 +112,8 @@ class NetworkReason(StrEnum):
     LIMITED = "too many requests (429)"
     SERVER = "the server failed (5xx)"
     ABSENT = "the file does not exist there (404)"
+    MALFORMED = "something that is not HTTP"
+    LOOP = "redirects in a circle"
     FOREIGN_PAGE = "the answer was not the registry's"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason
 
 if TYPE_CHECKING:
@@ -22,15 +24,61 @@ _SAME_REQUEST = "the result of the same request on the runner"
 _MORE_LINES = "the lines behind the message"
 
 
-def _answers(x: Examined) -> str | None:
-    """The time at which the registry answered here; None if it did not, or was not asked."""
-    return x.as_of or (x.case.listing.as_of if x.case is not None else None)
+class _Repeated(Struct, frozen=True):
+    """The failing request as it was made here.
+
+    Attributes:
+        is_answered: None where it was not made here, or nothing is known about it.
+        words: The outcome in a clause, "" for none.
+        as_of: Time of an answer of the registry; None without one.
+    """
+
+    is_answered: bool | None = None
+    words: str = ""
+    as_of: str | None = None
 
 
-def _fails_here(x: Examined) -> str:
-    """The failure of an own request; "" without one."""
-    troubles = (x.case.new.trouble, x.case.listing.trouble) if x.case is not None else ()
-    return next((one.words for one in troubles if one is not None and one.was_asked and not one.is_no), "")
+def _repeated(x: Examined) -> _Repeated:
+    """Return what the request of the message gave here: only the same one to the same registry tells about it."""
+    if x.case is None or not _is_of_registry(x):
+        return _Repeated()
+    listing, release = x.case.listing, x.case.new
+    answer = x.as_of or listing.as_of
+    trouble = next((one for one in (release.trouble, listing.trouble) if one is not None and one.was_asked), None)
+    known = {  # request: the time of its answer, why there was none
+        "versions": (listing.as_of, listing.trouble),
+        "sums": (x.as_of if x.is_known else None, release.trouble),
+        "discovery": (answer, None if answer else trouble),
+    }
+    as_of, problem = known.get(_request(x), (None, None))
+    if problem is not None and problem.was_asked:
+        return _Repeated(False, f"the same request fails here too: {problem.words}")
+    if as_of:
+        return _Repeated(True, "the same request is answered here", as_of)
+    if answer:
+        return _Repeated(None, "the registry answers other requests here, and this one was not tried", answer)
+    return _Repeated(None, f"another request fails here too: {trouble.words}" if trouble is not None else "")
+
+
+def _is_of_registry(x: Examined) -> bool:
+    """True if the request of the message went to the registry that was asked here."""
+    if x.error is None or x.address is None or "provider mirror" in x.text:
+        return False
+    if x.error.provider.count("/") == 2 and x.error.provider.partition("/")[0] != x.address.host:
+        return False
+    is_named = x.error.host in {"", x.address.host}
+    return is_named or x.error.kind in {"registry-failed", "sums-unavailable"}  # of a registry's own services
+
+
+def _request(x: Examined) -> str:
+    """Return which request of a registry failed; "" for another one than those that are repeated here."""
+    if x.error is None:
+        return ""
+    if x.error.kind in {"registry-unreachable", "discovery-invalid"}:
+        return "discovery"
+    if x.error.kind == "sums-unavailable":
+        return "sums"
+    return "versions" if "list of available versions" in x.text or "/versions" in x.text else ""
 
 
 _TITLES_OF_DENIALS = {
@@ -60,54 +108,66 @@ def registry_down(x: Examined) -> Judgement | None:
     """Test if the registry answers."""
     if x.error is None:
         return None
-    reason, here, as_of = x.error.reason, _fails_here(x), _answers(x)
+    reason, here = x.error.reason, _repeated(x)
     if x.error.kind == "sums-differ":
         return _wrong_answer(x)
-    if reason in {_N.SERVER, _N.LIMITED}:
-        now = "; the registry answers here" if as_of else ""
+    if reason in {_N.SERVER, _N.LIMITED, _N.MALFORMED, _N.LOOP}:
         title = f"{_host(x)} answered: {reason}"
-        words = f"the message says so: {reason}{now}"
-        return Judgement(_YES, words, as_of=as_of, basis=Basis.RUN, title=title)
+        words = "; ".join(filter(None, (f"the message says so: {reason}", here.words)))
+        return Judgement(_YES, words, as_of=here.as_of, basis=Basis.RUN, title=title)
     if reason in _ON_THE_WAY:
-        if as_of:
-            words = f"{reason}; it answers here, so it was down for a time, or the runner cannot reach it"
-            return Judgement(_UNKNOWN, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
-        also = f"; it does not answer here either: {here}" if here else ""
+        words = "; ".join(filter(None, (str(reason), here.words)))
+        if here.is_answered:
+            words = f"{words}, so it was down for a time, or the runner cannot reach it"
+            return Judgement(_UNKNOWN, words, _SAME_REQUEST, here.as_of, basis=Basis.RUN)
         missing = "a request from here: run again without --offline" if x.is_offline else _SAME_REQUEST
         title = f"{_host(x)} could not be reached: {reason}"
-        return Judgement(_LIKELY, f"{reason}{also}", missing, basis=Basis.RUN, title=title)
+        return Judgement(_LIKELY, words, missing, here.as_of, basis=Basis.RUN, title=title)
     if reason is not None:
-        return Judgement(_NO, f"the message names another reason: {reason}", as_of=as_of)
-    if here and x.error.kind in _ABOUT_REQUESTS:
-        words = f"it does not answer here: {here}; the failing run may have had another reason"
+        return Judgement(_NO, f"the message names another reason: {reason}")
+    if here.is_answered is False and x.error.kind in _ABOUT_REQUESTS:
+        words = f"{here.words}; the failing run may have had another reason"
         return Judgement(_LIKELY, words, _MORE_LINES, basis=Basis.HERE)
-    return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, as_of, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
 
 
 def proxy_or_ca(x: Examined) -> Judgement | None:
     """Test if a proxy or a missing certificate authority stands between."""
     if x.error is None:
         return None
-    reason, as_of = x.error.reason, _answers(x)
+    reason, here = x.error.reason, _repeated(x)
     if reason in {_N.CERTIFICATE, _N.PROXY, _N.PROXY_NAME, _N.PROXY_DOWN}:
         fix = "SSL_CERT_FILE" if reason is _N.CERTIFICATE else "HTTPS_PROXY and NO_PROXY"
         title = f"the TLS certificate of {_host(x)} was not accepted" if reason is _N.CERTIFICATE else str(reason)
         words = f"the message says so: {reason}; see {fix} of the runner"
-        return Judgement(_YES, words, as_of=as_of, basis=Basis.RUN, title=title)
+        return Judgement(_YES, words, basis=Basis.RUN, title=title)
     if reason is _N.FOREIGN_PAGE:
-        words = "the answer was not the registry's: a sign-in page or a proxy"
-        return Judgement(_LIKELY, words, _SAME_REQUEST, as_of, basis=Basis.RUN)
+        words, title = (
+            "the answer was not the registry's: a sign-in page or a proxy",
+            f"{_host(x)} did not answer itself",
+        )
+        return Judgement(_LIKELY, words, _SAME_REQUEST, basis=Basis.RUN, title=title)
     if x.error.kind == "archive-checksum":
-        missing = "the same download without the proxy"
-        return Judgement(_UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS)
+        missing, title = "the same download without the proxy", "a proxy altered the file"
+        return Judgement(_UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS, title=title)
+    if reason in {_N.MALFORMED, _N.LOOP}:
+        words = f"{reason}; a proxy may answer so, too"
+        return Judgement(_UNKNOWN, words, _SAME_REQUEST, basis=Basis.GUESS, title=_BETWEEN.format(_host(x)))
     if reason in _ON_THE_WAY:
-        missing = "HTTPS_PROXY, NO_PROXY and the firewall of the runner"
-        words = f"{reason}{'; the registry answers here' if as_of else ''}"
-        verdict = _LIKELY if as_of or reason is _N.NAME else _UNKNOWN
-        return Judgement(verdict, words, missing, as_of, basis=Basis.RUN if as_of else Basis.GUESS)
+        is_name = reason is _N.NAME
+        title = f"the runner's DNS, or its proxy, does not know {_host(x)}" if is_name else _BETWEEN.format(_host(x))
+        missing = f"{'the DNS, ' if is_name else ''}HTTPS_PROXY, NO_PROXY and the firewall of the runner"
+        words = "; ".join(filter(None, (str(reason), here.words)))
+        is_there_alone = here.is_answered or (is_name and here.is_answered is None)
+        verdict = _LIKELY if is_there_alone else _UNKNOWN
+        basis = Basis.RUN if here.is_answered else Basis.GUESS
+        return Judgement(verdict, words, missing, here.as_of, basis=basis, title=title)
     if reason is not None:
         return Judgement(_NO, f"{_host(x)} answered: {reason}")
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
+
+
+_BETWEEN = "a proxy or a firewall stands between the runner and {}"
 
 
 def credentials(x: Examined) -> Judgement | None:

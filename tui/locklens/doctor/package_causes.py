@@ -211,14 +211,22 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         has_it = x.platform in x.platforms
         words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
-        missing = "provider_installation of the runner"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
     if x.error.reason is NetworkReason.ABSENT:
         host = x.error.host or "the host"
-        words, missing = f"{host} answered 404{there}", f"if {host} is a mirror: provider_installation of the runner"
-        verdict = _LIKELY if not x.asks_registry or (x.incident.path and x.incident.path.is_mirror) else _UNKNOWN
-        return Judgement(verdict, words, missing, x.as_of, basis=Basis.RUN)
+        title = f"the mirror {host} does not have the file (404)"
+        words = f"the message says so: {host} answered 404{there}"
+        if "provider mirror" in x.text or (x.is_of_mirror and x.is_path_of_run):
+            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=title)
+        if x.is_of_mirror or not x.asks_registry:
+            words = f"{words}; that it is a mirror is assumed from the settings here"
+            return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN, title=title)
+        missing = f"if {host} is a mirror: {_INSTALLATION}"
+        return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.RUN)
     return None
+
+
+_INSTALLATION = "provider_installation of the runner"
 
 
 def mirror_differs(x: Examined) -> Judgement | None:

@@ -96,6 +96,7 @@ _ANSWERING = tuple(
         (
             rf"returned from (?:https?://)?{_HOST_NAME}",
             rf"{_HOST_NAME}: (?:bad response code|unsuccessful request)",
+            rf"{_HOST_NAME}: (?:Get|Head) \"/",
             rf"(?:Get|Head|GET|HEAD|unsuccessful request to) \"?https?://{_HOST_NAME}",
             rf"https?://{_HOST_NAME}(?=\S{{0,300}}: (?:bad response|4\d\d|5\d\d))",
         ),
@@ -149,6 +150,8 @@ _WORDS_OF_REASONS = {
                            "status code 401", "status code 403", "basic credential not found"),
     NetworkReason.LIMITED: ("429 too many", "too many requests", "response code: 429"),
     NetworkReason.ABSENT: ("404 not found", "response code: 404"),
+    NetworkReason.MALFORMED: ("malformed http",),
+    NetworkReason.LOOP: ("stopped after 10 redirects",),
     NetworkReason.FOREIGN_PAGE: ("content-type", "failed to decode discovery", "invalid character '<'"),
     NetworkReason.SERVER: ("internal server error", "bad gateway", "service unavailable", "gateway time-out",
                            "response code: 50", "giving up after"),

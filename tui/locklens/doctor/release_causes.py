@@ -142,6 +142,9 @@ def yanked(x: Examined) -> Judgement | None:
         if listing is not None and listing.is_known and listing.has(version):
             words += f"; {x.address.host} lists {version}"
         title = f"{host} does not have the file (404)"
+        if x.is_of_mirror:
+            words = f"{words}; that is said of a mirror"
+            return Judgement(_UNKNOWN, words, "what the registry lists", x.as_of, basis=Basis.GUESS)
         missing = f"if {host} is a mirror or the host of the release"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
     if x.error is not None and x.error.kind == "sums-without-package":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
@@ -334,7 +335,9 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:
-    """The tool is run again."""
+    """The tool is run again; an answer that makes no sense is looked at first."""
+    if one.examined.error is not None and one.examined.error.reason in {NetworkReason.MALFORMED, NetworkReason.LOOP}:
+        yield from fix_request(one)
     title = "Try again"
     yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.next_step)
 
@@ -355,11 +358,17 @@ def _compared(one: Affected, title: str, where: str) -> Remedy:
 
 
 def fix_request(one: Affected) -> Iterator[Remedy]:
-    """The request is repeated on the runner."""
+    """The request is repeated on the runner, as the message names it."""
     host = _host(one.examined)
-    command = shell_words(["curl", "-sSvI", f"https://{host}/"])
+    text = one.examined.error.text if one.examined.error is not None else ""
+    named = next((url for url in _URL.findall(text) if f"//{host}/" in url and not url.endswith("...")), "")
+    command = shell_words(["curl", "-sSvI", named or f"https://{host}/"])
     title = f"Check on the runner who answers for {host}"
     yield Remedy("test-registry", title, len(one.alone.roots), _NONE, 0, command)
+
+
+_URL = re.compile(r"https?://[\w./:~%+-]{1,300}(?=[\"\s]|$)")
+"""A URL of a message, without a query."""
 
 
 def fix_credentials(one: Affected) -> Iterator[Remedy]:

@@ -151,7 +151,7 @@ def asked_words(diagnosis: Diagnosis) -> str:
         return "offline"
     asked = [one for one in diagnosis.hosts if one.asked]
     if asked and all(one.error for one in asked):
-        return f"asked {asked[0].host}, without success: {asked[0].error}"
+        return f"asked {asked[0].host}, with an error: {asked[0].error}"
     return "checked against the registry" if asked else "no registry asked"
 
 
