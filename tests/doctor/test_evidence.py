@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.command_line import no_screen
 from msgspec.structs import replace
 
+from locklens.cli.main import main
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
-from locklens.demo.incidents import SampleCopy, sample_incidents
+from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
 from locklens.demo.packages import lock_file
 from locklens.project.clifiles import this_platform
 
@@ -21,6 +26,11 @@ LOCK = ".terraform.lock.hcl"
 DEMO = sample_entry("acme/demo", "1.4.2", "~> 1.4")
 HERE = str(this_platform())
 OTHER, THIRD = [one for one in ("darwin_arm64", "linux_amd64", "windows_amd64") if one != HERE][:2]
+WHILE = (
+    "Error while installing acme/demo v1.4.2: the current package for registry.terraform.io/acme/demo 1.4.2 doesn't "
+    "match any of the checksums previously recorded in the dependency lock file"
+)
+MISMATCH = "Failed to install provider", WHILE
 COPY = SampleCopy("mirror", "registry.terraform.io/acme/demo", "1.4.2", platform=HERE)
 
 
@@ -191,3 +201,35 @@ def test_an_answer_that_makes_no_sense_is_one(words: str, title: str, made: Any,
     document = doctor(folder, log)
     assert [one["id"] for one in document["remedies"]] == ["test-registry", "retry"]
     assert _verdicts(document)["credentials"] == "no"
+
+
+def test_an_uncommitted_edit_of_all_hashes_is_one(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    lock = folder / "live/prod" / LOCK
+    before = lock.read_text("utf-8")
+    lock.write_text(re.sub(r'"zh:[0-9a-f]{4}', '"zh:0000', re.sub(r'"h1:.{4}', '"h1:AAAA', before)), "utf-8")
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert _first(document) == ("hand-edit", "yes")
+    assert _verdicts(document)["republished"] == "no"
+    (remedy,) = document["remedies"]
+    assert remedy["id"] == "restore-entry"
+    assert main(shlex.split(remedy["command"])[1:], no_screen) == 0
+    assert lock.read_text("utf-8") == before
+    numbers = iter(range(9))  # in the tools' order, and like no hash of the commit
+    lock.write_text(re.sub(r'"zh:[0-9a-f]{64}', lambda _: f'"zh:{next(numbers):064x}', before), "utf-8")
+    verdicts = _verdicts(doctor(folder, "ci.log"))
+    assert (verdicts["hand-edit"], verdicts["republished"]) == ("likely", "likely")
+
+
+def test_a_release_of_a_time_is_not_ruled_out_by_that_of_today(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    for options, verdict in (((), "unknown"), (("--install-path", "direct"), "likely")):
+        document = doctor(folder, *options, "ci.log")
+        assert _verdicts(document)["republished"] == verdict
+        assert [one["command"] for one in document["remedies"]] == ["terraform -chdir=live/prod init"]
+    shutil.rmtree(folder)
+    mac = INCIDENTS["platform-missing"]
+    document = doctor(made(mac), *mac.options, "ci.log")
+    assert _verdicts(document)["republished"] == "no"

@@ -463,6 +463,9 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             offered = [*package_remedies.copies(one), *offered]
         for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
             found.setdefault(frozenset(remedy.command.split()), (remedy, one))
+    if not found:  # where today's release is as locked, init tells whether the error has gone
+        own = (one for one in affected if one.causes and one.examined.met_release and not one.examined.stale)
+        found = {one.next_step: (remedies.run_again(one), one) for one in own}
     costs, has_several = list(TrustCost), Several.among(affected)
     titles = Counter(remedy.title for remedy, _ in found.values())
     named = []

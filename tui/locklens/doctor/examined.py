@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from locklens.review.model import Change
     from locklens.trust import Signer
 
+_DIRECT = PackagePath.DIRECT
+_OF_A_RELEASE = frozenset({"current-package", "sums-differ", "registry-hashes"})
+"""Errors of a run that got a package, or a list, which its source vouches for, and the lock file does not."""
+
 KEPT_ASIDE = ".suspect"
 """The end of the name of a package's folder that a fix has moved aside."""
 
@@ -229,6 +233,17 @@ class Examined(Struct, frozen=True, dict=True):
         return ("git",) if self.top == "." else ("git", "-C", self.top)
 
     @property
+    def met_release(self) -> bool:
+        """True if the failing run met a release, or a package of it, that is not today's.
+
+        Not where the lock file lacks the package of the failing platform, or where that came from a mirror or a folder.
+        """
+        if self.error is None or self.error.kind not in _OF_A_RELEASE or (self.incident.path or _DIRECT) is not _DIRECT:
+            return False
+        missing = {platform for platform, zh in self.platforms.items() if zh not in self.packed}
+        return self.is_known and not (self.platform in missing if self.platform else missing)
+
+    @property
     def is_path_of_run(self) -> bool:
         """True if the origin of the failing package is known from the run or the user, not from this machine."""
         return dict(self.incident.sources).get("path") in {"given", "the message"}
@@ -390,6 +405,36 @@ class Examined(Struct, frozen=True, dict=True):
                 if now:
                     return EditedHash(now, was, commit, one.origin.path)
         return None
+
+    @cached_property
+    def sound_commit(self) -> str:
+        """The last commit, if it locks packages of today's release for this version, and the entry here does not.
+
+        What is different here is an edit that is not committed; "" where that is not known.
+        """
+        before = self.past[0].entry if self.past else None
+        if before is None or self.entry is None or before.version != self.entry.version or not self.stale:
+            return ""
+        packed = packages_of(before.hashes)
+        return self.past[0].commit if packed and packed <= self.listed and self.strange else ""
+
+    @property
+    def is_edit_of_commit(self) -> bool:
+        """True if no tool made the edit since `sound_commit`: it has its hashes but for a few characters, or its order.
+
+        A tool writes other hashes, too, where the registry had another release for a time.
+        """
+        before = self.past[0].entry if self.sound_commit else None
+        was = before.hashes if before is not None else ()
+        is_near = any(_is_nearly(text, one) for text in self.strange for one in was)
+        return before is not None and (is_near or not self.is_canonical)
+
+    @cached_property
+    def strange(self) -> frozenset[str]:
+        """Locked `zh` that are neither of the release, nor of another version or registry that is known."""
+        elsewhere = self.case.packages.elsewhere.values() if self.case is not None else ()
+        others = frozenset(text for _, entry in self.entries_of_other_versions() for text in entry.hashes)
+        return self.stale - others.union(*elsewhere)
 
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
         """Return entries of other versions of the provider that are known: place in words, and entry."""

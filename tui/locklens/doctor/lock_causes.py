@@ -222,6 +222,14 @@ def hand_edit(x: Examined) -> Judgement | None:
             f"the signed release {x.hashes_of}: the version was edited, the hashes were not"
         )
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    if x.sound_commit:
+        words = (
+            f"{x.lock.path}:{x.entry.line}: the edit that is not committed has {len(x.stale)} zh that are not of "
+            f"{x.release}; those of commit {x.sound_commit[:12]} are of the signed release"
+        )
+        verdict = _YES if x.is_edit_of_commit else _LIKELY
+        missing = "" if x.is_edit_of_commit else "the author of the edit, or the release of that time"
+        return Judgement(verdict, words, missing, x.as_of, basis=Basis.HASHES)
     layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"
     if x.is_known and not x.stale:
         hashes = f"all {len(x.packed)} locked zh are of {x.entry.version}" if x.packed else "no zh is locked"

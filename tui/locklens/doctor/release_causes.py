@@ -33,10 +33,11 @@ def republished(x: Examined) -> Judgement | None:
     if not x.stale:
         by = f", signed by {_signer(x)}" if _signer(x) else ""
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
-        return Judgement(_NO, words, as_of=x.as_of, basis=Basis.HASHES)
-    theirs = frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset[str]()
-    donors = frozenset(text for _, entry in x.entries_of_other_versions() for text in entry.hashes)
-    left = x.stale - theirs - donors
+        return _of_today(x, words)
+    if x.is_edit_of_commit:
+        words = f"commit {x.sound_commit[:12]} locks packages of the SHA256SUMS of today, and the edit here others"
+        return Judgement(_NO, words, as_of=x.as_of)
+    left = x.strange
     if not left:
         words = f"{len(x.stale)} of {total} are not of this release: all of them are of another release or registry"
         return Judgement(_NO, words, as_of=x.as_of)
@@ -49,6 +50,18 @@ def republished(x: Examined) -> Judgement | None:
     return _of_signed_hashes(x, words)
 
 
+def _of_today(x: Examined, words: str) -> Judgement:
+    """Judge a release that has the locked packages today: the failing run may have met another one for a time."""
+    if not x.met_release or (x.error is not None and x.packed.intersection(x.error.hashes)):
+        return Judgement(_NO, words, as_of=x.as_of, basis=Basis.HASHES)
+    words = f"{words}; the failing run got another one, for a time or from another source"
+    if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
+        title = "the registry had another release of the version for a time, or the run had another lock file"
+        return Judgement(_LIKELY, words, _OF_THAT_TIME, x.as_of, basis=Basis.RUN, title=title)
+    return Judgement(_UNKNOWN, words, _OF_THAT_TIME, x.as_of, basis=Basis.RUN)
+
+
+_OF_THAT_TIME = "whether it fails again: run init"
 _NEVER_WAS = "the version was published again, or what is locked never belonged to it"
 _EARLIER = "whether the locked hashes were signed once: an earlier package, or the publisher"
 

@@ -192,6 +192,9 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
 def fix_republished(one: Affected) -> Iterator[Remedy]:
     """Another version, or the package of today once it is trusted."""
     x = one.examined
+    if x.met_release and not x.stale:  # today's release is the locked one
+        yield run_again(one)
+        return
     yield from _upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes", _LOW)
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.
