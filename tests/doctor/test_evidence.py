@@ -233,3 +233,25 @@ def test_a_release_of_a_time_is_not_ruled_out_by_that_of_today(made: Any, doctor
     mac = INCIDENTS["platform-missing"]
     document = doctor(made(mac), *mac.options, "ci.log")
     assert _verdicts(document)["republished"] == "no"
+
+
+SCHEMA = 'failed to instantiate provider "registry.terraform.io/acme/demo" to obtain schema: '
+PROGRAM = ".terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd64/terraform-provider-demo_v1.4.2"
+
+
+@pytest.mark.parametrize(("words", "first", "title", "command"), [
+    ("could not read package directory: open /home/jo/go/bin: no such file or directory", "plugin-missing",
+     "dev_overrides of acme/demo names a folder without its program", "dev_overrides"),
+    (f"fork/exec {PROGRAM}: permission denied", "plugin-corrupted",
+     "The installed program may not be executed there", f"chmod u+x -- live/prod/{PROGRAM}"),
+])  # fmt: skip
+def test_a_program_that_is_not_there_or_may_not_run(
+    words: str, first: str, title: str, command: str, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    log = _log(folder, "Failed to load plugin schemas", f"Error while loading schemas: {SCHEMA}{words}.")
+    document = doctor(folder, log)
+    assert _first(document) == (first, "yes")
+    assert document["facts"]["path"] == ("installed" if first == "plugin-corrupted" else None)
+    assert [command in one["command"] for one in document["remedies"]] == [True]
+    assert title in " ".join(doctor(folder, "--format", "text", log).split())

@@ -449,6 +449,20 @@ CATALOGUE = (
     ),
     _row("not-detected", "still not detected in", advice="a broken link: run it without -chdir", is_weak=True),
     _row(
+        "override-missing",
+        "to obtain schema: could not read package directory: open",
+        "to obtain schema: could not find executable file starting with terraform-provider",
+        causes=(_C.PLUGIN_MISSING,),
+        advice="dev_overrides of the CLI configuration name a folder, which has no program; the lock file is not asked",
+    ),
+    _row(
+        "plugin-not-executable",
+        "to obtain schema: fork/exec … permission denied",
+        causes=(_C.PLUGIN_CORRUPTED,),
+        advice="the installed program may not be executed: its mode, or a file system that is mounted noexec",
+        path=PackagePath.INSTALLED,
+    ),
+    _row(
         "plugin-failed",
         "failed to instantiate provider … to obtain schema",
         "Could not load the schema for provider",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.doctor.model import PackagePath
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
 from locklens.text import shell_words
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from locklens.review.model import Change
     from locklens.trust import Signer
 
-_DIRECT = PackagePath.DIRECT
 _OF_A_RELEASE = frozenset({"current-package", "sums-differ", "registry-hashes"})
 """Errors of a run that got a package, or a list, which its source vouches for, and the lock file does not."""
 
@@ -238,7 +238,8 @@ class Examined(Struct, frozen=True, dict=True):
 
         Not where the lock file lacks the package of the failing platform, or where that came from a mirror or a folder.
         """
-        if self.error is None or self.error.kind not in _OF_A_RELEASE or (self.incident.path or _DIRECT) is not _DIRECT:
+        is_of_release = self.error is not None and self.error.kind in _OF_A_RELEASE
+        if not is_of_release or self.incident.path not in {None, PackagePath.DIRECT}:
             return False
         missing = {platform for platform, zh in self.platforms.items() if zh not in self.packed}
         return self.is_known and not (self.platform in missing if self.platform else missing)

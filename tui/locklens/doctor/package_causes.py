@@ -372,6 +372,9 @@ def _is_said_of_folder(x: Examined) -> bool:
 
 def plugin_corrupted(x: Examined) -> Judgement | None:
     """Test if the installed folder is the locked package."""
+    if x.error is not None and x.error.kind == "plugin-not-executable":
+        words = "the message says so: permission denied; its hash does not tell, which is of the files' contents alone"
+        return Judgement(_YES, words, basis=Basis.RUN, title="the installed program may not be executed there")
     given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
     is_of_other = x.error is not None and x.error.kind == "plugin-other-platform"
     own = (one for one in x.packages if one.is_of_root and (is_of_other or x.can_be_installed(one)))
@@ -410,6 +413,12 @@ def plugin_missing(x: Examined) -> Judgement | None:
     """Test if the locked package is installed."""
     if x.entry is None and x.error is None:
         return None
+    if x.error is not None and x.error.kind == "override-missing":
+        is_installed = x.entry is not None and f"{x.entry.address}/{x.entry.version}" in x.error.place
+        place = f" {x.error.place}" if x.error.place else ""
+        words = f"the message says so: no program was found in the folder{place}"
+        title = f"dev_overrides of {x.name} names a folder without its program: the lock file is not asked"
+        return Judgement(_LIKELY if is_installed else _YES, words, basis=Basis.RUN, title=title)
     found = [one for one in x.packages if one.is_of_root]
     if x.error is not None and x.error.kind in {"plugin-missing", "plugins-not-installed"}:
         of_others = sorted({one.platform for one in found if one.platform != x.platform})

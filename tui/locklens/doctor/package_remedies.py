@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
 from locklens.doctor.examined import KEPT_ASIDE, FoundPackage, holding
@@ -11,6 +12,7 @@ from locklens.text import shell_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from locklens.doctor.model import RecognisedError
     from locklens.doctor.remedies import Affected
 
 _C = CauseId
@@ -159,6 +161,9 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
 def fix_installed(one: Affected) -> Iterator[Remedy]:
     """The root's own folder of the package is moved aside, or filled with a copy of another place."""
     x = one.examined
+    if x.error is not None and x.error.kind in _OF_PROGRAMS:
+        yield from _fix_program(one, x.error)
+        return
     title = "Install the locked package again"
     targets = [target for target in _targets(one) if target.is_of_root]
     for target in targets:
@@ -174,3 +179,22 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         there = own.shown_hash if own is not None else ""
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
         yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
+
+
+_OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
+"""Errors of programs that are not there, or may not run, whatever is locked."""
+
+
+def _fix_program(one: Affected, error: RecognisedError) -> Iterator[Remedy]:
+    """The program is made executable, or the setting that leads elsewhere corrected."""
+    if error.kind == "override-missing":
+        title = f"Correct or remove the folder of {one.examined.name} in dev_overrides; the command shows that block"
+        command = 'grep -n -A 9 dev_overrides "${TF_CLI_CONFIG_FILE:-$HOME/.terraformrc}"'
+        yield Remedy("correct-override", title, len(one.alone.roots), _NONE, 0, command)
+        return
+    below = error.place or f".terraform/providers/{one.examined.address}"
+    place = below if below.startswith(("/", "~")) else normpath(join(one.path(one.alone.roots[0]), below))
+    title = "Let the installed program be executed"
+    note = "a file system that is mounted noexec executes nothing: TF_DATA_DIR names another folder"
+    command = shell_words(["chmod", *([] if error.place else ["-R"]), "u+x", "--", place])
+    yield Remedy("make-executable", title, len(one.alone.roots), _NONE, 0, command, note)

@@ -86,7 +86,8 @@ _MIGRATED = re.compile(r"\S{1,400} => (?=\S)")
 _OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
 _PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:{_OS})_(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])")
 _PLACE = re.compile(
-    r"(?:existing cached package at|cached in|provider cache at|\(in|cannot search|on) "
+    r"(?:existing cached package at|cached in|provider cache at|package directory: open|fork/exec|\(in|cannot search"
+    r"|on) "
     r"(?P<place>(?:[A-Za-z]:)?[\w./\\~ -]{1,300}?)(?=\)| does not| has a copy|[:,;]| line \d|$)"
 )
 _HOST_NAME = r"(?P<host>(?:localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})(?::\d{1,5})?)"

@@ -106,7 +106,7 @@ def _unexplained(diagnosis: Diagnosis) -> str:
 def _capital(text: str) -> str:
     """Return a sentence with a capital, but for one that begins with a host, an address or a path."""
     first = text.partition(" ")[0]
-    return text if set("/.:") & set(first) else f"{text[0].upper()}{text[1:]}"
+    return text if set("/.:_") & set(first) else f"{text[0].upper()}{text[1:]}"
 
 
 def narrowing(diagnosis: Diagnosis) -> tuple[str, ...]:
