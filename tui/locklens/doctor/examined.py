@@ -233,13 +233,19 @@ class Examined(Struct, frozen=True, dict=True):
         return ("git",) if self.top == "." else ("git", "-C", self.top)
 
     @property
+    def is_of_other_version(self) -> bool:
+        """True if the error names another version than the locked one."""
+        is_named = self.error is not None and self.entry is not None and self.error.version != ""
+        return is_named and self.error.version != str(self.entry.version)
+
+    @property
     def met_release(self) -> bool:
         """True if the failing run met a release, or a package of it, that is not today's.
 
         Not where the lock file lacks the package of the failing platform, or where that came from a mirror or a folder.
         """
         is_of_release = self.error is not None and self.error.kind in _OF_A_RELEASE
-        if not is_of_release or self.incident.path not in {None, PackagePath.DIRECT}:
+        if not is_of_release or self.is_of_other_version or self.incident.path not in {None, PackagePath.DIRECT}:
             return False
         missing = {platform for platform, zh in self.platforms.items() if zh not in self.packed}
         return self.is_known and not (self.platform in missing if self.platform else missing)

@@ -48,7 +48,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.error.version
         return f"{x.lock.path} no longer has {x.name} {x.error.version}" if is_gone else ""
     place = f"{x.lock.path}:{entry.line}"
-    if is_of_other_version(x) and (kind in _OF_ENTRIES or (kind in _OF_RELEASES and _was_locked(x))):
+    if x.is_of_other_version and (kind in _OF_ENTRIES or (kind in _OF_RELEASES and _was_locked(x))):
         return f"the lock file no longer has {x.name} {x.error.version}: {entry.version} is locked ({place})"
     if kind in {"not-locked", "provider-not-available"}:
         return f"{x.release} is locked now ({place})"
@@ -62,11 +62,6 @@ def _was_locked(x: Examined) -> bool:
     return x.error is not None and any(
         one.entry is not None and str(one.entry.version) == x.error.version for one in x.past
     )
-
-
-def is_of_other_version(x: Examined) -> bool:
-    """True if the error names another version than the locked one."""
-    return x.error is not None and x.entry is not None and x.error.version not in {"", str(x.entry.version)}
 
 
 def _satisfied(x: Examined) -> str:

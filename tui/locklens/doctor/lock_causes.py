@@ -123,7 +123,7 @@ def constraint_conflict(x: Examined) -> Judgement | None:
     required = x.configuration.of(x.address)
     constraints = x.configuration.constraints(x.address)
     if len(required) > 1 and (clash := _clash(x)):
-        return Judgement(_YES, clash)
+        return Judgement(_YES, clash, title="no version satisfies all constraints, which exclude one another")
     if not required:
         words = x.configuration.unknown_reason or f"nothing here requires {x.name}"
         return Judgement(_UNKNOWN, words, "the configuration of the failing run: -- ROOT")

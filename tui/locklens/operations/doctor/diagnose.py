@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import Several, joined_causes, judge_causes, not_offered_for, of_one_root, remedies_for
-from locklens.doctor.fixed import changed_words, fixed_words, is_of_other_version
+from locklens.doctor.fixed import changed_words, fixed_words
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import Affected, run_again
@@ -133,7 +133,7 @@ def _diagnosed(
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
     if not fixed:
         notes += dict.fromkeys(filter(None, map(changed_words, known)))
-        notes += dict.fromkeys(_of_other_version(one) for one in known if is_of_other_version(one) and not one.fitting)
+        notes += dict.fromkeys(_of_other_version(one) for one in known if one.is_of_other_version and not one.fitting)
         notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
     affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
     causes = joined_causes(affected, rules)
@@ -203,7 +203,7 @@ def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:
 def _without_causes(one: Affected) -> Affected:
     """Return what is fixed with no cause but those that are ruled out; none where another version is locked now."""
     ruled_out = tuple(cause for cause in one.causes if cause.verdict is CauseVerdict.NO)
-    return replace(one, causes=() if is_of_other_version(one.examined) else ruled_out)
+    return replace(one, causes=() if one.examined.is_of_other_version else ruled_out)
 
 
 def _run_again(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
