@@ -255,3 +255,23 @@ def test_a_program_that_is_not_there_or_may_not_run(
     assert document["facts"]["path"] == ("installed" if first == "plugin-corrupted" else None)
     assert [command in one["command"] for one in document["remedies"]] == [True]
     assert title in " ".join(doctor(folder, "--format", "text", log).split())
+
+
+def test_roots_whose_names_announce_secrets_are_shown(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    lock = (folder / "live/prod" / LOCK).read_bytes()
+    for name in ("live/auth", "infra/secrets"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "secrets.tf").write_text(requires(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")), "utf-8")
+        (folder / name / LOCK).write_bytes(lock)
+    (folder / "live/auth" / LOCK).write_bytes(lock_file(replace(DEMO, packed=(OTHER,), unpacked=())))
+    for words in ((), ("ci.log",)):
+        if words:
+            (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+        text = doctor(folder, "--format", "text", *words)
+        assert "[removed]" not in text
+    document = doctor(folder)
+    assert "infra/secrets/secrets.tf:" in _evidence(document)["not-locked"]
+    ruled_out = [one["evidence"] for one in document["causes"] if one["verdict"] == "no"]
+    assert any(one.endswith("more likewise") for one in ruled_out)
+    assert max(one.count(" can be read") for one in ruled_out) == 1

@@ -22,6 +22,8 @@ KEPT = (
     "~> 5.0, >= 1.2.3; hashicorp/terraform:1.5.7@sha256:" + "ab" * 32,
     "EC2RoleRequestError: S3BucketAlreadyExistsException, token expired, the signing key was revoked",
     "git@github.com:acme/modules.git v0.0.0-20191109021931-daa7c04131f5",
+    "svc/auth: svc/auth/.terraform.lock.hcl can be read; infra/secrets: infra/secrets/main.tf:3, token: .terraform.lock.hcl",
+    "hashicorp/tls is required (auth.tf:3, modules/secrets.tf.json:12); openpgp: invalid signature: EdDSA verification failure",
     "locklens lock --platform linux_amd64 acme/demo -- live/prod",
 )
 
@@ -47,6 +49,10 @@ def test_what_a_report_is_for_stays(text: str) -> None:
         'the password is "kangaroo"',
         "password was 'kangaroo'",
         "asked jo.kangaroo@corp.example",
+        "auth: kangaroo/hop.sh",
+        "auth.tf: kangaroo1",
+        "secrets.tf: 3kangaroo",
+        "signature: KangaROO",
     ],
 )
 def test_words_that_a_name_or_a_sign_betrays(text: str) -> None:

@@ -293,6 +293,11 @@ def explain_cause(cause: CauseId) -> tuple[str, ...]:
     return title, "", known.meaning, "", f"By hand: {known.check}"
 
 
+def remedy_title(remedy: Remedy) -> str:
+    """Return what a remedy does in words, with its provider and roots where there are several."""
+    return f"{remedy.subject}: {remedy.title}" if remedy.subject else remedy.title
+
+
 def cause_title(cause: Cause) -> str:
     """Return a tested cause in words, with its provider and roots where there are several."""
     title = cause.title or BY_ID[cause.id].title
@@ -434,16 +439,18 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     evidence: dict[str, list[str]] = {}
     for one in same:
         evidence.setdefault(one.cause.evidence, []).append(one.subject)
-    shown = [f"{listing(places, 1)}: {words}" for words, places in evidence.items()]
+    # In brackets: behind a colon, the redaction of secrets would take it for the value of a root named auth.
+    shown = [f"({listing(places, 1)}) {words}" for words, places in evidence.items()]
     shown = list(evidence) if len(evidence) == 1 else shown
-    more = f"; and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    most = 1 if first.verdict is CauseVerdict.NO else _MOST_NAMED
+    more = f"; and {len(shown) - most} more likewise" if len(shown) > most else ""
     moments = [one.cause.as_of for one in same if one.cause.as_of]
     return replace(
         same[0].cause,
         provider=first.provider if len({one.cause.provider for one in same}) == 1 else "",
         roots=roots,
         subject=subject,
-        evidence="; ".join(shown[:_MOST_NAMED]) + more,
+        evidence="; ".join(shown[:most]) + more,
         as_of=min(moments, default=None),
     )
 
@@ -464,7 +471,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
             found.setdefault(frozenset(remedy.command.split()), (remedy, one))
     if not found:  # where today's release is as locked, init tells whether the error has gone
-        own = (one for one in affected if one.causes and one.examined.met_release and not one.examined.stale)
+        sound = (one for one in affected if one.examined.met_release and not one.examined.stale)
+        own = [one for one in sound if one.causes and not one.examined.fitting]
         found = {one.next_step: (remedies.run_again(one), one) for one in own}
     costs, has_several = list(TrustCost), Several.among(affected)
     titles = Counter(remedy.title for remedy, _ in found.values())
@@ -473,7 +481,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         roots = one.alone.roots if one.examined.fitting else one.roots[: remedy.roots]
         subject = has_several.subject(one.examined, roots)
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting)
-        named.append(replace(remedy, title=f"{subject}: {remedy.title}") if is_named else remedy)
+        named.append(replace(remedy, subject=subject) if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
 
 

@@ -304,6 +304,7 @@ class Remedy(Struct, frozen=True):
         command: The command line.
         note: A warning to read first; "" without one.
         write: The operation that the command is; None where it changes no lock file.
+        subject: The provider and roots in words, where a diagnosis is about several; "" where it is not.
     """
 
     id: str
@@ -314,6 +315,7 @@ class Remedy(Struct, frozen=True):
     command: str
     note: str = ""
     write: RemedyWrite | None = None
+    subject: str = ""
 
 
 class NotOffered(Struct, frozen=True):

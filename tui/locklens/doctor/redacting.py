@@ -111,6 +111,16 @@ _KNOWN = re.compile(
 )
 """Runs that reports are for: ids of commits, digests, fingerprints, versions."""
 
+_FILE = re.compile(
+    r"(?:[\w.@+-]{1,64}/){0,30}(?:\.terraform\.lock\.hcl|[\w-]{1,64}\.(?:tf|tofu)(?:\.json)?)(?::\d{1,9})?"
+)
+_FILE_NAME = re.compile(r"\.(?:tf|tofu|hcl)(?:\.json)?:$")
+_LINE = re.compile(r"\d{1,9}(?!\w)")
+"""Files of the configuration, and lines of them: names such as `auth.tf` and `secrets/` announce no value."""
+
+_ALGORITHMS = frozenset({"EdDSA"})
+"""Words with capitals inside that stand behind "signature:"."""
+
 _HASH = re.compile(r"(?:h1:[A-Za-z0-9+/]{1,43}=?|zh:[0-9a-f]{1,64})(?![A-Za-z0-9+/])")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _WORDS = re.compile(r"[A-Za-z0-9]+")
@@ -155,6 +165,8 @@ def without_homes(text: str, home: str = "") -> str:
 def _marked(match: re.Match[str]) -> str:
     """Return the name as it is, and a mark for the value, between its quotes and before what closes the sentence."""
     kept, value = match["kept"], match["value"]
+    if _FILE.fullmatch(value.rstrip(_CLOSING)) or (_FILE_NAME.search(kept) and _LINE.match(value)):
+        return match[0]
     quotes = len(value) - len(value.lstrip("\\\"'`"))
     if value.startswith(REMOVED, quotes) and not value[quotes + len(REMOVED) :].strip(_CLOSING):
         return match[0]
@@ -177,7 +189,8 @@ def _hinted(match: re.Match[str]) -> str:
     """A name that is a usual word as well: behind a colon and a space, a word or a fingerprint is no secret."""
     value = match["value"].strip("\\\"'`()[]{}<>.,;:!")
     is_prose = match["sign"].endswith(" ") and "=" not in match["sign"]
-    if is_prose and ((value.isalpha() and not _switches(value)) or not value or _is_known(value)):
+    is_word = value.isalpha() and (not _switches(value) or value in _ALGORITHMS)
+    if is_prose and (is_word or not value or _is_known(value)):
         return match[0]
     return _marked(match)
 

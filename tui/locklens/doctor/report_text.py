@@ -8,7 +8,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from locklens.doctor.causes import cause_title
+from locklens.doctor.causes import cause_title, remedy_title
 from locklens.doctor.model import WARNINGS, Basis, CauseId, CauseVerdict, Certainty, TrustCost
 from locklens.doctor.redacting import LEFT_OUT, shareable
 from locklens.lines import Role, Span, labelled, line
@@ -271,7 +271,7 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
         yield ""
         yield line(Span("FIX", Role.STRONG))
     for letter, remedy in zip("abcdefghijklmnopqrstuvwxyz", diagnosis.remedies, strict=False):
-        titled = wrap(remedy.title, _WIDTH - 5, break_on_hyphens=False)
+        titled = wrap(remedy_title(remedy), _WIDTH - 5, break_on_hyphens=False)
         yield from (f"  {' ' if number else letter}  {each}" for number, each in enumerate(titled))
         yield f"     {remedy_costs(remedy)}"
         yield f"     $ {remedy.command}" if remedy.command else f"     the command is {LEFT_OUT}"
@@ -354,7 +354,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield "|---|---|---|"
     for remedy in diagnosis.remedies:
         command = _cell(remedy.command) if remedy.command else LEFT_OUT
-        yield f"| {_cell(remedy.title)} | {remedy_costs(remedy)} | {command} |"
+        yield f"| {_cell(remedy_title(remedy))} | {remedy_costs(remedy)} | {command} |"
     if diagnosis.not_offered:
         yield ""
         yield f"{DO_NOT}:"

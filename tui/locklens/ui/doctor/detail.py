@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.doctor import report_text
-from locklens.doctor.causes import cause_title
+from locklens.doctor.causes import cause_title, remedy_title
 from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
@@ -61,7 +61,12 @@ def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = _ALL) -> tuple[DoctorRo
     held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
     rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
     fixes = tuple(
-        DoctorRow(f"{remedy.id} {remedy.command}", Span("fix", _TRUST[remedy.trust]), Span(remedy.title), remedy=remedy)
+        DoctorRow(
+            f"{remedy.id} {remedy.command}",
+            Span("fix", _TRUST[remedy.trust]),
+            Span(remedy_title(remedy)),
+            remedy=remedy,
+        )
         for remedy in diagnosis.remedies
     )
     rows = (*map(_cause_row, held), *fixes, *map(_cause_row, rest))
@@ -154,7 +159,7 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
 
 
 def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
-    yield line(Span(remedy.title, Role.STRONG), hanging=2)
+    yield line(Span(remedy_title(remedy), Role.STRONG), hanging=2)
     yield line(Span(report_text.remedy_costs(remedy), Role.INFO), hanging=2)
     if remedy.note:
         yield line(remedy.note, hanging=2)
