@@ -275,3 +275,25 @@ def test_roots_whose_names_announce_secrets_are_shown(made: Any, doctor: Any) ->
     ruled_out = [one["evidence"] for one in document["causes"] if one["verdict"] == "no"]
     assert any(one.endswith("more likewise") for one in ruled_out)
     assert max(one.count(" can be read") for one in ruled_out) == 1
+
+
+def test_a_bad_signature_is_bad_here_too(made: Any, doctor: Any) -> None:
+    words = "Error while installing acme/demo v1.4.2: error checking signature: openpgp: invalid signature: EdDSA verification failure"
+    for rules, verdict in (((FaultRule(Fault.BAD_SIGNATURE, ADDRESS),), "yes"), ((), "likely")):
+        folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
+        document = doctor(folder, _log(folder, "Failed to install provider", words))
+        assert _first(document) == ("key-changed", verdict)
+        assert ("bad here too" in document["causes"][0]["evidence"]) == bool(rules)
+        assert [one["id"] for one in document["remedies"]][:1] == ["compare-elsewhere"]
+        shutil.rmtree(folder)
+
+
+def test_an_index_that_names_a_locked_hash_is_right(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    h1 = re.findall(r"h1:[^\"]+", (folder / "live/prod" / LOCK).read_text("utf-8"))[0]
+    words = "Error while installing acme/demo v1.4.2: provider package doesn't match the expected checksum {}"
+    for named, expected in ((h1, ("mirror-differs", "likely")), (f"h1:{'A' * 43}=", None)):
+        document = doctor(folder, "--offline", _log(folder, "Failed to install provider", words.format(f'"{named}"')))
+        assert (_first(document) == expected) == (expected is not None)
+        assert (_verdicts(document)["republished"] == "no") == (expected is not None)
+    assert any("names a hash that is not locked" in one for one in _evidence(document).values())

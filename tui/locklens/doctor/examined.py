@@ -233,6 +233,11 @@ class Examined(Struct, frozen=True, dict=True):
         return ("git",) if self.top == "." else ("git", "-C", self.top)
 
     @property
+    def is_of_bad_signature(self) -> bool:
+        """True if the message is of a signature that is wrong, and not of one that was revoked or has expired."""
+        return self.error is not None and self.error.kind == "bad-signature" and "invalid signature" in self.text
+
+    @property
     def is_of_other_version(self) -> bool:
         """True if the error names another version than the locked one."""
         is_named = self.error is not None and self.entry is not None and self.error.version != ""
@@ -289,6 +294,13 @@ class Examined(Struct, frozen=True, dict=True):
         """The `zh` of the file that arrived in the failing run, as an error about a file names it; "" without one."""
         is_of_file = self.error is not None and self.error.kind == "archive-checksum"
         return next((text for text in self.error.hashes if is_of_zip(text)), "") if is_of_file and self.error else ""
+
+    @property
+    def named_and_locked(self) -> str:
+        """A locked hash that the message names as the expected one of a mirror's index; "" if there is none."""
+        locked = self.entry.hashes if self.entry is not None else ()
+        is_of_index = self.error is not None and self.error.kind == "mirror-checksum"
+        return next((text for text in self.error.hashes if text in locked), "") if is_of_index and self.error else ""
 
     @cached_property
     def packed(self) -> frozenset[str]:

@@ -247,7 +247,22 @@ def mirror_differs(x: Examined) -> Judgement | None:
         missing = "the origin of the package: --install-path, and its hash: --package FILE"
         words = "whether a mirror was used is not known"
         return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
+    if x.error is not None and x.error.kind == "mirror-checksum":
+        return _of_index(x)
     return _unknown_copy(x, "the mirror's copy is not at hand")
+
+
+def _of_index(x: Examined) -> Judgement:
+    """Judge a package that does not have the hash which the index of its mirror names."""
+    assert x.error is not None
+    missing = "the zip file that the mirror serves: --package FILE, or --package zh:HASH"
+    if (named := x.named_and_locked) and x.entry is not None:
+        words = (
+            f"the mirror's index names {_short(named)}, which is locked, and the package that arrived is another one"
+        )
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+    words = "the mirror's index names a hash that is not locked, and its package does not have it"
+    return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
 
 
 def _unknown_copy(x: Examined, words: str) -> Judgement:

@@ -115,7 +115,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     kinds = ("mirror", "plugin-cache")
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     packed = next((each for each in x.of_kind(*kinds) if not each.hashes & locked), None)
-    if packed is None and (x.replaced or x.incident.path is PackagePath.OCI_MIRROR):
+    if packed is None and (x.replaced or x.incident.path in _ON_SERVERS):
         yield from fix_mirror(one)
         return
     place = one.path(packed.origin.path) if packed is not None else "DIR"
@@ -180,6 +180,9 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
         yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
 
+
+_ON_SERVERS = frozenset({PackagePath.NETWORK_MIRROR, PackagePath.OCI_MIRROR})
+"""Mirrors without a folder on the runner."""
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
 """Errors of programs that are not there, or may not run, whatever is locked."""

@@ -25,6 +25,8 @@ def republished(x: Examined) -> Judgement | None:
     if x.error is not None and x.error.kind == "sums-differ" and x.packed.intersection(x.error.hashes[:1]):
         words = "the signed list that arrived in the failing run has the hash that is locked"
         return Judgement(_NO, words)
+    if x.named_and_locked:
+        return Judgement(_NO, "the mirror's index named a hash that is locked, in the failing run", basis=Basis.RUN)
     if not x.is_known:
         return _of_a_release_unknown_today(x)
     total = counted(len(x.packed), "locked zh", "locked zh")
@@ -244,6 +246,8 @@ _NO_LISTED_KEY = "no key that the registry lists made the signature"
 def key_changed(x: Examined) -> Judgement | None:
     """Test if the release is signed by another key than its neighbour, or by one that the registry does not list."""
     judged = _judged(x)
+    if x.is_of_bad_signature:
+        return _bad_signature(x, judged)
     is_said = x.error is not None and (x.error.kind in {"unknown-issuer", "broken-key"} or "unknown issuer" in x.text)
     if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS, Refusal.BROKEN_KEY}:
         words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
@@ -273,6 +277,18 @@ def key_changed(x: Examined) -> Judgement | None:
     words = f"signed by {key.fingerprint}, and {version} by {before.fingerprint}"
     missing = "the publisher's word on its new key"
     return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HERE)
+
+
+def _bad_signature(x: Examined, judged: Authentication | None) -> Judgement:
+    """Judge a signature that does not fit its list: one that is bad here too is bad for everybody."""
+    words, title = "the message says so: the signature does not fit SHA256SUMS", "the signature of SHA256SUMS is bad"
+    if judged is not None and judged.refusal is Refusal.BAD_SIGNATURE:
+        return Judgement(_YES, f"{words}; it is bad here too", as_of=x.as_of, basis=Basis.RUN, title=title)
+    if judged is not None and judged.signed_by is not None:
+        words = f"{words}; here it is good, by {_signer(x)}: the failing run got another list or signature"
+        missing = "what the network of the failing run gets"
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=f"{title} there")
+    return Judgement(_LIKELY, words, x.why_unknown, x.as_of, basis=Basis.RUN, title=title)
 
 
 def download_damaged(x: Examined) -> Judgement | None:
@@ -371,6 +387,9 @@ def _of_message(x: Examined) -> Judgement | None:
         words = "the tool checks a registry's package against the signed list first, and a mirror's it does not"
         missing = "the origin of the package: --install-path"
         return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
+    if x.named_and_locked:
+        words = "the mirror's index named a locked hash, and what arrived is another file: damaged, or altered there"
+        return Judgement(_LIKELY, words, "whether it fails again: run init", basis=Basis.GUESS)
     missing, words = (
         "the package of the failing run: --package FILE, or --package zh:HASH",
         "the file that arrived is not known",

@@ -258,7 +258,9 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_signature(one: Affected) -> Iterator[Remedy]:
-    """For a release whose signature is refused: a version with another one."""
+    """For a release whose signature is refused: a version with another one; a bad one is reported first."""
+    if one.examined.is_of_bad_signature:
+        yield from fix_package(one)
     yield from _upgrade(one, f"Upgrade {one.examined.name}: a version whose signature is not valid is refused")
 
 
