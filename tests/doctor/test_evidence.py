@@ -165,7 +165,7 @@ def test_no_title_names_a_certificate_for_a_name(made: Any, doctor: Any) -> None
     folder = made(INCIDENTS["download-damaged"])
     log = _log(folder, QUERY, NO_NAME.format("registry.terraform.io"))
     text = " ".join(doctor(folder, "--format", "text", log).split())
-    assert "VERDICT The runner's DNS, or its proxy, does not know registry.terraform.io. [LIKELY]" in text
+    assert "VERDICT The runner's DNS or proxy settings keep it from registry.terraform.io. [LIKELY]" in text
     document = doctor(folder, _log(folder, QUERY, VERSIONS))
     commands = [one["command"] for one in document["remedies"] if one["id"] == "test-registry"]
     assert commands == ["curl -sSvI http://127.0.0.1:1/v1/providers/acme/demo/versions"]
@@ -297,3 +297,10 @@ def test_an_index_that_names_a_locked_hash_is_right(made: Any, doctor: Any) -> N
         assert (_first(document) == expected) == (expected is not None)
         assert (_verdicts(document)["republished"] == "no") == (expected is not None)
     assert any("names a hash that is not locked" in one for one in _evidence(document).values())
+
+
+def test_the_hash_that_is_asked_for_is_of_one_package(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["plugin-corrupted"], copies=()))
+    assert _first(doctor(folder, "ci.log")) == ("plugin-corrupted", "likely")
+    text = doctor(folder, "--format", "text", "ci.log")
+    assert f"$ (cd .terraform/providers/{ADDRESS}/1.4.2/linux_amd64 && " in text

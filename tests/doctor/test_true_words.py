@@ -225,6 +225,7 @@ def test_a_folder_that_was_replaced_is_fixed(made: Any, doctor: Any) -> None:
     shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", place)
     document = doctor(folder, "--mirror", "mirror", "ci.log")
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init")
+    assert document["fixed"].endswith(f"and live/prod/.terraform/providers/{DEMO}/1.4.2/linux_amd64 has a locked hash")
     assert {one["verdict"] for one in document["causes"]} == {"no"}
 
 

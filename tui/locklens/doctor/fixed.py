@@ -83,6 +83,9 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
     if any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes):
         return ""
+    own = next((one for one in x.packages if one.is_of_root and one.hashes & frozenset(x.entry.hashes)), None)
+    if x.replaced and own is not None:
+        return f"{x.replaced} was moved aside, and {own.origin.path} has a locked hash"
     if x.replaced:
         return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
     if (repaired := _repaired(x)) is not None:

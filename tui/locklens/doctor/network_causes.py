@@ -142,10 +142,8 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         words = f"the message says so: {reason}; see {fix} of the runner"
         return Judgement(_YES, words, basis=Basis.RUN, title=title)
     if reason is _N.FOREIGN_PAGE:
-        words, title = (
-            "the answer was not the registry's: a sign-in page or a proxy",
-            f"{_host(x)} did not answer itself",
-        )
+        words = "the answer was not the registry's: a sign-in page or a proxy"
+        title = "something else than the registry answered"
         return Judgement(_LIKELY, words, _SAME_REQUEST, basis=Basis.RUN, title=title)
     if x.error.kind == "archive-checksum":
         missing, title = "the same download without the proxy", "a proxy altered the file"
@@ -155,7 +153,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, _SAME_REQUEST, basis=Basis.GUESS, title=_BETWEEN.format(_host(x)))
     if reason in _ON_THE_WAY:
         is_name = reason is _N.NAME
-        title = f"the runner's DNS, or its proxy, does not know {_host(x)}" if is_name else _BETWEEN.format(_host(x))
+        title = f"the runner's DNS or proxy settings keep it from {_host(x)}" if is_name else _BETWEEN.format(_host(x))
         missing = f"{'the DNS, ' if is_name else ''}HTTPS_PROXY, NO_PROXY and the firewall of the runner"
         words = "; ".join(filter(None, (str(reason), here.words)))
         is_there_alone = here.is_answered or (is_name and here.is_answered is None)

@@ -268,6 +268,8 @@ def _of_index(x: Examined) -> Judgement:
 def _unknown_copy(x: Examined, words: str) -> Judgement:
     """Return the cause where its copy is not at hand, with the command that prints its hash on the runner."""
     place = x.error.place if x.error is not None and x.error.place else "DIR"
+    if place.endswith("/providers") and x.entry is not None:  # of all packages; the hash is of one
+        place = f"{place}/{x.entry.address}/{x.entry.version}/{x.platform or 'OS_ARCH'}"
     command = HASH_ON_RUNNER.replace("DIR", shell_word(place), 1)
     return Judgement(_UNKNOWN, words, ASK_HASH, x.as_of, command=command, basis=Basis.GUESS)
 
