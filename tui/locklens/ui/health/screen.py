@@ -13,7 +13,7 @@ from locklens.operations.write.lock import Lock, LockMissing
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import CHECKS, Fix, Health, CheckRemedy, commands_text, remedy
+from locklens.review.health import CHECKS, CheckRemedy, Fix, Health, commands_text, remedy
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
