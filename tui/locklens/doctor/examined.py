@@ -240,8 +240,9 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_of_other_version(self) -> bool:
         """True if the error names another version than the locked one."""
-        is_named = self.error is not None and self.entry is not None and self.error.version != ""
-        return is_named and self.error.version != str(self.entry.version)
+        if self.error is None or self.entry is None:
+            return False
+        return self.error.version not in {"", str(self.entry.version)}
 
     @property
     def met_release(self) -> bool:
