@@ -39,6 +39,11 @@ _BUFFERED_SECONDS = 5.0
 
 
 CACHE_SCHEMA = 2
+"""Raised with every new table; see `locklens.storage.database`."""
+
+_PACKAGES = "packages"
+"""The table of packages; its first columns are the fields of `HashedPackage`. It gets another name with a new field."""
+
 _TABLES = (
     """
     CREATE TABLE IF NOT EXISTS answers (
@@ -61,8 +66,8 @@ _TABLES = (
         data BLOB NOT NULL
     )
     """,
-    """
-    CREATE TABLE IF NOT EXISTS packages (
+    f"""
+    CREATE TABLE IF NOT EXISTS {_PACKAGES} (
         zh TEXT NOT NULL PRIMARY KEY,
         h1 TEXT NOT NULL,
         size INTEGER NOT NULL,
@@ -410,9 +415,9 @@ def _verification(file: sqlite3.Connection, key: str) -> bytes | None:
 
 
 def _package(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
-    """Return the zh, h1, size, unpacked size and number of files of a package."""
-    columns = "zh, h1, size, unpacked_size, files"
-    found: tuple[Any, ...] | None = file.execute(f"SELECT {columns} FROM packages WHERE zh = ?", (zh,)).fetchone()  # noqa: S608
+    """Return the fields of `HashedPackage`."""
+    columns = ", ".join(HashedPackage.__struct_fields__)
+    found: tuple[Any, ...] | None = file.execute(f"SELECT {columns} FROM {_PACKAGES} WHERE zh = ?", (zh,)).fetchone()  # noqa: S608
     return found
 
 
@@ -430,7 +435,7 @@ def _hashes(file: sqlite3.Connection, zhs: Sequence[str]) -> dict[str, frozenset
     for start in range(0, len(zhs), _AT_ONCE):
         some = zhs[start : start + _AT_ONCE]
         marks = ",".join("?" * len(some))
-        rows = file.execute(f"SELECT zh, h1 FROM packages WHERE zh IN ({marks})", some)  # noqa: S608
+        rows = file.execute(f"SELECT zh, h1 FROM {_PACKAGES} WHERE zh IN ({marks})", some)  # noqa: S608
         found.update((zh, frozenset(of_files)) for zh, *of_files in rows)
     return found
 
@@ -458,7 +463,8 @@ def _write(
     replace = "INSERT OR REPLACE INTO"
     file.executemany(f"{replace} answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", answers)
     file.executemany(f"{replace} verifications VALUES (?, ?, ?)", [(key, made_at, data) for key, data in verifications])
-    file.executemany(f"{replace} packages VALUES (?, ?, ?, ?, ?, ?)", [(*row, made_at) for row in packages])
+    values = ", ".join("?" * (len(HashedPackage.__struct_fields__) + 1))
+    file.executemany(f"{replace} {_PACKAGES} VALUES ({values})", [(*row, made_at) for row in packages])
     rows = [(zh, made_at, len(data), data) for zh, data in inspections]
     file.executemany(f"{replace} inspections VALUES (?, ?, ?, ?)", rows)
     _purge(file, now)
@@ -484,6 +490,6 @@ def _counts(file: sqlite3.Connection) -> tuple[int, int, int, int, str | None, s
     answers, oldest, newest = file.execute("SELECT COUNT(*), MIN(as_of), MAX(as_of) FROM answers").fetchone()
     verifications, packages, inspections = (
         file.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]  # noqa: S608
-        for table in ("verifications", "packages", "inspections")
+        for table in ("verifications", _PACKAGES, "inspections")
     )
     return answers, verifications, packages, inspections, oldest, newest
