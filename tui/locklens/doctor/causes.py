@@ -330,16 +330,13 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: what depends on a platform that is only assumed is likely at most."""
     source = dict(examined.incident.sources).get("platform", "")
-    if cause.verdict is CauseVerdict.YES and cause.id in _OF_PLATFORMS and source.startswith(ASSUMED):
+    if cause.verdict is CauseVerdict.YES and cause.id.is_of_platform and source.startswith(ASSUMED):
         words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
         return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
-    if cause.verdict is CauseVerdict.NO and cause.id in _OF_PLATFORMS and source.startswith(ASSUMED):
+    if cause.verdict is CauseVerdict.NO and cause.id.is_of_platform and source.startswith(ASSUMED):
         words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
         return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=package_causes.ASK_PLATFORM)
     return cause
-
-
-_OF_PLATFORMS = frozenset({CauseId.H1_MISSING, CauseId.PLATFORM_MISSING})
 
 
 def as_of_the_run(cause: Cause) -> Cause:

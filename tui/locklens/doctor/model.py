@@ -41,6 +41,11 @@ class CauseId(StrEnum):
     PROXY_OR_CA = "proxy-or-ca"
     REGISTRY_DOWN = "registry-down"
 
+    @property
+    def is_of_platform(self) -> bool:
+        """True if the verdict depends on the platform of the failing run."""
+        return self in {CauseId.H1_MISSING, CauseId.PLATFORM_MISSING}
+
 
 class CauseVerdict(StrEnum):
     """The verdict on a cause, the most certain first. NO needs evidence; UNKNOWN names the missing fact."""

@@ -25,9 +25,6 @@ _C = CauseId
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
 
-_OF_PLATFORM = frozenset({_C.H1_MISSING, _C.PLATFORM_MISSING})
-
-
 class Affected(Struct, frozen=True):
     """A provider in roots, with the causes found there; the roots are relative to the folder of the diagnosis."""
 
@@ -59,7 +56,7 @@ class Affected(Struct, frozen=True):
         x = self.examined
         found = {one.platform for one in x.packages if one.platform and one.of_files and not one.of_files & x.unpacked}
         by_hashes = any(
-            cause.id in _OF_PLATFORM and cause.is_probable and cause.basis is Basis.HASHES for cause in self.causes
+            cause.id.is_of_platform and cause.is_probable and cause.basis is Basis.HASHES for cause in self.causes
         )
         return x.platform or (next(iter(found)) if len(found) == 1 else x.machine if by_hashes else "")
 

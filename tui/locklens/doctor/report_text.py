@@ -75,9 +75,8 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     joined = link.join(titles)
     more = f" (and {left} more)" if left else ""
     genuine = diagnosis.with_verdict(CauseVerdict.NO)
-    is_genuine = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in genuine) and chief[
-        0
-    ].id in {CauseId.H1_MISSING, CauseId.PLATFORM_MISSING}
+    is_released = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in genuine)
+    is_genuine = is_released and chief[0].id.is_of_platform
     ending = ". The locked packages are still those of the release." if is_genuine else "."
     return f"{_capital(joined)}{more}{ending}{_unexplained(diagnosis)}"
 
