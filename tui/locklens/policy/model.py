@@ -52,6 +52,11 @@ class InstallPath(StrEnum):
         return self is InstallPath.OCI_MIRROR
 
     @property
+    def is_mirror(self) -> bool:
+        """True for mirrors of any kind, which may hold other packages than the registry lists."""
+        return self.value.endswith("-mirror")
+
+    @property
     def only(self) -> str:
         """The scheme that alone counts; "" where each does."""
         return "h1" if self.needs_h1 else "zh" if self.needs_zh else ""

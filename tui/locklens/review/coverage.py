@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
 
-_MIRRORS = frozenset({InstallPath.PACKED_MIRROR, InstallPath.UNPACKED_MIRROR, InstallPath.OCI_MIRROR})
-
 PATH_NAMES: Mapping[InstallPath, str] = {
     InstallPath.DIRECT: "the registry",
     InstallPath.PLUGIN_CACHE: "a plugin cache",
@@ -133,7 +131,7 @@ def _is_covered(
         return True
     if not spare:
         return False
-    if path in _MIRRORS or locked.offered is None:
+    if path.is_mirror or locked.offered is None:
         return None
     # The publisher's package and its hashes are known: no other locked hash belongs to this platform.
     return False if platform not in locked.offered or platform in locked.hashed else None
@@ -147,7 +145,7 @@ def _may_be_a_package(fact: HashFact, locked: LockedHashes, path: InstallPath) -
     """True if a hash of unknown platform may let a platform install."""
     if fact.hash in registry_manifests():
         return False
-    if locked.offered is None or path in _MIRRORS:
+    if locked.offered is None or path.is_mirror:
         # A mirror may hold a package that the publisher no longer lists; what is verified has no other platform.
         return not fact.is_verified
     return is_of_files(fact.hash) and not locked.offered <= locked.hashed
