@@ -10,6 +10,7 @@ from kit.pages import PAGES, TOP, blocks, marked, prose, spans, table
 
 from locklens.operations.reports import REPORTS
 from locklens.review.health import CHECKS
+from locklens.review.model import PROOF_KINDS, Proof
 from locklens.review.rules.catalogue import RULES
 from locklens.ui.doctor.screen import DOCTOR_KEYS
 from locklens.ui.hashes.screen import HASHES_KEYS
@@ -138,6 +139,10 @@ def test_the_pages_name_rules_that_there_are_and_the_checks_of_the_health() -> N
         for rule in rules.split(", ")
     ]
     assert sorted(listed) == sorted((rule, check.command) for check in CHECKS for rule in check.rules)
+
+
+def test_the_page_of_proofs_has_each_of_them() -> None:
+    assert [name.strip("`") for name, _ in table("| proof | meaning |")] == list(PROOF_KINDS) == list(Proof)
 
 
 def test_the_environment_is_that_which_the_program_reads() -> None:

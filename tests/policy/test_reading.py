@@ -14,9 +14,11 @@ from kit.pages import marked
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
+from locklens.operations.review.policy import EffectivePolicy, values_in_force
 from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse, reading
 from locklens.policy.document import KeyPath, lines_of_keys, policy_schema
 from locklens.policy.model import Acceptance, AcceptFrom, IgnoredAdvisory, Pin
+from locklens.review.model import PolicySide
 from locklens.review.rules.catalogue import RULES
 from locklens.versions import Version
 
@@ -72,6 +74,8 @@ def test_the_example_of_the_page_is_read_and_fits_the_schema() -> None:
     document = plain(tomllib.loads(EXAMPLE))
     jsonschema.validate(document, policy_schema())
     assert document.keys() == policy_schema()["$defs"]["PolicyDocument"]["properties"].keys()  # type: ignore[index]
+    shown = {value.key.split(".")[0] for value in values_in_force(EffectivePolicy(policy, PolicySide.BASE))}
+    assert document.keys() == shown, "policy show has each key"
     assert (policy.fail_on, policy.cooldown, policy.hosts) == ("warn", 7, ("registry.example.com",))
     assert policy.reported_hashes == ("registry.opentofu.org",)
     assert policy.accept_from is AcceptFrom.BASE

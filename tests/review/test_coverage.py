@@ -17,7 +17,7 @@ from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.review.changes import compare
-from locklens.review.coverage import LockedHashes, PathCover, cover
+from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
 from locklens.review.model import ChangeKind, HashFact, Proof
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.platforms import CHECKS
@@ -118,6 +118,10 @@ def test_never_a_lie(truths: list[tuple[str, bool, bool]], path: InstallPath, is
         assert real >= {*found.covered}
         assert not real & {*found.missing}
         assert found.at_least_missing <= len({*PLATFORMS} - real)
+
+
+def test_each_install_path_has_its_words() -> None:
+    assert list(PATH_NAMES) == list(InstallPath)
 
 
 def test_at_least_missing_counts_what_the_spare_hashes_cannot_be() -> None:

@@ -41,7 +41,7 @@ from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.detail import _ladder_lines, hash_detail
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, hash_rows
-from locklens.ui.hashes.screen import HASHES_KEYS, HashesScreen
+from locklens.ui.hashes.screen import HASHES_KEYS, INSTALL_PATHS, HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.prove import ProveDialog
 from locklens.ui.review.screen import ReviewScreen
@@ -643,6 +643,10 @@ async def test_the_sample(tmp_path: Path) -> None:
             await until(on, lambda: isinstance(app.screen, HashesScreen))
             await on.press("1")
             await until(on, lambda: isinstance(app.screen, ReviewScreen))
+
+
+def test_the_help_explains_each_install_path() -> None:
+    assert list(INSTALL_PATHS) == list(InstallPath)
 
 
 def test_many_hashes_of_one_proof_leave_a_space_before_its_meaning() -> None:

@@ -112,7 +112,7 @@ _PACKAGES = {
 }
 
 
-_INSTALL_PATHS = {
+INSTALL_PATHS = {
     "direct": "from the registry: needs a platform's zh or h1",
     "plugin-cache": "unpacked packages shared by several roots: needs a platform's h1",
     "packed-mirror": "a network mirror, or a folder of zip files: needs zh or h1",
@@ -229,7 +229,7 @@ class HashesScreen(RowActionsScreen):
         yield from keys.help_section("COLUMNS", _HASH_COLUMNS)
         yield from keys.help_section("PROOF OF A HASH", PROOFS)
         yield from keys.help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
-        yield from keys.help_section("INSTALL PATHS", _INSTALL_PATHS)
+        yield from keys.help_section("INSTALL PATHS", INSTALL_PATHS)
         yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
         for text in _POLICY_SAMPLE:
             yield line(Span(f"  {text}", Role.PLACE), copied=text)
