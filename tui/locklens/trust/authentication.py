@@ -357,7 +357,7 @@ def _is_acceptable(signature: Signature) -> bool:
 
 
 class HashOrigin(StrEnum):
-    """The authority for a hash of this release."""
+    """The authority for a hash of this release; each value is also one of `locklens.review.model.Proof`."""
 
     SIGNED = "signed"
     REPORTED = "reported"

@@ -49,8 +49,7 @@ class Rule(Struct, frozen=True):
     Attributes:
         subject: The judged subject. The module of that name has the rule's check.
         severity: The default, which the rule may override for a case.
-        needs: The input needed beyond the files: "", "registry", "wanted", "cooldown", "allow", "modules", "packages"
-            or "advisories".
+        needs: The input needed beyond the files, a key of `_NEEDS`, which has a sentence for each; "" for none.
         cases: Special cases, of which the usual title or remedy would not be true, by name.
     """
 
