@@ -1,7 +1,7 @@
-"""Quoted strings and heredocs of HCL's native syntax: their ends, and their values.
+"""Quoted strings and heredocs of HCL's native syntax: where they end, and their values.
 
-python-hcl2 is more lenient here (it accepts unknown escapes and line ends inside quotes), and refuses or misreads some
-valid templates, so that only strings without templates are left to it.
+Here python-hcl2 is both more lenient than HCL (it accepts unknown escapes and line ends inside quotes) and wrong (it
+refuses or misreads some valid templates), so it only gets strings without templates.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Template(NamedTuple):
             read: Reads an interpolated expression.
 
         Raises:
-            SyntaxProblemError: An interpolation is no expression, or too many combining characters follow each other.
+            SyntaxProblemError: An interpolation is not an expression, or too many combining characters follow each
+                other.
         """
         found = [read(part) if isinstance(part, TextSpan) else part for part in self.parts]
         if len(found) == 1 and isinstance(found[0], Literal):
@@ -94,7 +95,7 @@ def unescape(text: str, start: int) -> str:
         start: Its offset, for problems.
 
     Raises:
-        SyntaxProblemError: A sequence is unknown, or its number is no character's.
+        SyntaxProblemError: A sequence is unknown, or its number stands for no character.
     """
 
     def replace(match: re.Match[str]) -> str:
@@ -148,7 +149,7 @@ def read_quoted(text: str, start: int, skip: Callable[[int], int]) -> Template:
 
 
 def read_heredoc(text: str, start: int, introduction: str, skip: Callable[[int], int]) -> Template:
-    """Read a heredoc, up to the line end behind its closing marker.
+    """Read a heredoc, including the line end after its closing marker.
 
     Args:
         text: The file's text.
@@ -191,7 +192,7 @@ def _sequence(text: str, start: int, end: int) -> TextSpan | None:
 
 
 def _unindented(parts: Sequence[str | TextSpan | None]) -> list[str | TextSpan | None]:
-    """Remove the smallest indentation from all lines of `<<-`; lines of spaces only do not count."""
+    """Remove the smallest indentation from all lines of `<<-`; lines of nothing but spaces do not count."""
     at_line_start = True
     indents: dict[int, int] = {}
     for position, part in enumerate(parts):

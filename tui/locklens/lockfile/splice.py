@@ -1,9 +1,9 @@
 """Lock files block by block: provider blocks come, change and go, and every other byte stays.
 
-`splice` writes changed blocks in the tools' layout, so that a file that a tool wrote stays one that it would have
-written. `graft` takes blocks from another state of the file with the bytes that they have there, as `git add -p` takes
-hunks. It works on pieces, as the merge does: each block with the comments right above it, in it and on its last line,
-and the text between the blocks. Joined again in their order, the pieces are the file.
+`splice` writes changed blocks in the tools' layout, so that a file that a tool wrote still looks as if the tool had
+written it. `graft` copies blocks byte for byte from another state of the file, as `git add -p` takes hunks. Like the
+merge, it works on pieces: each block with the comments right above it, inside it and on its last line, and the text
+between the blocks. Joined in order, the pieces are the file again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class BlockPiece(Struct, frozen=True):
     Attributes:
         lead: The text between the previous block and this one.
         body: The block's whole lines, with the comments right above it.
-        before: The provider of the previous block; None for the first block, its own for one from another file.
+        before: The provider of the block above it; None for the first block. A block that was taken from another
+            file has its own provider here, since it followed no block of this file.
     """
 
     address: ProviderAddress
@@ -76,7 +77,7 @@ class _Span(Struct, frozen=True):
 
 
 class _Edit(Struct, frozen=True, order=True):
-    """A range of the text and its replacement. Ranges do not overlap; of equal starts the empty range is first."""
+    """A range of the text and its replacement. Ranges do not overlap. At equal starts, the empty one sorts first."""
 
     start: int
     end: int
@@ -92,7 +93,7 @@ def splice(data: bytes, changed: Mapping[ProviderAddress, LockEntry | None], *, 
         dialect: The tool that decides about addresses, and whose header a new file gets.
 
     Raises:
-        ConfigurationError: The tools would refuse the file, so the unchanged part is undefined.
+        ConfigurationError: The tools would refuse the file, so that it is unknown which part must stay as it is.
     """
     entries = [entry for entry in changed.values() if entry is not None]
     if entries and not data.removeprefix(_BYTE_ORDER_MARK.encode()).strip():
@@ -255,7 +256,7 @@ def _block_spans(data: bytes, dialect: Dialect) -> list[_Span]:
     """
     require_readable(data, dialect, "the lock file cannot be changed in place", hint="fix the file first")
     body = parse_constants(data).body
-    assert body is not None  # a file without problems has one
+    assert body is not None  # a file without problems has a body
     return [
         _Span(dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end)
         for block in body.all_blocks()
@@ -271,7 +272,7 @@ class _Text:
         self.line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
     def start_with_comments(self, span: _Span, *, floor: int = 0) -> int:
-        """Return the start of a block's lines with the comments right above it, unless they head the file.
+        """Return the start of a block's lines and of the comments right above it, unless they are the file's header.
 
         Args:
             span: The block.
@@ -288,7 +289,7 @@ class _Text:
         return start if floor else own
 
     def end_of_lines(self, span: _Span) -> int:
-        """Return the end of a block's last line, or of the block if a comment that begins on that line may go on."""
+        """Return the end of a block's last line; the end of the block itself if a `/*` behind it may continue below."""
         end = self._line_after(span.end)
         return span.end if "/*" in self.text[span.end : end] else end
 
@@ -307,7 +308,7 @@ class _Text:
     def insertions(
         self, added: Mapping[ProviderAddress, str], staying: list[_Span], spans: list[_Span]
     ) -> Iterator[_Edit]:
-        """Add blocks, each before the first block that sorts behind it.
+        """Add blocks, each before the first block whose address sorts after its own.
 
         Args:
             added: Blocks that end in a line end.
