@@ -22,7 +22,7 @@ class Check(Struct, frozen=True):
 
     Attributes:
         id: Its name in documents.
-        title: Up to 31 characters, which the screen has room for.
+        title: Up to 31 characters: the screen has no room for more.
         rules: The rules whose findings it counts.
         command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
         names_providers: True if the command takes the providers.
@@ -99,7 +99,7 @@ class CheckResult(Struct, frozen=True):
         providers: The providers, in order; () where the findings are about files.
         example: The message of the first of the worst findings; "" without any.
         severity: The worst severity that counts; None without findings.
-        unknown: The number of roots of which the check cannot say.
+        unknown: The number of roots for which the check cannot tell.
         reason: Why; "" if none.
     """
 
@@ -162,7 +162,7 @@ class Health(Struct, frozen=True):
 
     @property
     def unknown(self) -> int:
-        """The number of roots without a warning or worse, of which some check cannot say."""
+        """The number of roots without a warning or worse, for which some check cannot tell."""
         return sum(root.path in self.undecided for root in self._quiet)
 
     @property
@@ -216,7 +216,7 @@ def results(roots: Sequence[RootReview], unknown: Mapping[str, tuple[int, str]] 
 
     Args:
         roots: The roots, with their findings.
-        unknown: By check id the number of roots of which it cannot say, and why.
+        unknown: By check id, the number of roots for which the check cannot tell, and why.
     """
     found: dict[str, list[tuple[RootReview, Finding]]] = {}
     for root in roots:

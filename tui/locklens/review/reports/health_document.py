@@ -70,7 +70,7 @@ class CheckJson(JsonStruct, frozen=True):
     providers: Annotated[
         Count, Meta(description="The number of providers in the findings; 0 where they are about files.")
     ]
-    unknown: Annotated[Count, Meta(description="The number of roots of which it cannot say.")]
+    unknown: Annotated[Count, Meta(description="The number of roots for which the check cannot tell.")]
     reason: Annotated[str | None, Meta(description="Why it cannot say, or why it was not checked.")]
     command: Annotated[
         str | None,

@@ -1,6 +1,7 @@
-"""The rules about a root module as such: the text of its lock file, its tool, and what locklens did not judge.
+"""The rules about a root module as a whole.
 
-The last also covers packages that the repository itself holds, module calls that no lock file pins, and the policy.
+They judge the text of its lock file, its tool, what locklens could not judge, packages in the repository itself, module
+calls without an exact version, and changes of the policy.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def refused(lock: LockFile) -> Iterator[Verdict]:
 
 
 def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Verdict]:
-    """Find providers with conflicting versions whose hashes git merged, so that one has the other's hashes."""
+    """Find providers whose versions conflict and whose hashes git merged, so that one version has the other's."""
     from locklens.hashes import packages_of
 
     theirs = conflict.theirs.by_address
@@ -79,7 +80,7 @@ def _read_otherwise(root: RootReview) -> Iterator[Verdict]:
         words = f"git would check it out with different bytes than were judged ({conversion.attribute})"
         yield Verdict(words, file=path, severity=None if conversion.is_new else Severity.WARN)
     for path, usual in root.context.spellings.items():
-        words = f"where the disk takes its name for {usual}, the tools or git read it, and it was not judged"
+        words = f"on a disk that takes its name for {usual}, the tools or git read it, and it was not judged"
         yield Verdict(words, file=path, content=root.context.contents.get(path, ""))
 
 
@@ -113,13 +114,13 @@ def _brought(root: RootReview) -> Iterator[Verdict]:
 
 
 def _content(root: RootReview, files: Sequence[str]) -> str:
-    """Return what stands for some of the files: each path with its content."""
+    """Return a digest of some of the files: of each path and its content."""
     return identity_of(*(part for path in files for part in (path, root.context.contents.get(path, ""))))
 
 
 def own_packages(paths: Sequence[str]) -> Iterator[Verdict]:
-    """Yield the verdict on what git tracks and the tools take for packages, whether a change concerns it or not."""
-    # No change brings them, so that what the owner of the repository has there may be meant.
+    """Yield the verdict on tracked files that the tools use as packages, whether or not a change touches them."""
+    # No change brings them: the owner of the repository may have put them there on purpose.
     if words := own_packages_words(paths):
         yield Verdict(words, file=_taken(paths)[0], severity=Severity.WARN)
     elif paths:
@@ -128,7 +129,7 @@ def own_packages(paths: Sequence[str]) -> Iterator[Verdict]:
 
 
 def own_packages_words(paths: Sequence[str]) -> str:
-    """Say what the tools make of paths that git tracks, without any setting; "" if there is nothing."""
+    """Return a sentence about the tracked paths that the tools use as packages without any setting, or ""."""
     if taken := _taken(paths):
         number = counted(len(taken), "file")
         return f"the repository has what the tools install or run without asking a registry: {taken[0]} ({number})"
@@ -136,7 +137,7 @@ def own_packages_words(paths: Sequence[str]) -> str:
 
 
 def _taken(paths: Sequence[str]) -> list[str]:
-    """Return those of some paths that the tools take for packages without any setting."""
+    """Return the paths that the tools use as packages without any setting."""
     if not paths:
         return []
     from locklens.project.effective_paths import packages_folder
@@ -148,7 +149,7 @@ def _not_exact(root: RootReview) -> Iterator[Verdict]:
     for called in root.configuration.remote_modules if root.configuration is not None else ():
         if not called.is_exact:
             version = f" {called.version}" if called.version else ""
-            words = f"module {called.call} ({called.source}{version}) is not called in an exact version or commit"
+            words = f"module {called.call} ({called.source}{version}) is called without an exact version or commit"
             yield Verdict(words, called.line, called.file)
 
 
@@ -164,7 +165,7 @@ def unlocked(root: RootReview) -> Iterator[Verdict]:
         words = f"no lock file: what init selects for {listing(list(map(str, added)))} is not reviewed"
     else:
         words = "no lock file: whatever init selects is not reviewed"
-    # The health reports a root that was not locked before either.
+    # A root that had no lock file before either is left to the health.
     is_new = bool(added) or not before
     yield Verdict(words, severity=None if is_new and context.has_backend else Severity.INFO)
 
@@ -181,7 +182,7 @@ def own_policy(change: PolicyChange) -> Iterator[Verdict]:
         words = f"{POLICY_FILE} differs in {head}: {keys}"
     else:
         words = f"{POLICY_FILE} differs in {head}, in comments or layout alone"
-    judge = f"that of {base} judges" if change.has_base else f"{base} has none, so none judges"
+    judge = f"that of {base} applies" if change.has_base else f"{base} has none, so none applies"
     severity = None if change.weighs else Severity.INFO
     yield Verdict(f"{words}; {judge}", change.line, POLICY_FILE, severity=severity, content=change.content)
 
