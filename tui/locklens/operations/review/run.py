@@ -64,15 +64,15 @@ def review(
 def review_lock_files(
     comparison: Comparison, request: ReviewRequest, *, made_from: Review | None = None, is_judged: bool = True
 ) -> Review:
-    """Review the lock files alone; each root's `configuration` is None, and each change's `evidence`.
+    """Review the lock files alone: the `configuration` of each root and the `evidence` of each change are None.
 
     Roots whose lock file and configuration are unchanged are omitted, unless the request includes unchanged providers.
 
     Args:
         comparison: The sides.
         request: The settings.
-        made_from: The review that a plan was made from, where the comparison is of that plan: its policy and hosts
-            apply, which were read from its base. None: those of the comparison's own base.
+        made_from: For the comparison of a plan, the review that the plan was made from: the policy and the hosts of
+            that review apply. None to read both from the comparison's own base.
         is_judged: False for a draft that nobody sees: its completion judges every root.
 
     Raises:
@@ -170,8 +170,8 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
 def _with_staged_sides(comparison: Comparison, lock: LockFile, tool: Dialect) -> LockFile:
     """Return a lock file in conflict with the two sides of git's index.
 
-    Between the markers is less: outside of them git merged line by line, so that an entry may have the version of one
-    side there on both.
+    The text between the markers is not enough: outside of them git merged line by line, so that an entry may have the
+    version of one side in both.
     """
     if lock.conflict is None or comparison.repository is None or comparison.head.kind != "worktree":
         return lock
@@ -186,15 +186,15 @@ def _with_staged_sides(comparison: Comparison, lock: LockFile, tool: Dialect) ->
         )
         return replace(lock, conflict=replace(lock.conflict, ours=ours, theirs=theirs))
     except ConfigurationError:
-        pass  # git has something else there than a file
+        pass  # git has something other than a file there
     return lock
 
 
 def base_hosts(comparison: Comparison, tool: Dialect | None, policy: Path | None = None) -> frozenset[str]:
     """Return the hosts that the base's lock files and policy name, comparison form: these may be asked.
 
-    Those of every root where the base was named, else of roots that differ: HEAD as the default may be the branch under
-    review.
+    If the user named the base, the lock files of every root count. Otherwise only those count that the change modifies,
+    since HEAD, the default base, may be the branch under review.
     """
     pairs = (pair for pair in comparison.roots if _vouches(comparison, pair))
     old = ((pair, read_lock(comparison.base.tree, pair.old_lock, tool)) for pair in pairs)
@@ -204,7 +204,10 @@ def base_hosts(comparison: Comparison, tool: Dialect | None, policy: Path | None
 def _hosts(
     comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile]], tool: Dialect | None, effective: EffectivePolicy
 ) -> frozenset[str]:
-    """Return the hosts that the base vouches for; its policy does so for any where its lock files do so for some."""
+    """Return the hosts that the base vouches for: by its lock files, and by its policy where any lock file counts.
+
+    A policy that the user named always counts.
+    """
     is_vouching = comparison.is_base_named or any(pair.lock_changed for pair in comparison.roots)
     by_policy = effective.policy.hosts if is_vouching or effective.side is PolicySide.GIVEN else ()
     vouching = ((pair, old) for pair, old in pairs if _vouches(comparison, pair))
@@ -213,7 +216,7 @@ def _hosts(
 
 
 def _authoritative(comparison: Comparison, pair: RootPair, old: LockFile, tool: Dialect | None) -> Iterator[LockFile]:
-    """Yield a root's lock files that decide hosts and tool: `old`, or the tip's where there is a tip."""
+    """Yield the lock files that decide a root's hosts and tool: the tip's if there is a tip, else `old`."""
     if comparison.tip is None:
         yield old
         return
@@ -228,7 +231,7 @@ def _vouches(comparison: Comparison, pair: RootPair) -> bool:
 
 
 class _Setting(Struct, frozen=True):
-    """Settings of the draft of each root; `tools` are the known tools of roots."""
+    """Settings of the draft of each root; `tools` are the tools that are already known, by root folder."""
 
     include_unchanged: bool
     tool: Dialect | None
@@ -290,7 +293,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
 
 
 def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
-    """Return what stands for the content of paths; see `content_ids`."""
+    """Return the identity of the content of each path; see `content_ids`."""
     if not paths:
         return {}
     from locklens.project.folders import content_ids
@@ -320,10 +323,10 @@ def _tool_before(comparison: Comparison, pair: RootPair, old: LockFile) -> Diale
 def _judging_tool(
     comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile
 ) -> tuple[Dialect, ToolChange | None]:
-    """Return the tool by whose rules a root is judged: that of the base, since a comment is easily changed.
+    """Return the tool by whose rules a root is judged: the base's, since a change can edit the comment that names it.
 
-    Entries that moved to the other tool's registry can be judged by that tool's rules alone: this is a migration,
-    with a finding of its own.
+    Entries that moved to the other tool's registry can only be judged by that tool's rules: this is a migration, with a
+    finding of its own.
     """
     before = _tool_before(comparison, pair, old)
     now = tool_of(comparison.head.tree, pair.path, new) if new.exists or before is None else before
@@ -352,7 +355,7 @@ def _locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Iterator[L
 
 
 def _base_locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Iterator[LockFile]:
-    """Yield the base's lock files that the new side does not have unchanged; `parsed` are known ones."""
+    """Yield the base's lock files that the new side modified or lacks; `parsed` are known ones, by path."""
     unchanged = {pair.old_lock for pair in comparison.roots if not pair.lock_changed}
     for path in comparison.base_locks:
         if path not in unchanged:

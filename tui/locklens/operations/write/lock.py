@@ -48,8 +48,8 @@ class Lock(RegistryOperation, frozen=True):
         providers: Names in the tool's syntax of sources; () for all that are required.
         accepts_republished: True if a locked package may be missing from the signed release.
         allows_missing: True if modules may be missing, whose requirements are then ignored.
-        adds_reported: False to leave out what a registry reports of platforms that are not locked: it may begin to at
-            any time, and a check of the lock file must not fail then.
+        adds_reported: False to leave out hashes that a registry reports for platforms that are not locked. It may
+            start to report them at any time, and that must not fail a check of the lock file.
     """
 
     where: Scope
@@ -89,7 +89,7 @@ class _Work(Struct):
         root: The root.
         required: The providers to lock.
         requests: The selected versions.
-        diagnostics: Errors, which leave it untouched.
+        diagnostics: Errors; a root with any is left untouched.
     """
 
     root: Root
@@ -261,14 +261,14 @@ def lock_missing(
     where: Callable[[Iterable[str]], Scope],
     chosen: Collection[Platform] = (),
 ) -> Operation:
-    """Return the operation that locks the missing ones of the required platforms, or of those that the user chose.
+    """Return the operation that locks what is missing of the required platforms, or of those that the user chose.
 
-    A platform of unknown coverage is locked too: its package decides.
+    A platform whose coverage is unknown is locked too: its package decides.
 
     Args:
         review: The review of all locked providers, by the policy that requires platforms.
         selected: The providers, each by lock file and address.
-        where: Returns the scope of roots that are given relative to the repository's top.
+        where: Returns the scope of some roots, whose paths are relative to the repository's top.
         chosen: The platforms that an `h1` is locked for; () for the required ones.
 
     Raises:
@@ -293,7 +293,9 @@ def lock_missing(
 def hashed_platforms(
     review: Review, selected: Collection[tuple[str, ProviderAddress]]
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Return for how many selected providers each platform has an `h1`, and all platforms of their lock files.
+    """Return each platform's number of selected providers with an `h1` for it, and the usual platforms.
+
+    The usual ones are those with an `h1` of any provider in the same lock files.
 
     Args:
         review: The review of all locked providers.
@@ -331,7 +333,7 @@ def _not_covered(change: Change, policy: Policy) -> tuple[str, ...]:
 
 
 def _offered(change: Change, platforms: Iterable[str]) -> tuple[str, ...]:
-    """Return the platforms, without those that the release has no package for."""
+    """Return the platforms that the release has a package for; all of them if that is unknown."""
     offered = change.evidence.offered if change.evidence is not None else None
     return tuple(sorted(platform for platform in platforms if offered is None or platform in offered))
 
