@@ -1,7 +1,7 @@
-"""Installs the providers that a configuration requires: the order of the steps, for each provider.
+"""Installs the providers that a configuration requires: the order of the steps for one provider.
 
 The tools select all versions before they install the first; here providers are independent, so none waits for
-another. A failure is a value; the others continue, and remain installed.
+another. A failure is a value: the other providers continue, and stay installed.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def install(
         here: The platform of this machine.
         upgrade: True to ignore the lock file's versions.
         for_real: False to hash packages without installing them.
-        records_reported: False to leave out what a registry reports of other platforms.
+        records_reported: False to leave out hashes that a registry reports for other platforms.
         root: The root's folder, for hints.
 
     Raises:
@@ -264,9 +264,9 @@ class _Installer:
     def _from_cache_as_reported(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
     ) -> fetching.FetchedPackage | None:
-        """Install what a believed registry vouches for from the plugin cache; None if it has to be fetched.
+        """Link to the plugin cache's package if a believed registry reports its hash; None if it has to be fetched.
 
-        The lock file did not vouch for it: it has no hash of files for this platform, or no entry.
+        Asked for when the lock file cannot vouch for that package: it has no `h1` for this platform, or no entry.
         """
         if self._cache is None or not metadata.packages or not self._context.authenticator.believes(metadata.address):
             return None
@@ -285,7 +285,7 @@ class _Installer:
     def _obtained(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
     ) -> fetching.FetchedPackage:
-        """Return the hashes of the package, of the folder where it was installed."""
+        """Fetch and install the package and return its hashes; with `for_real` False, install nothing."""
         address, version = metadata.address, metadata.version
         locked, mismatch = requirement.locked_hashes(version), self._mismatch(metadata)
         if metadata.is_by_digest and locked and locked.isdisjoint(metadata.hashes):
@@ -329,10 +329,10 @@ class _Installer:
     def _report_difference(
         self, address: ProviderAddress, version: Version, place: Path, hashes: frozenset[str]
     ) -> bool:
-        """Report an installed folder that is not the package, with its hash, before it is replaced.
+        """Report a folder that differs from the package that will replace it, with the hash of that folder.
 
         Returns:
-            True if the package is not at the place.
+            True unless the folder at the place already is the package.
         """
         before = hashes_at(place, self._context.session.cancel)
         if before != hashes and (place.exists() or place.is_symlink()):
