@@ -1,6 +1,6 @@
-"""Base of all dialogs: where they stand, how they look, their title, message and key line.
+"""Base of all dialogs: their place, their look, their title, message and key line.
 
-With the dialog of lines to read, which is as wide as its text and has a search.
+`ReadingDialog`, also here, shows lines to read: it is as wide as its text, and has a search.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ClosedOnce(Screen[ScreenResultType]):
 
     Textual's `dismiss` takes the topmost screen away, whichever it is. A key that was typed while the first dismissal
     was on its way (enter twice, a repeated esc) took away the screen below, and in the end left an empty one without
-    keys. Stands after Textual's own class among the bases, whose styles come from the first one.
+    keys. Textual takes the styles from the first base class, so this one comes after Textual's own.
     """
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
@@ -52,9 +52,9 @@ class DialogKey(NamedTuple):
 
 
 class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
-    """Stands in the middle above a screen, which stays in sight; subclasses fill the body.
+    """A box in the middle of a screen that stays visible around it; subclasses fill the body.
 
-    The style sheet names this class alone: a dialog that has it as its base looks like every other one.
+    The style sheet names only this class, so that every dialog that inherits from it looks alike.
 
     Class attributes:
         KEYS: The keys of the key line, the most useful first: a narrow dialog leaves out the last ones.
@@ -138,7 +138,7 @@ _FRAME_ROWS = 4
 """Rows of the border, the title and the keys."""
 _LEAST_WIDTH = 44
 MOST_WIDTH = 140
-"""A longer line is hard to read; a prose line of the help has several hundred columns."""
+"""Longer lines are hard to read, and a paragraph of the help is one line of several hundred columns."""
 
 
 READING_KEYS = (
