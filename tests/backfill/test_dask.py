@@ -113,7 +113,7 @@ def test_a_lost_worker_costs_nothing_and_the_files_are_those_of_threads(tmp_path
     assert found.notes == (
         (
             "3 Dask workers, each with 2 of 8 downloads from one host at once, and its part of "
-            "--max-rate and --max-requests, divided anew when workers come or go"
+            "--max-rate and --max-requests, divided again when workers come or go"
         ),
     )
 

@@ -1,7 +1,7 @@
 """Measures packages in threads of this machine, or on the workers of a Dask cluster; the one door to `distributed`.
 
-A cluster gives the task of a worker that dies to another worker, and fails it after that happened several times
-(`distributed.scheduler.allowed-failures`, 3). Only tasks and results travel.
+If a worker of a cluster dies, another one gets its task; after several such deaths the task fails
+(`distributed.scheduler.allowed-failures`, 3). Only tasks and results go over the network.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ CONNECT_SECONDS = 20
 """Time limit for the scheduler's first answer."""
 
 ALONE_SECONDS = 120.0
-"""Time without any worker after which the run ends: a cluster may be exchanging its machines."""
+"""Seconds without any worker after which the run ends; a cluster that replaces its machines is without for a while."""
 
 _LOGGERS = ("distributed", "tornado", "asyncio")
 
 
 class Workers(Protocol):
-    """Measures packages. An error of a future is that of its package alone.
+    """Measures packages. An error of a future concerns its package alone.
 
     Attributes:
-        size: Packages in work at once.
-        notes: Sentences about how it works.
+        size: Number of packages that are measured at once.
+        notes: Sentences for the report about how the work is shared.
     """
 
     size: int
@@ -53,7 +53,7 @@ class Workers(Protocol):
         """
 
     def close(self) -> None:
-        """End the work, also what has begun."""
+        """Stop, including packages that have begun."""
 
 
 class Threads:
@@ -80,7 +80,7 @@ class Threads:
         """Do nothing: threads do not get lost."""
 
     def close(self) -> None:
-        """End the work, also what has begun."""
+        """Stop, including packages that have begun."""
         self._cancel.set()
         self._pool.shutdown(cancel_futures=True)
         self._meter.close()
@@ -108,7 +108,7 @@ class DaskWorkers:
     Args:
         address: The scheduler's address, such as tcp://10.0.0.5:8786.
         settings: The settings of downloads. The rates and the number of downloads from one host are divided by the
-            number of workers, and divided anew when workers come or go.
+            number of workers, and divided again when workers come or go.
 
     Raises:
         ConfigurationError: Dask is not installed, or there are no workers with this version of locklens.
@@ -147,7 +147,7 @@ class DaskWorkers:
         return future
 
     def check(self) -> None:
-        """Look whether there is still a worker, and divide the bounds anew where their number changed.
+        """Check that there is still a worker, and divide the limits again if the number of workers changed.
 
         Raises:
             UnavailableError: There was none for ALONE_SECONDS.
@@ -158,11 +158,11 @@ class DaskWorkers:
             if len(threads) != self._division.workers or sum(threads.values()) != self.size:
                 self._divide(threads)
         elif time.monotonic() - self._seen > ALONE_SECONDS:
-            words = f"no Dask worker was there for {ALONE_SECONDS:.0f} seconds"
+            words = f"there has been no Dask worker for {ALONE_SECONDS:.0f} seconds"
             raise UnavailableError(words, hint="start workers, and run it again: what is done is kept")
 
     def close(self) -> None:
-        """Take back what has not begun, and leave the cluster; a package in work ends there by itself."""
+        """Cancel what has not begun, and leave the cluster; packages that have begun are finished there."""
         self._executor.shutdown(wait=False)
         self._client.close()
 
@@ -189,7 +189,7 @@ class DaskWorkers:
 
 
 def _silence() -> None:
-    """Keep logs from stderr: with tracebacks, they repeat what the report says of lost workers."""
+    """Keep these libraries' logs off stderr: with tracebacks, they repeat what the report says about lost workers."""
     for name in (*_LOGGERS, *logging.root.manager.loggerDict):
         if name.partition(".")[0] in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -203,4 +203,4 @@ def _sharing_words(division: Division) -> str:
     share, whole = division.share, division.whole
     each = f"each with {share.per_host} of {whole.per_host} downloads from one host at once"
     workers = counted(division.workers, "Dask worker")
-    return f"{workers}, {each}, and its part of --max-rate and --max-requests, divided anew when workers come or go"
+    return f"{workers}, {each}, and its part of --max-rate and --max-requests, divided again when workers come or go"
