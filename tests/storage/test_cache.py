@@ -145,7 +145,7 @@ def test_what_is_old_goes_and_hashes_stay(path: Path) -> None:
         cache.keep_package(package(1))
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE verifications SET made_at = ?", (ago(days=91),))
-        connection.execute("UPDATE packages SET proven_at = ?", (ago(days=9999),))
+        connection.execute(f"UPDATE {cachefile._PACKAGES} SET proven_at = ?", (ago(days=9999),))
     with Cache(path) as cache:
         assert cache.answer("https://a.test/old", with_token=False) is None
         cache.keep_verification("young", b"2")
