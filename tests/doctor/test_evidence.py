@@ -18,7 +18,7 @@ from locklens.cli.main import main
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
-from locklens.demo.packages import lock_file
+from locklens.demo.packages import lock_file, write_unpacked
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -304,3 +304,28 @@ def test_the_hash_that_is_asked_for_is_of_one_package(made: Any, doctor: Any) ->
     assert _first(doctor(folder, "ci.log")) == ("plugin-corrupted", "likely")
     text = doctor(folder, "--format", "text", "ci.log")
     assert f"$ (cd .terraform/providers/{ADDRESS}/1.4.2/linux_amd64 && " in text
+
+
+def test_without_a_log_there_is_no_message(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    text = doctor(folder, "--offline", "--format", "text")
+    assert "message" not in text
+    assert "failing run" not in text
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_another_machines_cache_is_not_repaired_here(is_here: bool, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["cache-differs"])
+    cache = folder / "cache" if is_here else Path("/srv/runner/cache")
+    words = (
+        f"the provider cache at {cache} has a copy of {ADDRESS} 1.4.2 that doesn't match any of the checksums recorded"
+    )
+    log = _log(
+        folder, "Failed to install provider from shared cache", f"Error while importing acme/demo v1.4.2: {words}"
+    )
+    document = doctor(folder, "--platform", "linux_amd64", log)
+    assert (document["state"], document["causes"][0]["id"]) == ("open", "cache-differs")
+    shutil.rmtree(folder / "cache")
+    write_unpacked(folder / "cache", ADDRESS, "1.4.2", "linux_amd64")
+    document = doctor(folder, "--platform", "linux_amd64", log)
+    assert document["state"] == ("fixed" if is_here else "open")

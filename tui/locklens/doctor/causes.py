@@ -441,6 +441,8 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     shown = list(evidence) if len(evidence) == 1 else shown
     most = 1 if first.verdict is CauseVerdict.NO else _MOST_NAMED
     more = f"; and {len(shown) - most} more likewise" if len(shown) > most else ""
+    needs = list(dict.fromkeys(one.cause.missing for one in same if one.cause.missing))
+    others = f"; and {len(needs) - 1} more likewise" if len(needs) > 1 else ""
     moments = [one.cause.as_of for one in same if one.cause.as_of]
     return replace(
         same[0].cause,
@@ -448,6 +450,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         roots=roots,
         subject=subject,
         evidence="; ".join(shown[:most]) + more,
+        missing=f"{needs[0]}{others}" if needs else "",
         as_of=min(moments, default=None),
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.model import Basis, PackagePath
+from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files
 from locklens.text import listing
 
@@ -144,7 +145,14 @@ def _repaired(x: Examined) -> FoundPackage | None:
     kinds = ("mirror",) if path.is_mirror and x.error is not None and x.error.kind != "local-package" else _SHARED
     copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
     is_only = not x.asks_registry and not x.network_mirrors and not x.oci_mirrors
-    used = tuple(one for one in copies if one.is_of_run or is_only or path is PackagePath.PLUGIN_CACHE)
+    place = x.error.place if x.error is not None else ""
+    used = tuple(
+        one
+        for one in copies
+        if one.is_of_run
+        or (is_only and path.is_mirror)
+        or (path is PackagePath.PLUGIN_CACHE and place and f"{redacted(one.place)}/".startswith(f"{place}/"))
+    )
     locked = frozenset(x.entry.hashes)
     is_accepted = bool(used) and all(one.hashes & locked for one in used)
     return used[0] if is_accepted else None

@@ -126,7 +126,8 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         return Judgement(_YES, clash, title="no version satisfies all constraints, which exclude one another")
     if not required:
         words = x.configuration.unknown_reason or f"nothing here requires {x.name}"
-        return Judgement(_UNKNOWN, words, "the configuration of the failing run: -- ROOT")
+        missing = "the configuration of the failing run: -- ROOT" if x.error is not None else "the root's configuration"
+        return Judgement(_UNKNOWN, words, missing)
     version = x.entry.version if x.entry is not None else None
     is_about_listing = x.error is not None and x.error.kind == "no-matching-release"
     if is_about_listing and x.case is not None and x.case.listing.is_known:

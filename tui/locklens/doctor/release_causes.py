@@ -214,7 +214,8 @@ def key_revoked(x: Examined) -> Judgement | None:
 
 def _untold(x: Examined) -> Judgement:
     """Return a cause of a key about which neither the message nor the registry says anything."""
-    return Judgement(_UNKNOWN, "the message does not tell", x.why_unknown, x.as_of, basis=Basis.GUESS)
+    words = "the message does not tell" if x.error is not None else "the keys of the release are not known"
+    return Judgement(_UNKNOWN, words, x.why_unknown, x.as_of, basis=Basis.GUESS)
 
 
 def key_expired(x: Examined) -> Judgement | None:
