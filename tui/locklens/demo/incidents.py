@@ -327,7 +327,7 @@ def _of_the_lock_file() -> tuple[SampleIncident, ...]:
 def _conflict(lock: bytes) -> bytes:
     """Return a lock file with the markers of a conflict about the version."""
     head, line, rest = lock.decode().partition('  version     = "1.4.2"\n')
-    other = line.replace("1.4.2", "1.4.3")
+    other = line.replace("1.4.2", "1.5.0")
     return f"{head}<<<<<<< HEAD\n{line}=======\n{other}>>>>>>> other\n{rest}".encode()
 
 

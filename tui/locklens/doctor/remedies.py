@@ -11,15 +11,19 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, NetworkReason, Remedy, RemedyWrite, TrustCost
+from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
+from locklens.lockfile.merge import MergeSide, merge, share_packages
+from locklens.lockfile.parse import conflict_sides
 from locklens.selection.choosing import conflicts
-from locklens.text import shell_words
+from locklens.text import listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
+    from locklens.lockfile.merge import MergeConflict
 
 _C = CauseId
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
@@ -287,14 +291,54 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_merge(one: Affected) -> Iterator[Remedy]:
-    """The lock file is merged again, or an earlier entry restored."""
-    x = one.examined
-    if x.lock.conflict is not None and x.lock.conflict.markers:
-        command = one.alone.line("merge")
-        note = "works while git's merge is in progress: blocks are merged as a whole"
-        yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, note)
-    else:
+    """The lock file is merged again, with the entries of either side where both differ; or an entry is restored."""
+    conflict = one.examined.lock.conflict
+    if conflict is None:
         yield from fix_entry(one)
+        return
+    clashes = _clashes(one.examined)
+    if not clashes:
+        command = one.alone.line("merge")
+        yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command)
+        return
+    for side, name in zip(MergeSide, conflict.names, strict=True):
+        yield _merged_with(one, side, name, clashes)
+
+
+def _clashes(x: Examined) -> tuple[MergeConflict, ...]:
+    """Return the entries that both sides of a conflict changed in ways that exclude each other."""
+    assert x.lock.conflict is not None
+    sides = conflict_sides(x.lock.data) or (b"", x.lock.conflict.ours.data, x.lock.conflict.theirs.data)
+    try:
+        return merge(*sides, dialect=x.tool).conflicts
+    except ConfigurationError:  # a side that no tool reads is merged by hand
+        return ()
+
+
+def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[MergeConflict]) -> Remedy:
+    """Return the remedy that takes the entries of one side.
+
+    Hashes that both sides have are of one version alone: an upgrade from the other version writes those of this one.
+    """
+    host, shown = one.examined.tool.default_host, list[str]()
+    of_other, moved = list[str](), list[str]()
+    other = MergeSide.THEIRS if side is MergeSide.OURS else MergeSide.OURS
+    for clash in clashes:
+        entry, provider = clash.ours if side is MergeSide.OURS else clash.theirs, clash.address.short(host)
+        shown.append(f"{provider} {entry.version if entry is not None else 'removed'}")
+        if entry is None or clash.ours is None or clash.theirs is None or clash.ours.version == clash.theirs.version:
+            continue
+        if share_packages(clash.ours, clash.theirs):
+            of_other += ["--prefer", f"{provider}={other}"]
+            moved.append(f"{provider}={entry.version}")
+    title = f"Merge the lock file block by block, with {listing(shown, 3)} of {name}"
+    sides = [] if len(moved) == len(clashes) else ["--prefer", side.value]
+    command = one.alone.line("merge", *sides, *of_other)
+    if not moved:
+        return Remedy("merge-again", title, 1, _NONE, 0, command)
+    command = f"{command} && {one.alone.line('upgrade', *moved)}"
+    note = "both sides have the same hashes: the upgrade from the other version writes those of the signed release"
+    return Remedy("merge-again", title, 1, _LOW, None, command, note)
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
-from locklens.hashes import packages_of
+from locklens.hashes import hashes_of_files, packages_of, registry_manifests
 from locklens.hcl import encode
 from locklens.lockfile.parse import conflict_sides
 from locklens.lockfile.render import with_line_ends_of
@@ -100,6 +100,12 @@ class _Side(Struct, frozen=True):
     def body(self, address: ProviderAddress) -> str:
         """Return the text of a provider's block, or ""."""
         return self.pieces.by_address[address].body if address in self.entries else ""
+
+
+def share_packages(ours: LockEntry, theirs: LockEntry) -> bool:
+    """True if hashes of one package are in both entries; a registry manifest is often the same, known or not."""
+    common = {*ours.hashes} & {*theirs.hashes} - registry_manifests()
+    return len(common) > 1 or bool(hashes_of_files(common))
 
 
 def merge(

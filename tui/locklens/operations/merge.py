@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
-from locklens.hashes import hashes_of_files, registry_manifests
-from locklens.lockfile.merge import COMMENTS_CLASH, Labels, MergeConflict, Merged, MergeSide, merge
+from locklens.lockfile.merge import COMMENTS_CLASH, Labels, MergeConflict, Merged, MergeSide, merge, share_packages
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 from locklens.project.git.setup import merge_lines
 from locklens.storage.files import read_bounded, write_atomically
@@ -161,7 +160,7 @@ def why_no_newest(conflict: MergeConflict) -> str:
         return "one side removed the provider: keep the entry of the other, or remove it"
     if ours.version == theirs.version:
         return "both sides have the same version: take the entry of one, or lock the provider again"
-    if _share_packages(ours, theirs):
+    if share_packages(ours, theirs):
         return "both versions have the same hashes: lock the provider again"
     return "the newer version does not satisfy the constraints of both sides"
 
@@ -173,7 +172,7 @@ def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
     a merge of lines left them to the other.
     """
     ours, theirs = conflict.ours, conflict.theirs
-    if ours is None or theirs is None or ours.version == theirs.version or _share_packages(ours, theirs):
+    if ours is None or theirs is None or ours.version == theirs.version or share_packages(ours, theirs):
         return None
     newest = ours if ours.version.compare(theirs.version) > 0 else theirs
     try:
@@ -181,12 +180,6 @@ def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
     except ConstraintSyntaxError:
         return None
     return newest if constraints.admits(newest.version) else None
-
-
-def _share_packages(ours: LockEntry, theirs: LockEntry) -> bool:
-    """True if hashes of one package are in both entries; a registry manifest is often the same, known or not."""
-    common = {*ours.hashes} & {*theirs.hashes} - registry_manifests()
-    return len(common) > 1 or bool(hashes_of_files(common))
 
 
 def _merged_lines(base: Path, ours: Path, theirs: Path, labels: Labels, *, reason: str) -> MergeResult:
