@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.cases import sample_entry
-from locklens.demo.incidents import SampleIncident, sample_incidents
+from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.demo.packages import lock_file
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -56,3 +57,67 @@ def test_a_merge_takes_the_entry_of_the_side_that_its_fix_names(
     run(fixes[number]["command"])
     assert is_locked_as(folder, (DEMO, NEWER)[number])
     assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
+def test_constraints_are_rewritten_for_a_version_that_there_is(made: Any, doctor: Any) -> None:
+    for number, version in enumerate(("1.4.2", "1.5.0")):
+        folder = made(INCIDENTS["constraint-conflict"])
+        fixes = doctor(folder, "ci.log")["remedies"]
+        assert [one["trust"] for one in fixes] == ["none", "low"]
+        run(fixes[number]["command"])
+        assert f'"~> {version[:3]}"' in (folder / "live/prod/main.tf").read_text("utf-8")
+        assert doctor(folder, "ci.log")["state"] == "fixed"
+        shutil.rmtree(folder)
+
+
+def test_an_older_version_that_satisfies_the_constraints_is_named(made: Any, doctor: Any) -> None:
+    newest = replace(
+        INCIDENTS["key-changed"], locks=(lock_file(NEWER),), constraints=(("acme/demo", "~> 1.3, <= 1.5.0"),)
+    )
+    folder = made(replace(newest, rules=()))
+    log = (folder / "ci.log").read_text("utf-8").replace("1.4.2", "1.5.0")
+    (folder / "ci.log").write_text(log, "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["remedies"][0]["command"] == "locklens upgrade acme/demo=1.4.2 --root=live/prod"
+    words = "no newer listed version satisfies the constraints"
+    assert f"Go back to acme/demo 1.4.2: {words}" in doctor(folder, "--format", "text", "ci.log")
+    run(document["remedies"][0]["command"])
+    assert is_locked_as(folder, DEMO)
+
+
+def test_a_command_that_shows_and_mends_nothing_is_a_hint(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["wrong-source"])
+    fix = doctor(folder, "ci.log")["remedies"][0]
+    assert (fix["command"], fix["hint"]) == (None, "locklens why acme/dmeo --root=live/prod")
+    assert main(shlex.split(fix["hint"])[1:], no_screen) == 1  # it finds what is not locked, and changes nothing
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "hint: locklens why acme/dmeo --root=live/prod" in out
+    assert "left out" not in out
+    assert "hint: `locklens why" in doctor(folder, "--format", "markdown", "ci.log")
+
+
+@pytest.mark.parametrize(("host", "named", "note"), [
+    ("registry.terraform.io", "$TF_TOKEN_registry_terraform_io", "providers.v1"),
+    ("localhost:19500", "$TOKEN", 'the credentials block of localhost:19500: a host with a port has no TF_TOKEN_ variable'),
+])  # fmt: skip
+def test_a_token_is_tried_by_a_command_that_is_printed(
+    host: str, named: str, note: str, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["credentials"])
+    message = f"Could not retrieve the list of available versions for provider acme/demo: host {host} rejected the given authentication credentials"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", message)), "utf-8")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert f'-H "Authorization: Bearer {named}" https://{host}/v1/providers/acme/demo/versions' in out
+    assert note in out
+    assert "TF_TOKEN_localhost" not in out
+
+
+def test_a_token_for_a_mirror_is_tried_where_the_mirror_has_its_index(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["credentials"])
+    settings = tmp_path / "demo.tfrc"
+    only = 'provider_installation {\n  network_mirror {\n    url = "https://localhost:19500/tf/"\n  }\n}\n'
+    settings.write_text(settings.read_text("utf-8") + only, "utf-8")
+    message = "failed to query provider mirror https://localhost:19500/tf/ for registry.terraform.io/acme/demo: 403 Forbidden returned from localhost:19500"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", message)), "utf-8")
+    fix = doctor(folder, "ci.log")["remedies"][0]
+    assert fix["command"].endswith(" https://localhost:19500/tf/registry.terraform.io/acme/demo/index.json")

@@ -111,7 +111,7 @@ def test_a_root_without_a_lock_file(several: Path, doctor: Any) -> None:
     first = document["causes"][0]
     assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/typo", "wrong-source", "yes")
     assert "live/typo/main.tf:" in first["evidence"]
-    assert document["remedies"][0]["command"] == "locklens why acme/dmeo --root=live/typo"
+    assert document["remedies"][0]["hint"] == "locklens why acme/dmeo --root=live/typo"
     words = "no available releases match the given constraints ~> 1.4"
     first = doctor(several, _log(several, (QUERY, LIST.format("acme/dmeo", words))))["causes"][0]
     assert (first["id"], first["verdict"]) == ("constraint-conflict", "yes")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import lock_causes, network_causes, package_causes, package_remedies, release_causes, remedies
+from locklens.doctor import (
+    lock_causes,
+    network_causes,
+    package_causes,
+    package_remedies,
+    release_causes,
+    remedies,
+    version_remedies,
+)
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
@@ -107,7 +115,7 @@ CAUSES = (
         "The locked version does not satisfy the constraints as they are now, or no version satisfies all of them.",
         "locklens why PROVIDER lists each constraint with its place, and those that exclude one another.",
         lock_causes.constraint_conflict,
-        remedies.fix_constraint,
+        version_remedies.fix_constraint,
         rules=("LK005",),
         stops_init=True,
     ),
@@ -117,7 +125,7 @@ CAUSES = (
         "The source address names a provider that its registry does not have, or does not show without a token.",
         "locklens why PROVIDER names the file and line that require it; compare it with the provider's documentation.",
         lock_causes.wrong_source,
-        remedies.fix_source,
+        version_remedies.fix_source,
     ),
     KnownCause(
         CauseId.OTHER_TOOL,
@@ -469,7 +477,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
             offered = [*package_remedies.copies(one), *offered]
         for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
-            found.setdefault(frozenset(remedy.command.split()), (remedy, one))
+            found.setdefault(frozenset((remedy.command or remedy.title).split()), (remedy, one))
     if not found:  # where today's release is as locked, init tells whether the error has gone
         sound = (one for one in affected if one.examined.met_release and not one.examined.stale)
         own = [one for one in sound if one.causes and not one.examined.fitting]

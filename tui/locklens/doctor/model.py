@@ -277,6 +277,7 @@ class RemedyWrite(Struct, frozen=True):
         platform: OS_ARCH; "" for none.
         revision: The git revision; "" for commands that take none.
         accepts_republished: True to pass the option of that name.
+        edits_constraints: The same of --edit-constraints.
         place: The folder to replace, absolute.
         base: The folder that it must not lead out of.
         source: The copy that takes its place; "" for none.
@@ -290,6 +291,7 @@ class RemedyWrite(Struct, frozen=True):
     platform: str = ""
     revision: str = ""
     accepts_republished: bool = False
+    edits_constraints: bool = False
     place: str = ""
     base: str = ""
     source: str = ""
@@ -306,10 +308,12 @@ class Remedy(Struct, frozen=True):
         roots: The number of roots that it unblocks.
         trust: Its cost in trust.
         size: Bytes to download; None if unknown.
-        command: The command line.
+        command: The command line; "" for an edit by hand, or where it is left out.
         note: A warning to read first; "" without one.
         write: The operation that the command is; None where it changes no lock file.
         subject: The provider and roots in words, where a diagnosis is about several; "" where it is not.
+        hint: The command line that shows what to edit by hand, and mends nothing itself; "" without one.
+        is_left_out: True if the command line cannot be shared, as it has a secret.
     """
 
     id: str
@@ -321,6 +325,8 @@ class Remedy(Struct, frozen=True):
     note: str = ""
     write: RemedyWrite | None = None
     subject: str = ""
+    hint: str = ""
+    is_left_out: bool = False
 
 
 class NotOffered(Struct, frozen=True):

@@ -168,25 +168,32 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
 _BETWEEN = "a proxy or a firewall stands between the runner and {}"
 
 
+def token_variable(host: str) -> str:
+    """Return the environment variable of a host's token; "" for a host with a port, which has none."""
+    return "" if ":" in host else f"TF_TOKEN_{host.replace('-', '__').replace('.', '_')}"
+
+
 def credentials(x: Examined) -> Judgement | None:
     """Test if the registry refused access."""
     if x.error is None:
         return None
     host = x.error.host or (x.address.host if x.address is not None else "")
-    variable = f"TF_TOKEN_{host.replace('-', '__').replace('.', '_').partition(':')[0]}"
+    variable = token_variable(host)
+    block = f"the credentials block of {host}"
     title = _TITLES_OF_DENIALS.get(x.error.kind, "")
     if x.error.kind.startswith("credentials"):
-        words = f"the message says so: see the credentials block or {variable} of the runner"
+        where = f"the credentials block or {variable}" if variable else block
+        words = f"the message says so: see {where} of the runner"
         return Judgement(_YES, words, basis=Basis.RUN, title=title.format(host or "the host"))
     if x.error.reason is _N.DENIED:
-        words, missing = f"the message says so: {x.error.reason}", f"the token of the runner: {variable}"
+        words, missing = f"the message says so: {x.error.reason}", f"the token of the runner: {variable or block}"
         if "oci re" in x.text:
             missing = "the login of the runner: docker login, or an oci_credentials block"
         title = f"{_host(x)} denied access"
         return Judgement(_LIKELY, words, missing, basis=Basis.RUN, title=title)
     if x.error.kind == "provider-unknown":
         words = "a private registry hides what a token may not see"
-        return Judgement(_UNKNOWN, words, f"the token of the runner: {variable}", basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, words, f"the token of the runner: {variable or block}", basis=Basis.GUESS)
     if x.error.reason is not None:
         return Judgement(_NO, f"the message names another reason: {x.error.reason}")
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)

@@ -83,6 +83,9 @@ _SPOKEN = re.compile(
 _QUOTED = re.compile(
     rf"(?P<kept>(?i:{_TELLING})\s{{1,3}}(?:is|was)\s{{1,3}})(?P<value>\\?\"[^\"]{{1,256}}\"|'[^']{{1,256}}'|`[^`]{{1,256}}`)"
 )
+_VARIABLE = re.compile(r"(?:(?i:bearer) )?\$(?:TF_TOKEN_[a-z0-9_]{1,255}|TOKEN)[\"']?")
+"""The name of a variable in the place of a token, as the commands of fixes have it: it tells nothing."""
+
 _MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[A-Za-z]{2,24}(?![\w-])")
 _WITH_LOGIN = re.compile(
     rf"(?<![^\s\"'`(=<,\[])(?P<login>[^\s\"'`(<@:/\\]{{1,128}}:(?!//){_TOKEN}{{1,1024}}@)(?P<host>[\w\[]{_TOKEN}*)"
@@ -166,6 +169,8 @@ def _marked(match: re.Match[str]) -> str:
     """Return the name as it is, and a mark for the value, between its quotes and before what closes the sentence."""
     kept, value = match["kept"], match["value"]
     if _FILE.fullmatch(value.rstrip(_CLOSING)) or (_FILE_NAME.search(kept) and _LINE.match(value)):
+        return match[0]
+    if _VARIABLE.fullmatch(value):
         return match[0]
     quotes = len(value) - len(value.lstrip("\\\"'`"))
     if value.startswith(REMOVED, quotes) and not value[quotes + len(REMOVED) :].strip(_CLOSING):
@@ -310,7 +315,8 @@ def _safe(value: Any, home: str) -> Any:
         changes["command"] = _runnable(value.command, home)
     if isinstance(value, Remedy):
         write: RemedyWrite | None = value.write
-        changes["write"] = write
+        is_left_out = bool(value.command and not changes["command"])
+        changes |= {"write": write, "hint": _runnable(value.hint, home), "is_left_out": is_left_out}
     return replace(value, **changes)
 
 

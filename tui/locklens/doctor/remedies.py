@@ -10,12 +10,22 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.model import Basis, CauseId, CauseVerdict, NetworkReason, Remedy, RemedyWrite, TrustCost
+from locklens.doctor.model import (
+    Basis,
+    CauseId,
+    CauseVerdict,
+    NetworkReason,
+    PackagePath,
+    Remedy,
+    RemedyWrite,
+    TrustCost,
+)
+from locklens.doctor.network_causes import token_variable
+from locklens.doctor.version_remedies import upgrade
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.merge import MergeSide, merge, share_packages
 from locklens.lockfile.parse import conflict_sides
-from locklens.selection.choosing import conflicts
 from locklens.text import listing, shell_words
 
 if TYPE_CHECKING:
@@ -66,9 +76,8 @@ class Affected(Struct, frozen=True):
 
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
-        return convert(
-            {"command": command, "provider": self.examined.name, "roots": self.roots, **details}, RemedyWrite
-        )
+        known = {"command": command, "provider": self.examined.name, "roots": self.roots}
+        return convert({**known, **details}, RemedyWrite)
 
     def path(self, path: str) -> str:
         """Return a path of the folder of the diagnosis as one of the folder that the user's shell is in."""
@@ -81,6 +90,20 @@ class Affected(Struct, frozen=True):
         if len(roots) < len(self.roots) and roots:
             roots.insert(0, "--root=.")
         return self.examined.command_line(command, *words, *roots)
+
+    @property
+    def mirror_words(self) -> tuple[str, ...]:
+        """The words of `lock` and `upgrade` that name the mirror; () where a registry has the release, or may."""
+        x = self.examined
+        if not x.is_of_mirror_alone:
+            return ()
+        copies = [copy for copy in x.packages if copy.origin.kind == "mirror" and copy.hashes]
+        there = next((copy for copy in copies if copy.platform == self.platform), next(iter(copies), None))
+        if there is not None:
+            return "--fs-mirror", there.top(x.address)
+        if x.network_mirrors:
+            return "--net-mirror", x.network_mirrors[0]
+        return ("--fs-mirror", x.mirrors[0]) if x.mirrors else ("--oci-mirror", x.oci_mirrors[0])
 
     def size_of(self, platform: str) -> int | None:
         """Return the bytes of a platform's package; None if unknown."""
@@ -103,33 +126,19 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     yield from _earlier(one)
     platform = one.platform
     if platform and x.platforms and platform not in x.platforms:
-        yield from _upgrade(one, f"Upgrade {x.name}, if another version has a package of {platform}")
+        yield from upgrade(one, f"Upgrade {x.name}, if another version has a package of {platform}")
         return
     title = f"Add the hashes of {platform or 'the platform'} to the lock file"
     note = "" if platform else "OS_ARCH stands for the platform of the runner, such as linux_amd64"
     if platform and not x.platform:
         note = f"that the failing run was on {platform} is assumed"
-    command = one.line("lock", *_from_mirror(one), "--platform", platform or "OS_ARCH", x.name)
+    command = one.line("lock", *one.mirror_words, "--platform", platform or "OS_ARCH", x.name)
     if x.is_of_mirror_alone:
         yield from _locked_from_mirror(one, "lock-platform", title, command, note)
         return
     write = one.write("lock", platform=platform) if platform else None
     title = f"{title}, from the signed package"
     yield Remedy("lock-platform", title, len(one.roots), _NONE, one.size_of(platform), command, note, write)
-
-
-def _from_mirror(one: Affected) -> tuple[str, ...]:
-    """Return the words of `lock` and `upgrade` that name the mirror; () where a registry has the release, or may."""
-    x = one.examined
-    if not x.is_of_mirror_alone:
-        return ()
-    copies = [copy for copy in x.packages if copy.origin.kind == "mirror" and copy.hashes]
-    there = next((copy for copy in copies if copy.platform == one.platform), next(iter(copies), None))
-    if there is not None:
-        return "--fs-mirror", there.top(x.address)
-    if x.network_mirrors:
-        return "--net-mirror", x.network_mirrors[0]
-    return ("--fs-mirror", x.mirrors[0]) if x.mirrors else ("--oci-mirror", x.oci_mirrors[0])
 
 
 def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str) -> Iterator[Remedy]:
@@ -143,7 +152,7 @@ def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, no
     words = "its zip file is locked already" if is_known else "no registry has signed it: compare it with its publisher"
     cost = _NONE if is_known else _HIGH
     note = f"{words}; {note}" if note else words
-    size = 0 if "--fs-mirror" in _from_mirror(one) else None
+    size = 0 if "--fs-mirror" in one.mirror_words else None
     yield Remedy(remedy, f"{title}, from the mirror", len(one.roots), cost, size, command, note)
 
 
@@ -187,7 +196,7 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
         write = one.write("restore", revision=past.commit)
         yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, "" if is_same else note, write)
     else:
-        yield from _upgrade(one, "Upgrade it: the new version comes with its own hashes")
+        yield from upgrade(one, "Upgrade it: the new version comes with its own hashes")
 
 
 def fix_republished(one: Affected) -> Iterator[Remedy]:
@@ -196,7 +205,7 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
     if x.met_release and not x.stale:  # today's release is the locked one
         yield run_again(one)
         return
-    yield from _upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes", _LOW)
+    yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes")
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.
     words = ["--platform", x.platform] if x.platform else []
@@ -207,81 +216,30 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
     yield Remedy("accept-republished", title, len(one.roots), _HIGH, one.size_of(x.platform), command, note, write)
 
 
-def _upgrade(one: Affected, title: str = "", trust: TrustCost = _LOW) -> Iterator[Remedy]:
-    """An upgrade where a listed version satisfies the constraints; else the constraint that is in its way."""
-    x = one.examined
-    if not _can_move(x):
-        words = f"Change the constraint on {x.name}, then upgrade: no other listed version satisfies it"
-        note = "the command names each constraint, with its place"
-        yield Remedy("change-constraint", words, len(one.alone.roots), _NONE, 0, one.alone.line("why", x.name), note)
-        return
-    command = one.line("upgrade", *_from_mirror(one), x.name)
-    title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
-    note = "a new version is a new decision: review it"
-    if x.is_of_mirror_alone:
-        note = f"{note}; no registry has signed it"
-        yield Remedy("upgrade", title, len(one.roots), _HIGH, None, command, note)
-        return
-    yield Remedy("upgrade", title, len(one.roots), trust, None, command, note, one.write("upgrade"))
-
-
-def _can_move(x: Examined) -> bool:
-    """True if a listed version that is newer, or the only one left, satisfies the constraints, as far as is known."""
-    listing = x.case.listing if x.case is not None else None
-    if listing is None or not listing.is_known or x.configuration is None or x.address is None or x.entry is None:
-        return True
-    locked = x.entry.version
-    fitting = [one.version for one in listing.versions if x.configuration.constraints(x.address).admits(one.version)]
-    is_held = listing.has(locked) and locked in fitting
-    return any(one.compare(locked) > 0 if is_held else one != locked for one in fitting)
-
-
-def fix_constraint(one: Affected) -> Iterator[Remedy]:
-    """For a root whose constraints and lock file contradict each other; other roots with the entry are not moved."""
-    x = one.examined
-    clash = x.configuration is not None and x.address is not None and conflicts(x.configuration.of(x.address))
-    if clash or (x.entry is None and x.configuration is not None):
-        title = (
-            "Change one of the constraints that exclude one another" if clash else f"Change the constraint on {x.name}"
-        )
-        alone = one.alone
-        yield Remedy("change-constraint", title, len(alone.roots), _NONE, 0, alone.line("why", x.name))
-    else:
-        yield from _upgrade(one.alone)
-
-
 def fix_version(one: Affected) -> Iterator[Remedy]:
     """For a release that cannot be installed: each root with the entry needs another version."""
     x = one.examined
     if x.error is not None and (x.error.reason is NetworkReason.ABSENT or _is_of_list(x)):
         yield from fix_by_retry(one)
-    yield from _upgrade(one, f"Upgrade {x.name} to another version that is listed")
+    yield from upgrade(one, f"Upgrade {x.name} to another version that is listed")
 
 
 def fix_signature(one: Affected) -> Iterator[Remedy]:
     """For a release whose signature is refused: a version with another one; a bad one is reported first."""
     if one.examined.is_of_bad_signature:
         yield from fix_package(one)
-    yield from _upgrade(one, f"Upgrade {one.examined.name}: a version whose signature is not valid is refused")
+    yield from upgrade(one, f"Upgrade {one.examined.name}: a version whose signature is not valid is refused")
 
 
 def _is_of_list(x: Examined) -> bool:
     return x.error is not None and x.error.kind == "sums-without-package"
 
 
-def fix_source(one: Affected) -> Iterator[Remedy]:
-    """The requirement with the wrong address is named."""
-    x, alone = one.examined, one.alone
-    title = f"Correct the source address of {x.name} where it is required"
-    note = "the command names file and line; a module without required_providers means hashicorp/NAME"
-    yield Remedy("correct-source", title, len(alone.roots), _NONE, 0, alone.line("why", x.name), note)
-
-
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked."""
     x = one.examined
     words = ["--platform", x.platform] if x.platform else []
-    command = one.line("lock", *_from_mirror(one), *words, x.name)
+    command = one.line("lock", *one.mirror_words, *words, x.name)
     if x.is_of_mirror_alone:
         yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command, "then commit the lock file")
         return
@@ -420,14 +378,24 @@ _URL = re.compile(r"https?://[\w./:~%+-]{1,300}(?=[\"\s]|$)")
 def fix_credentials(one: Affected) -> Iterator[Remedy]:
     """The token of the runner is tried, which the discovery document would not need."""
     x, host = one.examined, _host(one.examined)
-    variable = f"TF_TOKEN_{host.replace('-', '__').replace('.', '_').partition(':')[0]}"
+    variable = token_variable(host)
+    mirror = next((url for url in x.network_mirrors if url.partition("://")[2].partition("/")[0] == host), "")
+    named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
     path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
+    if mirror or x.incident.path is PackagePath.NETWORK_MIRROR:
+        url = f"{mirror.rstrip('/') or f'https://{host}/PATH'}/{named}/index.json"
+        note = "" if mirror else "PATH is that of the mirror's URL in the CLI configuration of the runner"
+    else:
+        url = f"https://{host}/v1/providers/{path}/versions"
+        note = "a registry may have another path: https://HOST/.well-known/terraform.json names it as providers.v1"
     command = (
-        f'curl -sS -o /dev/null -w "%{{http_code}}\\n" -H "Authorization: Bearer ${variable}" '
-        f"{shell_words([f'https://{host}/v1/providers/{path}/versions'])}"
+        f'curl -sS -o /dev/null -w "%{{http_code}}\\n" -H "Authorization: Bearer ${variable or "TOKEN"}" '
+        f"{shell_words([url])}"
     )
+    if not variable:
+        block = f"TOKEN is that of the credentials block of {host}: a host with a port has no TF_TOKEN_ variable"
+        note = f"{block}; {note}" if note else block
     title = f"Give the runner a token for {host}, and try it there: 200 means that it is accepted"
-    note = "a registry may have another path: https://HOST/.well-known/terraform.json names it as providers.v1"
     yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note)
 
 

@@ -87,13 +87,19 @@ class RemedyJson(JsonStruct, frozen=True):
     roots: FromOne
     trust: TrustCost
     bytes: Count | None
-    command: Annotated[str, Meta(min_length=1)] | None
+    command: Annotated[str | None, Meta(description="Null for an edit by hand, or where it has a secret.")]
+    hint: Annotated[str | None, Meta(description="The command line that shows what to edit by hand.")]
 
     @classmethod
     def of(cls, remedy: Remedy) -> RemedyJson:
         """Describe a remedy."""
         return cls(
-            id=remedy.id, roots=remedy.roots, trust=remedy.trust, bytes=remedy.size, command=remedy.command or None
+            id=remedy.id,
+            roots=remedy.roots,
+            trust=remedy.trust,
+            bytes=remedy.size,
+            command=remedy.command or None,
+            hint=remedy.hint or None,
         )
 
 

@@ -273,8 +273,11 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
         titled = wrap(remedy_title(remedy), _WIDTH - 5, break_on_hyphens=False)
         yield from (f"  {' ' if number else letter}  {each}" for number, each in enumerate(titled))
         yield f"     {remedy_costs(remedy)}"
-        yield f"     $ {remedy.command}" if remedy.command else f"     the command is {LEFT_OUT}"
+        if remedy.command or remedy.is_left_out:
+            yield f"     $ {remedy.command}" if remedy.command else f"     the command is {LEFT_OUT}"
         yield from (f"     {each}" for each in wrap(remedy.note, _WIDTH - 5))
+        if remedy.hint:
+            yield f"     hint: {remedy.hint}"
     if diagnosis.not_offered:
         yield ""
         yield DO_NOT.upper()
@@ -352,7 +355,8 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield "| fix | costs | command |"
         yield "|---|---|---|"
     for remedy in diagnosis.remedies:
-        command = _cell(remedy.command) if remedy.command else LEFT_OUT
+        command = _cell(remedy.command) if remedy.command else LEFT_OUT if remedy.is_left_out else "by hand"
+        command = f"{command}; hint: {_cell(remedy.hint)}" if remedy.hint else command
         yield f"| {_cell(remedy_title(remedy))} | {remedy_costs(remedy)} | {command} |"
     if diagnosis.not_offered:
         yield ""

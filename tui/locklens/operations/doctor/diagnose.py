@@ -277,6 +277,6 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     if write.command == "restore":
         return Restore(where, (RestoredProviders(write.roots, (write.provider,)),), write.revision)
     if write.command == "upgrade":
-        return Upgrade(where, (write.provider,))
+        return Upgrade(where, (write.provider,), edits_constraints=write.edits_constraints)
     platforms = (Platform.parse(write.platform),) if write.platform else ()
     return Lock(where, platforms, (write.provider,), accepts_republished=write.accepts_republished)

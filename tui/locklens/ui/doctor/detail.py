@@ -60,17 +60,14 @@ def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = _ALL) -> tuple[DoctorRo
     """
     held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
     rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
-    fixes = tuple(
-        DoctorRow(
-            f"{remedy.id} {remedy.command}",
-            Span("fix", _TRUST[remedy.trust]),
-            Span(remedy_title(remedy)),
-            remedy=remedy,
-        )
-        for remedy in diagnosis.remedies
-    )
+    fixes = map(_fix_row, diagnosis.remedies)
     rows = (*map(_cause_row, held), *fixes, *map(_cause_row, rest))
     return tuple(row for row in rows if narrowed.is_match(RowFacts(f"{row.key} {row.title.text}".lower())))
+
+
+def _fix_row(remedy: Remedy) -> DoctorRow:
+    key = f"{remedy.id} {remedy.command or remedy.title}"
+    return DoctorRow(key, Span("fix", _TRUST[remedy.trust]), Span(remedy_title(remedy)), remedy=remedy)
 
 
 def _cause_row(cause: Cause) -> DoctorRow:
@@ -163,13 +160,24 @@ def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
     yield line(Span(report_text.remedy_costs(remedy), Role.INFO), hanging=2)
     if remedy.note:
         yield line(remedy.note, hanging=2)
-    yield from heading("COMMAND")
-    if remedy.command:
-        yield line("  ", Span(remedy.command, Role.PLACE), hanging=4, copied=ShellText(remedy.command))
-    else:
+    yield from heading("COMMAND" if remedy.command or remedy.is_left_out else "BY HAND")
+    command = remedy.command or remedy.hint
+    if command:
+        yield line("  ", Span(command, Role.PLACE), hanging=4, copied=ShellText(command))
+    if remedy.is_left_out:
         yield line(f"  {LEFT_OUT}", hanging=4)
-    words = "enter opens its Preview" if remedy.write is not None else "run it yourself: y copies it"
-    yield line(Span(f"  {words}", Role.DIM))
+    yield line(Span(f"  {how_to_apply(remedy)}", Role.DIM))
+
+
+def how_to_apply(remedy: Remedy) -> str:
+    """Return what the user does with a fix."""
+    if remedy.write is not None:
+        return "enter opens its Preview"
+    if remedy.command:
+        return "run it yourself: y copies it"
+    if remedy.hint:
+        return "edit the file yourself: y copies the command that shows where"
+    return "the screen cannot do it"
 
 
 def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:

@@ -36,6 +36,7 @@ from locklens.ui.doctor.detail import (
     doctor_rows,
     doctor_status,
     fact_lines,
+    how_to_apply,
     row_detail,
 )
 from locklens.ui.prove import DownloadDialog, Proved
@@ -250,8 +251,9 @@ class DoctorScreen(TwoPaneScreen):
         if remedy is None:
             self.focus_detail()
         elif remedy.write is None:
-            self.focus_detail()
-            self.say("run it yourself: y copies the command")
+            if remedy.command or remedy.hint:
+                self.focus_detail()
+            self.say(how_to_apply(remedy))
         elif self.is_read_only:
             self.say("the compared side cannot be written: compare the work tree (B)")
         else:
