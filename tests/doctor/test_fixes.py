@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from kit.command_line import no_screen
+from kit.git import git
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -98,7 +100,7 @@ def test_a_command_that_shows_and_mends_nothing_is_a_hint(made: Any, doctor: Any
 
 @pytest.mark.parametrize(("host", "named", "note"), [
     ("registry.terraform.io", "$TF_TOKEN_registry_terraform_io", "providers.v1"),
-    ("localhost:19500", "$TOKEN", 'the credentials block of localhost:19500: a host with a port has no TF_TOKEN_ variable'),
+    ("localhost:19500", "$TOKEN", "the credentials block of localhost:19500: a host with a port has no TF_TOKEN_ variable"),
 ])  # fmt: skip
 def test_a_token_is_tried_by_a_command_that_is_printed(
     host: str, named: str, note: str, made: Any, doctor: Any
@@ -121,3 +123,23 @@ def test_a_token_for_a_mirror_is_tried_where_the_mirror_has_its_index(made: Any,
     (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", message)), "utf-8")
     fix = doctor(folder, "ci.log")["remedies"][0]
     assert fix["command"].endswith(" https://localhost:19500/tf/registry.terraform.io/acme/demo/index.json")
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_an_edit_of_hashes_that_a_commit_has_as_they_were_signed(is_committed: bool, made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    text = (folder / LOCK).read_text("utf-8")
+    (folder / LOCK).write_text(re.sub("(zh:|h1:)....", r"\g<1>0000", text), "utf-8")
+    if is_committed:
+        git(folder, "commit", "-qam", "edited")
+    document = doctor(folder, "ci.log")
+    fix = document["remedies"][0]
+    assert (fix["id"], fix["trust"]) == ("restore-entry", "low")
+    run(fix["command"])
+    assert is_locked_as(folder, DEMO)
+
+
+def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["h1-missing"]
+    fixes = doctor(made(incident), *incident.options, "ci.log")["remedies"]
+    assert [(one["id"], one["trust"]) for one in fixes] == [("lock-platform", "none"), ("restore-entry", "low")]

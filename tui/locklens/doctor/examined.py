@@ -456,6 +456,18 @@ class Examined(Struct, frozen=True, dict=True):
         others = frozenset(text for _, entry in self.entries_of_other_versions() for text in entry.hashes)
         return self.stale - others.union(*elsewhere)
 
+    @property
+    def signed_before(self) -> PastEntry | None:
+        """The newest commit that locks packages of today's release, where the entry has strange ones; else None."""
+        if self.entry is None or not self.strange:
+            return None
+        for past in self.past:
+            if past.entry is not None and past.entry.version == self.entry.version:
+                packed = packages_of(past.entry.hashes)
+                if packed and packed <= self.listed:
+                    return past
+        return None
+
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
         """Return entries of other versions of the provider that are known: place in words, and entry."""
         if self.entry is None:

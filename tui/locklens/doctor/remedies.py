@@ -26,12 +26,12 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.merge import MergeSide, merge, share_packages
 from locklens.lockfile.parse import conflict_sides
-from locklens.text import listing, shell_words
+from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.doctor.examined import Examined
+    from locklens.doctor.examined import Examined, PastEntry
     from locklens.doctor.model import Cause
     from locklens.lockfile.merge import MergeConflict
 
@@ -119,11 +119,15 @@ def run_again(one: Affected) -> Remedy:
 
 
 def fix_platform(one: Affected) -> Iterator[Remedy]:
-    """The platform's hashes are added, or the commit that had them is restored."""
+    """The platform's hashes are added from the signed package, or the commit that had them is restored."""
+    if one.examined.entry is not None:
+        yield from _with_platform(one)
+        yield from _earlier(one)
+
+
+def _with_platform(one: Affected) -> Iterator[Remedy]:
+    """The platform's hashes are added, or a version with its package is selected."""
     x = one.examined
-    if x.entry is None:
-        return
-    yield from _earlier(one)
     platform = one.platform
     if platform and x.platforms and platform not in x.platforms:
         yield from upgrade(one, f"Upgrade {x.name}, if another version has a package of {platform}")
@@ -171,12 +175,28 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
         is_sure = bool(needed & unpacked)
         has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
         if has_it or (x.is_known and x.stale and not (frozenset(entry.hashes) & x.stale)):
-            title = f"Restore the entry of commit {past.commit[:12]}"
             note = "" if needed else f"it had {len(unpacked)} h1: that of the platform may be among them"
-            command = one.line("restore", x.name, "--from", past.commit[:12])
-            write = one.write("restore", revision=past.commit)
-            yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, note, write)
+            yield _restored(one, past, note)
             return
+
+
+def _restored(one: Affected, past: PastEntry, note: str = "") -> Remedy:
+    """Return the remedy that restores the entry of a commit; hashes that are not signed have a cost in trust."""
+    x = one.examined
+    assert x.entry is not None
+    assert past.entry is not None
+    version = past.entry.version
+    added = frozenset(past.entry.hashes) - frozenset(x.entry.hashes)
+    unsigned = added - (x.listed if version == x.entry.version else frozenset())
+    if unsigned:
+        words = f"{counted(len(unsigned), 'added hash')} not known as signed: its Preview says what vouches for them"
+        note = f"{note}; {words}" if note else words
+    which = "" if version == x.entry.version else f" ({version})"
+    command = one.line("restore", x.name, "--from", past.commit[:12])
+    return Remedy(
+        "restore-entry", f"Restore the entry of commit {past.commit[:12]}{which}", len(one.roots),
+        _LOW if unsigned else _NONE, 0, command, note, one.write("restore", revision=past.commit),
+    )  # fmt: skip
 
 
 def fix_entry(one: Affected) -> Iterator[Remedy]:
@@ -184,19 +204,20 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.entry is None:
         return
+    if x.signed_before is not None:
+        yield _restored(one, x.signed_before)
+        return
     says = (x.entry.version, frozenset(x.entry.hashes))
     past = next(
         (each for each in x.past if each.entry and (each.entry.version, frozenset(each.entry.hashes)) != says), None
     )
-    if past is not None and past.entry is not None:
-        title = f"Restore the entry of commit {past.commit[:12]} ({past.entry.version})"
-        command = one.line("restore", x.name, "--from", past.commit[:12])
-        note = f"then locklens upgrade {x.name}={x.entry.version} writes the hashes of that version"
-        is_same = past.entry.version == x.entry.version
-        write = one.write("restore", revision=past.commit)
-        yield Remedy("restore-entry", title, len(one.roots), _NONE, 0, command, "" if is_same else note, write)
-    else:
+    if past is None or past.entry is None:
         yield from upgrade(one, "Upgrade it: the new version comes with its own hashes")
+    elif past.entry.version == x.entry.version:
+        yield _restored(one, past)
+    else:
+        then = f"then locklens upgrade {x.name}={x.entry.version} writes the hashes of that version"
+        yield _restored(one, past, then)
 
 
 def fix_republished(one: Affected) -> Iterator[Remedy]:
@@ -205,6 +226,8 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
     if x.met_release and not x.stale:  # today's release is the locked one
         yield run_again(one)
         return
+    if x.signed_before is not None:
+        yield _restored(one, x.signed_before)
     yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes")
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.

@@ -140,7 +140,7 @@ def remedy_costs(remedy: Remedy) -> str:
 
 
 _TRUST = {
-    TrustCost.NONE: "unchanged", TrustCost.LOW: "new version to review", TrustCost.HIGH: "you trust unverified code",
+    TrustCost.NONE: "unchanged", TrustCost.LOW: "new hashes to review", TrustCost.HIGH: "you trust unverified code",
 }  # fmt: skip
 
 
