@@ -14,9 +14,10 @@ from kit.git import git
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo.cases import sample_entry
+from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.demo.packages import lock_file
+from locklens.dialect import OPENTOFU
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = "live/prod/.terraform.lock.hcl"
@@ -143,3 +144,65 @@ def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, d
     incident = INCIDENTS["h1-missing"]
     fixes = doctor(made(incident), *incident.options, "ci.log")["remedies"]
     assert [(one["id"], one["trust"]) for one in fixes] == [("lock-platform", "none"), ("restore-entry", "low")]
+
+
+def lay_root(folder: Path, name: str, lock: bytes) -> None:
+    """Adds a root that requires hashicorp/random, and locks it."""
+    place = folder / "live" / name
+    place.mkdir()
+    (place / "main.tf").write_text(requires(("hashicorp/random", "~> 3.6")), "utf-8")
+    (place / ".terraform.lock.hcl").write_bytes(lock)
+
+
+RANDOM = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
+OF_OPENTOFU = replace(RANDOM, provider=f"{OPENTOFU_HOST}/hashicorp/random")
+
+
+@pytest.fixture
+def both(made: Any) -> Path:
+    """A repository in which each tool has a root with the same provider and version; returns its top."""
+    folder: Path = made(SampleIncident("", ("none",), (lock_file(DEMO),)))
+    lay_root(folder, "a-terraform", lock_file(RANDOM))
+    lay_root(folder, "opentofu", lock_file(OF_OPENTOFU, dialect=OPENTOFU))
+    return folder
+
+
+ABSENT = (
+    "Error: Required plugins are not installed\n\nThe installed provider plugins are not consistent:\n"
+    "  - {0}/hashicorp/random: there is no package for {0}/hashicorp/random 3.6.3 cached in .terraform/providers\n\n"
+)
+NEXT = "OpenTofu uses external plugins. To download them, run:\n  tofu init\n"
+MOVED = (
+    "Warning: Dependency lock file entries automatically updated\n\nOpenTofu automatically rewrote some entries in your "
+    "dependency lock file:\n  - registry.terraform.io/hashicorp/random => registry.opentofu.org/hashicorp/random\n\n"
+)
+NO_PROVIDER = (
+    "Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider "
+    "hashicorp/random: provider registry registry.opentofu.org does not have a provider named\n"
+    "registry.opentofu.org/hashicorp/random\n"
+)
+
+
+@pytest.mark.parametrize(("log", "root"), [
+    (ABSENT.format(OPENTOFU_HOST) + NEXT, "live/opentofu"),
+    (ABSENT.format(TERRAFORM_HOST), "live/a-terraform"),
+    (MOVED, "live/a-terraform"),
+])  # fmt: skip
+def test_a_log_of_a_tool_is_of_a_root_of_that_tool(log: str, root: str, both: Path, doctor: Any) -> None:
+    (both / "run.log").write_text(log, "utf-8")
+    document = doctor(both, "run.log")
+    assert document["facts"]["root"] == root
+    assert all(root in one["command"] for one in document["remedies"])
+
+
+def test_a_root_of_the_other_tool_is_a_cause_of_its_own(both: Path, doctor: Any) -> None:
+    shutil.rmtree(both / "live/opentofu")
+    (both / "run.log").write_text(MOVED + MOVED + NO_PROVIDER, "utf-8")
+    document = doctor(both, "run.log")
+    first, causes = document["causes"][0], {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/a-terraform", "other-tool", "yes")
+    assert causes["wrong-source"] == "no"
+    assert [one["command"] for one in document["remedies"]] == ["terraform -chdir=live/a-terraform init"]
+    out = doctor(both, "--format", "text", "run.log")
+    assert "VERDICT      OpenTofu ran in a root of Terraform. [CONFIRMED]" in out
+    assert out.count("WARNING") == 1

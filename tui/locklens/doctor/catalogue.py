@@ -355,8 +355,8 @@ CATALOGUE = (
     _row(
         "provider-unknown",
         "does not have a provider named",
-        causes=(_C.WRONG_SOURCE, _C.CREDENTIALS, _C.YANKED),
-        advice="a typing mistake, or a module without required_providers, for which the tool assumes hashicorp/NAME",
+        causes=(_C.OTHER_TOOL, _C.WRONG_SOURCE, _C.CREDENTIALS, _C.YANKED),
+        advice="a typing mistake, a root of the other tool, or a module without required_providers: hashicorp/NAME",
     ),
     _row(
         "not-in-sources",

@@ -162,6 +162,9 @@ def wrong_source(x: Examined) -> Judgement | None:
     places = listing([f"{one.file}:{one.line}" for one in required], 3)
     by = f", which is required at {places}" if places else ""
     host = x.address.host if x.address is not None else "the registry"
+    if _asked_of_other(x):
+        words = f"the root requires {x.address}{f' ({places})' if places else ''}, and the run asked for another"
+        return Judgement(_NO, words)
     words = f"the message says so: {host} has no {x.name}{by}"
     if host in {tool.default_host for tool in DIALECTS.values()}:
         return Judgement(_YES, words, basis=Basis.RUN)
@@ -240,6 +243,24 @@ def hand_edit(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
 
 
+def _asked_of_other(x: Examined) -> str:
+    """Return the host of the message if it is the registry of the tool that the root is not of; else ""."""
+    hosts = {tool.default_host for tool in DIALECTS.values()}
+    named = x.error.provider.partition("/")[0] if x.error is not None else ""
+    return named if x.address is not None and {named, x.address.host} == hosts else ""
+
+
+def _ran_in_root_of_other(x: Examined) -> Judgement | None:
+    """Judge a provider that one tool's registry lacks, where the root is of the other tool."""
+    host = _asked_of_other(x)
+    if not host or x.address is None:
+        return None
+    ran, own = (next(tool for tool in DIALECTS.values() if tool.default_host == one) for one in (host, x.address.host))
+    locked = f"{x.lock.path}:{x.entry.line} locks" if x.entry is not None else f"{x.root or '.'} requires"
+    words = f"the run asked {host}, and {locked} {x.address}"
+    return Judgement(_YES, words, basis=Basis.RUN, title=f"{ran.product} ran in a root of {own.product}")
+
+
 _MOVED = "OpenTofu moved entries to its own registry, whose packages have other hashes"
 
 
@@ -248,6 +269,8 @@ def other_tool(x: Examined) -> Judgement | None:
     if x.address is None:
         return None
     hosts = {tool.default_host: tool for tool in DIALECTS.values()}
+    if x.error is not None and x.error.kind == "provider-unknown":
+        return _ran_in_root_of_other(x)
     if x.entry is None:
         twin = next(
             (one for one in x.lock.entries if one.address.host in hosts and one.address.host != x.address.host

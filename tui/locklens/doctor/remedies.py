@@ -341,6 +341,8 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         title = f"Use {writer.product}, which wrote the lock file"
         words = one.next_step.partition(" ")[2]
         yield Remedy("use-tool", title, len(one.alone.roots), _NONE, None, f"{writer.command} {words}")
+    if x.error is not None and x.error.kind == "provider-unknown":
+        return  # the entry is right for its own tool
     if x.error is not None and x.error.kind == "entries-migrated":
         title, command = "Review what OpenTofu wrote, then commit it", shell_words([*x.git, "diff", "--", x.lock.path])
         yield Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)

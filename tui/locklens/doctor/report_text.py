@@ -16,9 +16,9 @@ from locklens.review.reports.markdown import code, prose
 from locklens.text import counted, listing, page, size_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from locklens.doctor.model import Cause, Diagnosis, ErrorPlace, Onset, Remedy
+    from locklens.doctor.model import Cause, Diagnosis, ErrorPlace, Onset, RecognisedError, Remedy
     from locklens.lines import Line
     from locklens.text import Printable
 
@@ -36,6 +36,11 @@ def error_place_words(place: ErrorPlace) -> str:
     if place.is_known:
         return f"root {listing(list(place.roots))}  {place.examined}".rstrip()
     return f"root ?  {place.examined}; the log does not tell which, and fits {listing(list(place.roots), 8)}"
+
+
+def distinct_messages(errors: Sequence[RecognisedError]) -> list[RecognisedError]:
+    """Return the first error of each message: one may be about several providers."""
+    return list({(error.kind, error.text): error for error in reversed(errors)}.values())[::-1]
 
 
 def same_entry_words(diagnosis: Diagnosis) -> str:
@@ -195,15 +200,16 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
     if diagnosis.started_from:
         yield from _labelled("FROM", diagnosis.started_from)
     places = {one.error: one for one in diagnosis.places} if len(diagnosis.places) > 1 else {}
-    for number, error in enumerate(diagnosis.errors[:_ERRORS_SHOWN]):
+    errors = distinct_messages(diagnosis.errors)
+    for number, error in enumerate(errors[:_ERRORS_SHOWN]):
         label = "WARNING" if error.kind in WARNINGS else "ERROR"
         yield from _labelled(label, f"[{error.kind}] {error.text}")
         if not number and diagnosis.advice:
             yield from _labelled("", diagnosis.advice)
         if (place := places.get(error)) is not None:
             yield from _labelled("", error_place_words(place))
-    if len(diagnosis.errors) > _ERRORS_SHOWN:
-        yield from _labelled("", f"and {counted(len(diagnosis.errors) - _ERRORS_SHOWN, 'more error')}")
+    if len(errors) > _ERRORS_SHOWN:
+        yield from _labelled("", f"and {counted(len(errors) - _ERRORS_SHOWN, 'more error')}")
     yield from _facts(diagnosis, has_places=bool(places))
     yield ""
     certainty = f"[{'OK' if is_clean(diagnosis) else diagnosis.certainty}]"
@@ -319,7 +325,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"**{certainty}**: {prose(_code_free(verdict_sentence(diagnosis)))}"
     yield ""
     places = {one.error: one for one in diagnosis.places}
-    for error in diagnosis.errors:
+    for error in distinct_messages(diagnosis.errors):
         place = places.get(error)
         where = f" ({code(error_place_words(place), _LONGEST)})" if place is not None and len(places) > 1 else ""
         label = "warning" if error.kind in WARNINGS else "error"

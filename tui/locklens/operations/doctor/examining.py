@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, TERRAFORM
+from locklens.dialect import TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, KEPT_ASIDE, ElsewhereEntry, Examined, FoundPackage, PastEntry, holding
 from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog, RecognisedError
@@ -16,6 +16,7 @@ from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
+from locklens.operations.doctor.subjects import twin_of
 from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
@@ -156,7 +157,7 @@ class Examiner:
         locking: tuple[str, ...] = ()
         twins: tuple[ElsewhereEntry, ...] = ()
         if one.address is not None:
-            twin = _twin(one.address)
+            twin = twin_of(one.address)
             twins = tuple(
                 ElsewhereEntry(self._locks.lock(path).path, found)
                 for path in self._checkout.locks
@@ -255,15 +256,6 @@ class Examiner:
         if self._history is None or examined.entry is None:
             return None
         return self._history.onset(examined.lock, examined.past, examined.entry)
-
-
-def _twin(address: ProviderAddress) -> ProviderAddress | None:
-    """Return the provider of the same name in the other tool's registry; None for one of any other registry."""
-    hosts = [tool.default_host for tool in DIALECTS.values()]
-    if address.host not in hosts:
-        return None
-    other = next(host for host in hosts if host != address.host)
-    return replace(address, host=other)
 
 
 def _first(told: dict[str, str], name: str, sources: Iterable[tuple[str, str]]) -> str:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
-from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.model import WARNINGS, ReadLog, RecognisedError
 from locklens.errors import ConfigurationError, NoRepositoryError
@@ -239,14 +239,31 @@ class SubjectFinder:
         """Return the roots that have the entry that an error names, or that require the provider without it."""
         locks = self._checkout.locks
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
-            requiring = [path for path in self._candidates() if self._requires(path, error)]
+            requiring = self._requiring(error)
             return [path for path in requiring if not self._fits(path, error)] or requiring
-        fitting = [path for path in locks if self._fits(path, error)]
+        fitting = self._locking(error)
         if not fitting and error.version:
-            fitting = [path for path in locks if self._fits(path, replace(error, version=""))]
-        if not fitting:
-            fitting = [path for path in self._candidates() if self._requires(path, error)]
-        return fitting or [path for path in locks if self.lock(path).problems]
+            fitting = self._locking(replace(error, version=""))
+        return fitting or self._requiring(error) or [path for path in locks if self.lock(path).problems]
+
+    def _locking(self, error: RecognisedError) -> list[str]:
+        """Return the roots that lock the provider of an error, else those that lock it in the other tool's registry.
+
+        Entries that OpenTofu moves are those of the other registry, unless it has written the file since.
+        """
+        own, others = (
+            [path for path in self._checkout.locks if self._fits(path, error, is_other=is_other)]
+            for is_other in (False, True)
+        )
+        return others or own if error.kind == "entries-migrated" else own or others
+
+    def _requiring(self, error: RecognisedError) -> list[str]:
+        """Return the roots that require the provider of an error, else those that do of the other tool's registry."""
+        own, others = (
+            [path for path in self._candidates() if self._requires(path, error, is_other=is_other)]
+            for is_other in (False, True)
+        )
+        return own or others
 
     def _of_the_run(self, paths: list[str], error: RecognisedError) -> list[str]:
         """Return those of some roots that the lines before the error fit; all where these lines fit none."""
@@ -354,19 +371,20 @@ class SubjectFinder:
             first.setdefault(state, path)
         return list(first.values())[:_MOST_ENTRIES]
 
-    def _requires(self, path: str, error: RecognisedError) -> bool:
+    def _requires(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if the configuration of a root requires the provider, which its lock file may lack."""
         root = self._root(path)
         address = _parsed(error.provider, root.tool.parse_source)
+        address = twin_of(address) if is_other and address is not None else address
         return address is not None and bool(root.configuration.of(address))
 
-    def _fits(self, path: str, error: RecognisedError) -> bool:
+    def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
+        """True if a lock file has the provider and version of an error, in its registry or the other tool's."""
         lock = self.lock(path)
-        dialect = self._request.tool or lock.writer or TERRAFORM
+        dialect = self._request.tool or DIALECTS.get(self._read.facts.tool) or lock.writer or TERRAFORM
         address = _parsed(error.provider, dialect.parse_source)
+        address = twin_of(address) if is_other and address is not None else address
         entry = lock.by_address.get(address) if address is not None else None
-        if entry is None and (twin := self._moved_from(address)) is not None:
-            entry = lock.by_address.get(twin)
         return entry is not None and (not error.version or str(entry.version) == error.version)
 
     def _moved_from(self, address: ProviderAddress | None) -> ProviderAddress | None:
@@ -379,10 +397,12 @@ class SubjectFinder:
     def _address(self, error: RecognisedError, root: Root) -> ProviderAddress | None:
         address = _parsed(error.provider, root.tool.parse_source)
         if address is not None and address not in root.lock.by_address and error.provider.count("/") == 1:
-            other = TERRAFORM if root.tool is OPENTOFU else OPENTOFU
-            twin = _parsed(error.provider, other.parse_source)
+            twin = twin_of(address)
             if twin in root.lock.by_address and twin is not None:
                 return twin
+        other = twin_of(address) if error.kind == "provider-unknown" and address is not None else None
+        if other is not None and not root.configuration.of(address) and root.configuration.of(other):
+            return other
         moved = self._moved_from(address)
         return moved if moved in root.lock.by_address and address not in root.lock.by_address else address
 
@@ -390,6 +410,14 @@ class SubjectFinder:
 def _unsure(subjects: list[DoctorSubject], fitting: Sequence[str]) -> list[DoctorSubject]:
     """Return subjects with the roots that the error may be of, where there are several."""
     return [replace(one, fitting=tuple(fitting)) for one in subjects] if len(fitting) > 1 else subjects
+
+
+def twin_of(address: ProviderAddress) -> ProviderAddress | None:
+    """Return the provider of the same name in the other tool's registry; None for one of any other registry."""
+    hosts = [tool.default_host for tool in DIALECTS.values()]
+    if address.host not in hosts:
+        return None
+    return replace(address, host=next(host for host in hosts if host != address.host))
 
 
 def _with_error(subject: DoctorSubject, error: RecognisedError) -> DoctorSubject:

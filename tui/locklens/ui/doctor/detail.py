@@ -127,7 +127,7 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
         words = diagnosis.started_from
         yield line(f"  {words}", hanging=2, copied=words)
     places = {one.error: one for one in diagnosis.places}
-    for error in diagnosis.errors[:_ERRORS_SHOWN]:
+    for error in report_text.distinct_messages(diagnosis.errors)[:_ERRORS_SHOWN]:
         yield from heading(f"{'WARNING' if error.kind in WARNINGS else 'ERROR'}  {error.kind}")
         yield line(f"  {error.text}", hanging=2, copied=error.text)
         if error in places:
