@@ -115,15 +115,34 @@ def test_a_token_is_tried_by_a_command_that_is_printed(
     assert "TF_TOKEN_localhost" not in out
 
 
-def test_a_token_for_a_mirror_is_tried_where_the_mirror_has_its_index(made: Any, doctor: Any, tmp_path: Path) -> None:
-    folder = made(INCIDENTS["credentials"])
-    settings = tmp_path / "demo.tfrc"
+def with_network_mirror(settings: Path) -> None:
+    """Adds a network mirror to the settings as the only place to install from."""
     only = 'provider_installation {\n  network_mirror {\n    url = "https://localhost:19500/tf/"\n  }\n}\n'
     settings.write_text(settings.read_text("utf-8") + only, "utf-8")
-    message = "failed to query provider mirror https://localhost:19500/tf/ for registry.terraform.io/acme/demo: 403 Forbidden returned from localhost:19500"
+
+
+def test_a_token_for_a_mirror_is_tried_where_the_mirror_has_its_index(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["credentials"])
+    with_network_mirror(tmp_path / "demo.tfrc")
+    message = (
+        "failed to query provider mirror https://localhost:19500/tf/ for registry.terraform.io/acme/demo: 403 Forbidden "
+        "returned from localhost:19500"
+    )
     (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", message)), "utf-8")
     fix = doctor(folder, "ci.log")["remedies"][0]
     assert fix["command"].endswith(" https://localhost:19500/tf/registry.terraform.io/acme/demo/index.json")
+
+
+def test_a_mirror_of_the_settings_that_answers_404_lacks_the_package(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(replace(INCIDENTS["credentials"], rules=()))
+    with_network_mirror(tmp_path / "demo.tfrc")
+    message = "Error while installing acme/demo v1.4.2: localhost:19500: bad response code: 404"
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", message)), "utf-8")
+    document = doctor(folder, "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("mirror-lacks", "likely")
+    assert "yanked" not in {one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}}
+    assert [one["id"] for one in document["remedies"]] == ["fill-mirror"]
 
 
 @pytest.mark.parametrize("is_committed", [False, True])

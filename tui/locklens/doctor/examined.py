@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -220,6 +221,12 @@ class Examined(Struct, frozen=True, dict=True):
         """True if the failing run asked a mirror, by its own words, the user's, or the settings here."""
         path = self.incident.path
         return "provider mirror" in self.text or (path is not None and path.is_mirror)
+
+    @property
+    def failing_mirror(self) -> str:
+        """The URL of the network mirror in the settings here whose host the message names; "" for another host."""
+        host = self.error.host if self.error is not None else ""
+        return next((url for url in self.network_mirrors if host and host == urlsplit(url).netloc), "")
 
     @property
     def is_denied(self) -> bool:

@@ -404,7 +404,7 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
     """The token of the runner is tried, which the discovery document would not need."""
     x, host = one.examined, _host(one.examined)
     variable = token_variable(host)
-    mirror = next((url for url in x.network_mirrors if url.partition("://")[2].partition("/")[0] == host), "")
+    mirror = x.failing_mirror
     named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
     path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
     if mirror or x.incident.path is PackagePath.NETWORK_MIRROR:
