@@ -115,3 +115,13 @@ def test_all_reports_have_one_order_of_causes(several: Path, doctor: Any) -> Non
     assert [one for line in markdown.splitlines() for one in ids if f"(`{one}`)" in line] == ids
     ranks = [list(CauseVerdict).index(CauseVerdict(one["verdict"])) for one in doctor(several, "ci.log")["causes"]]
     assert ranks == sorted(ranks)
+
+
+def test_beside_a_provider_that_is_not_locked_a_guess_about_another_one_is_not_likely(made: Any, doctor: Any) -> None:
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), required))
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    (folder / "ci.log").write_text(f"Error: Provider dependency changes detected\n\n{words}\n", "utf-8")
+    causes = doctor(folder, "ci.log")["causes"]
+    assert [one["id"] for one in causes if one["verdict"] in {"yes", "likely"}] == ["not-locked"]
+    assert {one["id"]: one["verdict"] for one in causes}["h1-missing"] == "unknown"

@@ -372,6 +372,18 @@ def of_one_root(groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
     return [most_likely_first(map(judged, causes)) for causes in groups]
 
 
+def of_one_message(groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
+    """Return the causes of an error that names no provider, by provider: beside a certain one, no guess is likely."""
+    if not any(cause.verdict is CauseVerdict.YES for causes in groups for cause in causes):
+        return list(groups)
+
+    def judged(cause: Cause) -> Cause:
+        is_guess = cause.verdict is CauseVerdict.LIKELY and cause.basis is Basis.GUESS
+        return replace(cause, verdict=CauseVerdict.UNKNOWN) if is_guess else cause
+
+    return [most_likely_first(map(judged, causes)) for causes in groups]
+
+
 def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tuple[Cause, ...]:
     """Return the causes of several providers in roots.
 

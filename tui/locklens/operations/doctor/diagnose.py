@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.causes import Several, joined_causes, judge_causes, not_offered_for, of_one_root, remedies_for
+from locklens.doctor.causes import (
+    Several,
+    joined_causes,
+    judge_causes,
+    not_offered_for,
+    of_one_message,
+    of_one_root,
+    remedies_for,
+)
 from locklens.doctor.fixed import changed_words, fixed_words
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
@@ -244,6 +252,10 @@ def _of_other_version(x: Examined) -> str:
 def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause, ...]]:
     """Return the causes of each subject; of an error in roots with different entries, certain only what all have."""
     judged = [judge_causes(one, rules) for one in known]
+    for error in dict.fromkeys(one.error for one in known if one.error is not None and not one.error.provider):
+        own = [number for number, one in enumerate(known) if one.error == error]
+        for number, causes in zip(own, of_one_message([judged[number] for number in own]), strict=True):
+            judged[number] = causes
     for error in dict.fromkeys(one.error for one in known if one.fitting):
         own = [number for number, one in enumerate(known) if one.error == error]
         if len(own) > 1 and error is not None and error.provider:
