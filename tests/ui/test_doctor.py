@@ -102,7 +102,7 @@ async def test_a_pasted_log_is_diagnosed_and_its_fix_lands_on_preview(opened: Op
     async with opened("h1-missing") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))
         assert on.titles[0] == "likely the lock file has no h1 for the platform"
-        assert "fix Restore the entry of commit" in on.titles[1]
+        assert "fix Add the hashes of linux_amd64 to the lock file, from the signed package" in on.titles[1]
         assert "no the version was published again with other packages" in on.titles
         for key in ("x", "n", "a"):
             await on.press(key)
@@ -115,7 +115,7 @@ async def test_a_pasted_log_is_diagnosed_and_its_fix_lands_on_preview(opened: Op
         await on.press("j", "enter")
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen))
         assert Path("live/prod/.terraform.lock.hcl").read_bytes() == before
-        await until(on, lambda: "locklens restore acme/demo" in on.text or "live/prod" in on.text)
+        await until(on, lambda: "locklens lock" in on.text or "live/prod" in on.text)
         await on.press("escape")
         await until(on, lambda: isinstance(on.app.screen, DoctorScreen))
 
