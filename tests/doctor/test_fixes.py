@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
+from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.demo.packages import lock_file
 from locklens.dialect import OPENTOFU
@@ -77,7 +78,7 @@ def test_an_older_version_that_satisfies_the_constraints_is_named(made: Any, doc
     newest = replace(
         INCIDENTS["key-changed"], locks=(lock_file(NEWER),), constraints=(("acme/demo", "~> 1.3, <= 1.5.0"),)
     )
-    folder = made(replace(newest, rules=()))
+    folder = made(replace(newest, rules=(FaultRule(Fault.UNKNOWN_ISSUER, NEWER.provider, NEWER.version),)))
     log = (folder / "ci.log").read_text("utf-8").replace("1.4.2", "1.5.0")
     (folder / "ci.log").write_text(log, "utf-8")
     document = doctor(folder, "ci.log")
@@ -225,3 +226,14 @@ def test_a_root_of_the_other_tool_is_a_cause_of_its_own(both: Path, doctor: Any)
     out = doctor(both, "--format", "text", "run.log")
     assert "VERDICT      OpenTofu ran in a root of Terraform. [CONFIRMED]" in out
     assert out.count("WARNING") == 1
+
+
+def test_packages_that_the_signed_list_has_beside_the_locked_ones_are_a_cost_as_on_the_preview(
+    made: Any, doctor: Any
+) -> None:
+    incident = INCIDENTS["platform-missing"]
+    folder = made(incident)
+    fix = doctor(folder, *incident.options, "ci.log")["remedies"][0]
+    assert (fix["id"], fix["trust"]) == ("lock-platform", "low")
+    out = " ".join(doctor(folder, "--format", "text", *incident.options, "ci.log").split())
+    assert "3 more packages of the signed list are locked with it: its Preview warns (LK001)" in out

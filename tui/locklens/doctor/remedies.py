@@ -141,8 +141,11 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
         yield from _locked_from_mirror(one, "lock-platform", title, command, note)
         return
     write = one.write("lock", platform=platform) if platform else None
-    title = f"{title}, from the signed package"
-    yield Remedy("lock-platform", title, len(one.roots), _NONE, one.size_of(platform), command, note, write)
+    title, cost = f"{title}, from the signed package", _NONE
+    if more := frozenset(x.platforms.values()) - x.packed:
+        words = f"{counted(len(more), 'more package')} of the signed list are locked with it: its Preview warns (LK001)"
+        cost, note = _LOW, f"{note}; {words}" if note else words
+    yield Remedy("lock-platform", title, len(one.roots), cost, one.size_of(platform), command, note, write)
 
 
 def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str) -> Iterator[Remedy]:
