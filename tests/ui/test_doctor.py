@@ -120,6 +120,13 @@ async def test_a_pasted_log_is_diagnosed_and_its_fix_lands_on_preview(opened: Op
         await until(on, lambda: isinstance(on.app.screen, DoctorScreen))
 
 
+async def test_a_small_terminal_shows_which_platform_and_root_a_verdict_is_about(opened: Opening) -> None:
+    async with opened("h1-missing") as on:
+        await on.pilot.resize_terminal(80, 24)
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await until(on, lambda: "platform linux_amd64  (log)" in on.text and "root     live/prod" in on.text)
+
+
 async def test_the_dialog_the_file_and_the_facts(opened: Opening) -> None:
     async with opened("platform-missing") as on:
         await on.press("p")
