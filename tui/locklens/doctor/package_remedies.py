@@ -12,8 +12,8 @@ from locklens.text import shell_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from locklens.doctor.affected import Affected
     from locklens.doctor.model import RecognisedError
-    from locklens.doctor.remedies import Affected
 
 _C = CauseId
 _NONE = TrustCost.NONE

@@ -11,8 +11,8 @@ from locklens.versions import newest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
-    from locklens.doctor.remedies import Affected
     from locklens.versions import Version
 
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH

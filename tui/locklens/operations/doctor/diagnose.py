@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.doctor.affected import Affected
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import (
     Several,
@@ -22,7 +23,7 @@ from locklens.doctor.causes import (
 from locklens.doctor.fixed import changed_words, fixed_words
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
-from locklens.doctor.remedies import Affected, run_again
+from locklens.doctor.remedies import run_again
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.releases import is_of_download, look_up_entries
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
@@ -252,8 +253,9 @@ def _of_other_version(x: Examined) -> str:
 def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause, ...]]:
     """Return the causes of each subject; of an error in roots with different entries, certain only what all have."""
     judged = [judge_causes(one, rules) for one in known]
-    for error in dict.fromkeys(one.error for one in known if one.error is not None and not one.error.provider):
-        own = [number for number, one in enumerate(known) if one.error == error]
+    nameless = (one.error for one in known if one.error is not None and not one.error.provider)
+    for message in dict.fromkeys(nameless):
+        own = [number for number, one in enumerate(known) if one.error == message]
         for number, causes in zip(own, of_one_message([judged[number] for number in own]), strict=True):
             judged[number] = causes
     for error in dict.fromkeys(one.error for one in known if one.fitting):

@@ -400,9 +400,9 @@ class SubjectFinder:
             twin = twin_of(address)
             if twin in root.lock.by_address and twin is not None:
                 return twin
-        other = twin_of(address) if error.kind == "provider-unknown" and address is not None else None
-        if other is not None and not root.configuration.of(address) and root.configuration.of(other):
-            return other
+        if error.kind == "provider-unknown" and address is not None and not root.configuration.of(address):
+            other = twin_of(address)
+            return other if other is not None and root.configuration.of(other) else address
         moved = self._moved_from(address)
         return moved if moved in root.lock.by_address and address not in root.lock.by_address else address
 
