@@ -237,3 +237,35 @@ def test_packages_that_the_signed_list_has_beside_the_locked_ones_are_a_cost_as_
     assert (fix["id"], fix["trust"]) == ("lock-platform", "low")
     out = " ".join(doctor(folder, "--format", "text", *incident.options, "ci.log").split())
     assert "3 more packages of the signed list are locked with it: its Preview warns (LK001)" in out
+
+
+def test_an_older_version_is_no_upgrade(made: Any, doctor: Any) -> None:
+    rules = (FaultRule(Fault.WITHDRAWN, NEWER.provider, NEWER.version),)
+    folder = made(replace(INCIDENTS["yanked"], locks=(lock_file(NEWER),), rules=rules))
+    log = (folder / "ci.log").read_text("utf-8").replace("1.4.2", "1.5.0")
+    (folder / "ci.log").write_text(log, "utf-8")
+    command = doctor(folder, "ci.log")["remedies"][0]["command"]
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "Go back to acme/demo 1.4.2, which satisfies the constraints" in out
+    run(command)
+    assert is_locked_as(folder, DEMO)
+
+
+def test_modules_that_exclude_one_another_are_rewritten_for_what_is_locked(made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),)))
+    root = folder / "live/prod"
+    (root / "net").mkdir()
+    (root / "net/versions.tf").write_text(requires(("acme/demo", "< 1.4.0")), "utf-8")
+    with (root / "main.tf").open("a", encoding="utf-8") as file:
+        file.write('\nmodule "net" {\n  source = "./net"\n}\n')
+    message = (
+        "Could not retrieve the list of available versions for provider acme/demo: locked provider "
+        "registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.4, < 1.4.0; must use "
+        "terraform init -upgrade to allow selection of new versions"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", message)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["causes"][0]["id"] == "constraint-conflict"
+    run(document["remedies"][0]["command"])
+    assert '"< 1.4.0"' not in (root / "net/versions.tf").read_text("utf-8")
+    assert doctor(folder, "ci.log")["state"] == "fixed"
