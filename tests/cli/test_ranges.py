@@ -68,6 +68,18 @@ def test_a_range_is_what_git_diff_compares(
     assert numbers[0] == numbers[1]
 
 
+def test_the_fork_point_is_named_as_what_it_is(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """git reads "main...feature" as a range: neither it nor a side of it is the commit that is compared."""
+    fork = git(top, "rev-parse", "fork^{commit}")
+    for form, words in (("text", "{} -> feature@"), ("markdown", "`{}` to `feature@")):
+        main(["review", "main...feature", "--offline", "--format", form], no_ui)
+        out = capsys.readouterr().out
+        assert words.format(f"fork point of main {fork[:7]}") in out
+        assert "main...feature" not in out
+    main(["review", "main...feature", "--offline", "--format", "json"], no_ui)
+    assert json.loads(capsys.readouterr().out)["base"] == {"kind": "git", "name": "main...feature", "revision": fork}
+
+
 def test_hashes_and_keys_are_those_of_the_head(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("hashes", "keys"):
         main([command, "fork..feature", "--offline"], no_ui)

@@ -61,7 +61,7 @@ def test_restoring_what_moved_and_what_a_pull_request_brings(samples: Samples) -
         moved_from=samples.address("hashicorp/aws", "registry.a.test"),
     )
     review = samples.review(samples.root("a", [moved]))
-    merge = replace(review, base=SideName("git", "main...HEAD", "3f9c1e2b" * 5))
+    merge = replace(review, base=SideName("git", "main...HEAD", "3f9c1e2b" * 5, "main"))
     found = restoring(node(merge, "opentofu/aws"), merge, where)
     assert found.restored[0].providers == ("opentofu/aws", "registry.a.test/hashicorp/aws")
     assert found.revision == "3f9c1e2b3f9c"

@@ -136,7 +136,7 @@ def test_the_equivalent_command_compares_with_the_reviewed_base(top: Path, sampl
     review = samples.review(samples.root("live", [samples.change(findings=(samples.finding("LK027", Severity.INFO),))]))
     decision = Decision("checked", "Ann Example", date(2026, 1, 1))
     for name, words in (("main...HEAD", "--base main --merge-base"), ("main", "--base main"), ("HEAD", "")):
-        compared = replace(review, base=replace(review.base, name=name))
+        compared = replace(review, base=replace(review.base, name=name, fork_of="main" if "..." in name else ""))
         command = (
             accept_findings(compared, top, "LK027", {samples.address()}, decision=decision).plan().proposal.command
         )

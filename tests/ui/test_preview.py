@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -210,7 +211,9 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "ready: enter writes" in on.status
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked  2 roots" in on.plan  # its h1 are not verified
-        assert "findings: 2 WARN  HEAD already has 1 more (1 INFO)" in on.plan
+        # The orphan of both roots is none of the plan's.
+        assert "findings: none new, but not all could be checked; HEAD already has 1 more (1 INFO); " in on.plan
+        assert "; the file on disk already has 1 more (1 WARN)" in on.plan
         assert "4 entries unchanged" in on.plan
         assert "ok  review" in on.plan
         assert "--  write  2 files, all or none, on enter" in on.plan
@@ -220,7 +223,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Restore aws 5.86.1 in a and b\n" in on.plan
         assert (
-            "  Lock-Review: 2 upgrades of 1 provider, 2 findings (2 warn), 1 more committed before,"
+            "  Lock-Review: 2 upgrades of 1 provider, 0 findings, 1 more committed before, 1 more there before,"
             " 2 of 12 added hashes not verified\n" in on.plan
         )
         assert f"a/{LOCK}  to be changed" in on.shown
@@ -382,6 +385,51 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         assert b"\r" not in lock.read_bytes()
+
+
+async def test_findings_are_counted_as_they_are_listed(opening: Opening, top: Path) -> None:
+    """The same change breaks another constraint in each root: one finding for each is listed, and counted."""
+    for root in ("a", "b"):
+        (top / root / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("hashicorp/aws", ">= 5.90")))
+        (top / root / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/hashicorp/aws", "5.92.0", ">= 5.90.0")))
+    async with opening(offline=True) as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("R")
+        await on.ready()
+        listed = re.findall(r"\n  (BLOCK|WARN|INFO) +(LK\d+) ", on.plan)
+        assert listed.count(("BLOCK", "LK005")) == 2
+        numbers = {severity: sum(one == severity for one, _ in listed) for severity in ("BLOCK", "WARN", "INFO")}
+        (counted,) = re.findall(r"findings: ((?:\d+ [A-Z]+ +)+)", on.plan)
+        assert dict(reversed(pair.split()) for pair in re.findall(r"\d+ [A-Z]+", counted)) == {
+            severity: str(number) for severity, number in numbers.items() if number
+        }
+        assert f", {len(listed)} findings ({numbers['BLOCK']} block" in on.plan
+        assert "acme/demo is required" not in on.plan  # the file on disk does not lock it either
+
+
+async def test_the_base_of_a_restore_is_the_fork_point(opening: Opening, top: Path) -> None:
+    fork = git(top, "rev-parse", "HEAD")
+    git(top, "checkout", "-qb", "topic")
+    git(top, "commit", "-qam", "on the branch")
+    network = NetworkSettings(dict(os.environ), Cache.in_memory(), is_offline=True)
+    compared = partial(open_git, base=Base("main", fork_of="HEAD"))
+    request = ReviewRequest(partial(compared, top), network=network)
+    async with opening(source=LockLens(request)) as on:
+        assert f"fork point of main {fork[:7]} -> work tree" in on.lines[0]
+        await on.go_to("hashicorp/aws")
+        await on.press("R")
+        await on.ready()
+        assert "the fork point of main already has 2 more (1 WARN 1 INFO)" in on.plan
+        assert "entries differ from the fork point of main in these files" in on.plan
+        assert "not counted: the fork point of main has it already" in on.shown
+        assert "main...HEAD" not in on.plan + on.shown
+        await on.press("escape")
+        await until(on, lambda: not on.has_preview())
+        await on.press("3")
+        await until(on, lambda: "hashicorp/aws" in on.text and not on.screen.is_asking)
+        await on.press("j", "j")
+        assert "changed since the fork point of main" in on.text
+        assert "main...HEAD" not in on.text
 
 
 async def test_a_restored_entry_that_nobody_could_check_is_not_ok(opening: Opening, top: Path) -> None:

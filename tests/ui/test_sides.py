@@ -74,7 +74,8 @@ async def test_the_common_ancestor(running: Running, top: Path) -> None:
     git(top, "commit", "-qm", "three")
     async with running(source_of(top, Base()), size=(140, 40)) as on:
         await select(on, "v2", "feature", "m")
-        assert "v2...feature" in on.lines[0]
+        assert f"fork point of v2 {git(top, 'rev-parse', 'v1')[:7]} -> feature@" in on.lines[0]
+        assert "v2...feature" not in on.text
         assert "Nothing changed" in on.text
         assert "B selects another base or head" in on.text
 

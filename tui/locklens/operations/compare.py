@@ -187,6 +187,5 @@ def _titled(side: Side, titles: Mapping[str, str]) -> Side:
 
 
 def _fork_point(repository: Repository, tip: Side, fork_of: str, title: str) -> Side:
-
     revision = repository.merge_base(str(tip.revision), repository.resolve(fork_of))
-    return Side("git", f"{tip.name}...{title}", revision, RevisionTree(repository, revision))
+    return Side("git", f"{tip.name}...{title}", revision, RevisionTree(repository, revision), tip.name)

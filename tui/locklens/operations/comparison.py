@@ -50,12 +50,14 @@ class Side(Struct, frozen=True):
         name: The name that the user gave it; for two revisions' common ancestor "BASE...HEAD", as git writes it.
         revision: The full commit id, None where it is no commit.
         tree: Its files.
+        fork_of: The given revision, where this side is its common ancestor with another one; "" for any other side.
     """
 
     kind: SideKind
     name: str
     revision: str | None
     tree: Tree
+    fork_of: str = ""
 
 
 class Base(Struct, frozen=True):

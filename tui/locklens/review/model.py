@@ -237,14 +237,15 @@ class Accepted(Struct, frozen=True):
         by: The person who accepted it; "" if unknown.
         on: The date, ISO 8601; "" if unknown.
         until: The last day on which it holds, in the same form; "" for no end.
-        is_committed: True for a finding of a plan that a commit has already, which nobody needed to accept.
+        already_in: Where a finding of a plan is already, "HEAD" or "the file on disk", so that the plan does not bring
+            it; "" for a finding that someone accepted.
     """
 
     reason: str
     by: str = ""
     on: str = ""
     until: str = ""
-    is_committed: bool = False
+    already_in: str = ""
 
     def __str__(self) -> str:
         """The reason, with who accepted it and until when."""
@@ -413,16 +414,29 @@ class RootReview(Struct, frozen=True):
 
 
 class SideName(Struct, frozen=True):
-    """The name of a side of the comparison; `revision` is a full commit id or None."""
+    """The name of a side of the comparison.
+
+    Attributes:
+        kind: The `SideKind` of the side.
+        name: The name that the user gave it; of a fork point "BASE...HEAD", as git writes it.
+        revision: A full commit id or None.
+        fork_of: The given revision, where this side is its fork point; "" for any other side.
+    """
 
     kind: str
     name: str
     revision: str | None
+    fork_of: str = ""
 
     @property
     def tip_name(self) -> str:
         """The given revision, even if its fork point is compared: "main" for "main...HEAD"."""
-        return self.name.partition("...")[0]
+        return self.fork_of or self.name
+
+    @property
+    def in_words(self) -> str:
+        """The side within a sentence: a range has no content, its fork point has."""
+        return f"the fork point of {self.fork_of}" if self.fork_of else self.name
 
 
 class PolicySide(StrEnum):

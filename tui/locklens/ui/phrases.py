@@ -15,7 +15,7 @@ from locklens.install.context import FetchStarted, InstallEvent, PackageArriving
 from locklens.lines import Line, Role, Span, line
 from locklens.review.model import Bump, Change, ChangeKind, Finding, HashCount, Review, Severity
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.words import severity_counts, side
+from locklens.review.reports.words import severity_counts, side_words
 from locklens.text import ID_DIGITS, counted, identity_of, size_words
 
 if TYPE_CHECKING:
@@ -165,7 +165,8 @@ PARTIALLY_WATCHED = "too many folders to watch them all: press r after changes i
 
 def nothing_changed(review: Review) -> str:
     """The placeholder's sentence for a review without changes."""
-    base, head = (side(tree.kind, tree.name, tree.revision) for tree in (review.base, review.head))
+    base, head = map(side_words, (review.base, review.head))
+    base = f"the {base}" if review.base.fork_of else base
     return (
         f"Nothing changed between {base} and the {head}."
         if review.head.kind == "worktree"

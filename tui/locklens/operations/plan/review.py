@@ -23,8 +23,8 @@ from locklens.project import LOCK_FILE, RootPair
 from locklens.project.root_search import lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
-from locklens.review.model import Accepted, Change, ChangeKind, Finding, Proof, Review, RootReview
-from locklens.review.reports.words import committed_counts, findings_in_words, hashes_of_review, severity_counts
+from locklens.review.model import Accepted, Change, ChangeKind, Finding, Proof, Review, RootReview, Severity
+from locklens.review.reports.words import by_severity, hashes_of_review, numbers_in_words
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.change import OF_THE_STEP
 from locklens.text import counted, visible
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
 
+_ON_DISK = "the file on disk"
 _UNREADABLE = "LK019"
 _REPUBLISHED = "LK001"
 _EDITED = "LK025"
@@ -48,14 +49,17 @@ class PlanReview(Struct, frozen=True):
         review: The planned files against those on disk; findings of entries that equal those of the base are
             accepted.
         untouched: Number of unchanged entries in the planned lock files.
-        against: The base that the files were compared with, such as "HEAD"; "" where it is no revision.
+        against: The base that the files were compared with, as sentences name it: "HEAD", "the fork point of main";
+            "" where it is no revision.
         left: Number of entries of these lock files that would differ from the base.
+        tip: The revision whose policy judges: the base, or the one whose fork point the base is; "" as `against`.
     """
 
     review: Review
     untouched: int
     against: str = ""
     left: int = 0
+    tip: str = ""
 
 
 def review_plan(
@@ -88,10 +92,12 @@ def review_plan(
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         if against:
-            review = _accepted(review, committed, f"{against} has it already")
+            review = _accepted(review, committed, against)
         is_undo, is_restored = bool(plan.proposal.undoes), bool(plan.restored_from)
         review = _of_the_result(review, committed, is_undo=is_undo, is_restored=is_restored)
-        return PlanReview(review, _untouched(review, plan), against, _left(review, committed) if against else 0)
+        review = _without_those_before(review, _before(comparison, review, request, reviewed))
+        left = _left(review, committed) if against else 0
+        return PlanReview(review, _untouched(review, plan), against, left, reviewed.base.tip_name if against else "")
     finally:
         comparison.close()
 
@@ -156,7 +162,7 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
     if repository is None or base.revision is None:
         return "", {}
     contents = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
-    return base.name, {path: parse(data or b"", path) for path, data in contents.items()}
+    return base.in_words, {path: parse(data or b"", path) for path, data in contents.items()}
 
 
 def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo: bool, is_restored: bool) -> Review:
@@ -201,7 +207,51 @@ def _is_of_a_way_back(finding: Finding, change: Change) -> bool:
     return finding.rule in OF_THE_STEP
 
 
-def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) -> Review:
+def _before(comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review) -> Review:
+    """Return the review of the files on disk, as they are, of the roots with findings that count.
+
+    It asks no registry: what is found with the facts of a registry alone counts as the plan's.
+    """
+    concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
+    pairs = tuple(
+        replace(pair, new_lock=pair.old_lock, lock_changed=False, configuration_changed=True)
+        for pair in comparison.roots
+        if pair.old_lock in concerned
+    )
+    standing = replace(comparison, head=comparison.base, roots=pairs)
+    request = replace(request, network=None, include_unchanged=True)
+    drafted = review_lock_files(standing, request, made_from=reviewed, is_judged=False)
+    return complete_review(standing, drafted, request)
+
+
+def _without_those_before(review: Review, before: Review) -> Review:
+    """Accept the findings that each lock file has before the plan, with the same words."""
+    known = {(root.lock_file, one.rule, one.message) for root in before.roots for one in root.all_findings}
+
+    def judged(root: RootReview, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(
+            replace(one, accepted=_already_in(_ON_DISK))
+            if one.accepted is None and (root.lock_file, one.rule, one.message) in known
+            else one
+            for one in findings
+        )
+
+    roots = (
+        replace(
+            root,
+            findings=judged(root, root.findings),
+            changes=tuple(replace(change, findings=judged(root, change.findings)) for change in root.changes),
+        )
+        for root in review.roots
+    )
+    return replace(review, roots=tuple(roots))
+
+
+def _already_in(where: str) -> Accepted:
+    return Accepted(f"{where} has it already", already_in=where)
+
+
+def _accepted(review: Review, committed: Mapping[str, LockFile], base: str) -> Review:
     """Accept findings of changes that restore a committed entry, which was reviewed with its commit.
 
     Findings about the configuration are not accepted.
@@ -212,7 +262,7 @@ def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) ->
         return replace(
             root,
             changes=tuple(
-                change if change.address in changed else replace(change, findings=_as(change, reason))
+                change if change.address in changed else replace(change, findings=_as_committed(change, base))
                 for change in root.changes
             ),
         )
@@ -220,13 +270,45 @@ def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) ->
     return replace(review, roots=tuple(judged(root) if root.lock_file in committed else root for root in review.roots))
 
 
-def _as(change: Change, reason: str) -> tuple[Finding, ...]:
+def _as_committed(change: Change, base: str) -> tuple[Finding, ...]:
     return tuple(
         finding
         if RULES[finding.rule].subject is RuleSubject.CONFIGURATION
-        else replace(finding, accepted=Accepted(reason, is_committed=True))
+        else replace(finding, accepted=_already_in(base))
         for finding in change.findings
     )
+
+
+def alike_findings(review: Review, already_in: str = "") -> tuple[tuple[Finding, ...], ...]:
+    """Return the findings that count, the worst first; those with one rule and message are one item.
+
+    The number of findings of a plan, in the Preview and the commit message, is that of these items.
+
+    Args:
+        review: The review of a plan.
+        already_in: Return those that are already there instead; see `Accepted.already_in`.
+    """
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for finding in sorted(review.findings, key=lambda each: each.severity.rank):
+        if (
+            (finding.accepted is None)
+            if not already_in
+            else (finding.accepted and finding.accepted.already_in == already_in)
+        ):
+            alike.setdefault((finding.rule, finding.message), []).append(finding)
+    return tuple(map(tuple, alike.values()))
+
+
+def known_findings(review: Review) -> dict[str, dict[Severity, int]]:
+    """Return the numbers of findings that a plan does not bring, by the place that has them already."""
+    accepted = (finding.accepted for finding in review.findings)
+    places = dict.fromkeys(one.already_in for one in accepted if one is not None and one.already_in)
+    return {place: severities_of(alike_findings(review, place)) for place in sorted(places, key=_ON_DISK.__eq__)}
+
+
+def severities_of(alike: Iterable[Sequence[Finding]]) -> dict[Severity, int]:
+    """Count the items of `alike_findings` by their severity."""
+    return by_severity(findings[0].severity for findings in alike)
 
 
 def _left(review: Review, committed: Mapping[str, LockFile]) -> int:
@@ -366,11 +448,11 @@ def _reviewed(review: Review) -> str:
         providers = len(frozenset(addresses))
         of = f" of {counted(providers, 'provider')}" if providers < len(addresses) else ""
         parts.append(f"{counted(len(addresses), kind, _PLURALS.get(kind, ''))}{of}")
-    found = sum(severity_counts(review).values())
-    parts.append(counted(found, "finding") + (f" ({findings_in_words(review)})" if found else ""))
-    known = sum(committed_counts(review).values())
-    if known:
-        parts.append(f"{known} more committed before")
+    found = alike_findings(review)
+    numbers = numbers_in_words(severities_of(found))
+    parts.append(counted(len(found), "finding") + (f" ({numbers})" if found else ""))
+    for place, counts in known_findings(review).items():
+        parts.append(f"{sum(counts.values())} more {'there' if place == _ON_DISK else 'committed'} before")
     if hashes := hashes_of_review(review):
         parts.append(hashes)
     return ", ".join(parts)

@@ -155,7 +155,7 @@ def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWa
 
 
 def _name(side: Side) -> SideName:
-    return SideName(side.kind, side.name, side.revision)
+    return SideName(side.kind, side.name, side.revision, side.fork_of)
 
 
 def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:

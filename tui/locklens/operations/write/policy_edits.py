@@ -203,7 +203,7 @@ def base_words(review: Review) -> tuple[str, ...]:
     base = review.base
     if base.kind != "git" or base.name == "HEAD":
         return ()
-    return ("--base", base.tip_name, *(["--merge-base"] if "..." in base.name else []))
+    return ("--base", base.tip_name, *(["--merge-base"] if base.fork_of else []))
 
 
 def named_providers(review: Review, text: str) -> frozenset[ProviderAddress]:

@@ -96,8 +96,8 @@ class _Comment:
         noted = f", {accepted} accepted" if accepted else ""
         yield f"**Verdict: {words.verdict_words(review)}.** Findings: {findings}{noted}."
         yield ""
-        base = words.side(review.base.kind, review.base.name, review.base.revision)
-        head = words.side(review.head.kind, review.head.name, review.head.revision)
+        base = words.side_words(review.base)
+        head = words.side_words(review.head)
         roots = counted(len(review.roots), "root")
         changes = counted(len(review.changes), "change")
         yield f"{code(base)} to {code(head)}: {changes} ({review.distinct_changes} distinct) in {roots}."

@@ -82,8 +82,8 @@ class _Printer:
 
     def _head(self) -> Iterator[str]:
         review = self._review
-        base = words.side(review.base.kind, review.base.name, review.base.revision)
-        head = words.side(review.head.kind, review.head.name, review.head.revision)
+        base = words.side_words(review.base)
+        head = words.side_words(review.head)
         yield f"locklens review  {base} -> {head}"
         changes = review.changes
         noted = f" ({review.distinct_changes} distinct)" if review.distinct_changes != len(changes) else ""

@@ -9,10 +9,10 @@ from locklens.lines import Role, Span
 from locklens.review.model import Change, ChangeKind, HashCount, LockStatus, Review, RootReview, Severity, Unverified
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Mapping
 
     from locklens.project.configuration import MissingModule
-    from locklens.review.model import Finding
+    from locklens.review.model import SideName
 
 _SIGNS = {
     ChangeKind.REPLACED_HASHES: "!!",
@@ -70,10 +70,14 @@ def phrase(change: Change) -> str:
             return f"{new.version}{SAME_VERSION}" if new is not None else ""
 
 
-def side(kind: str, name: str, revision: str | None) -> str:
+def side_words(side: SideName) -> str:
     """Name a side of the comparison, with seven digits of its revision."""
-    shown = "work tree" if kind == "worktree" else name
-    return f"{shown}@{revision[:7]}" if revision and not revision.startswith(name) else shown
+    revision = (side.revision or "")[:7]
+    if side.fork_of:
+        # "main@1234567" would say that main is this commit, and "main...HEAD@1234567" that HEAD is.
+        return f"fork point of {side.fork_of} {revision}"
+    shown = "work tree" if side.kind == "worktree" else side.name
+    return f"{shown}@{revision}" if revision and not str(side.revision).startswith(side.name) else shown
 
 
 def lock_status_words(root: RootReview) -> str:
@@ -116,12 +120,28 @@ def severity_counts(review: Review) -> dict[Severity, int]:
 
     A finding about the same change in many roots counts once, as the change does; its worst severity counts.
     """
-    return _counts(review, lambda finding: finding.accepted is None)
+    worst_of: dict[tuple[str, str], Severity] = {}
+    severities = [finding.severity for finding in review.own_findings if finding.accepted is None]
+    for root in review.roots:
+        severities += [finding.severity for finding in root.findings if finding.accepted is None]
+        for change in root.changes:
+            for finding in change.findings:
+                if finding.accepted is None:
+                    subject = change.group, finding.rule
+                    known = worst_of.setdefault(subject, finding.severity)
+                    worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)
+    return by_severity((*severities, *worst_of.values()))
+
+
+def by_severity(severities: Iterable[Severity]) -> dict[Severity, int]:
+    """Count severities, the worst first; those that occur nowhere too."""
+    counts = Counter(severities)
+    return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
 
 
 def findings_in_words(review: Review) -> str:
     """The number of findings of each severity that occurs: "1 block, 2 warn"; "" without any."""
-    return ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
+    return numbers_in_words(severity_counts(review))
 
 
 def all_findings_in_words(review: Review) -> str:
@@ -133,28 +153,12 @@ def all_findings_in_words(review: Review) -> str:
 
 def listed_counts(review: Review) -> dict[Severity, int]:
     """The number of findings of each severity as reports list them: those about one change in every root of it."""
-    counts = Counter(finding.severity for finding in review.findings if finding.accepted is None)
-    return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
+    return by_severity(finding.severity for finding in review.findings if finding.accepted is None)
 
 
-def committed_counts(review: Review) -> dict[Severity, int]:
-    """The number of findings of a plan that a commit has already, counted in the same way."""
-    return _counts(review, lambda finding: finding.accepted is not None and finding.accepted.is_committed)
-
-
-def _counts(review: Review, is_counted: Callable[[Finding], bool]) -> dict[Severity, int]:
-    worst_of: dict[tuple[str, str], Severity] = {}
-    severities = [finding.severity for finding in review.own_findings if is_counted(finding)]
-    for root in review.roots:
-        severities += [finding.severity for finding in root.findings if is_counted(finding)]
-        for change in root.changes:
-            for finding in change.findings:
-                if is_counted(finding):
-                    subject = change.group, finding.rule
-                    known = worst_of.setdefault(subject, finding.severity)
-                    worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)
-    counts = Counter((*severities, *worst_of.values()))
-    return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
+def numbers_in_words(counts: Mapping[Severity, int]) -> str:
+    """Numbers of findings: "1 block, 2 warn"; "" without any."""
+    return ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
 
 
 def hash_words(count: HashCount, adjective: str) -> str:

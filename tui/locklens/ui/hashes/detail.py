@@ -122,7 +122,7 @@ def _roots_in_short(row: HashRow, review: Review) -> Iterator[Line]:
     where = Span(f"{', '.join(names[:_ROOTS_NAMED])}{more}", Role.PLACE)
     yield line(f"the same entry in {len(names)} roots: ", where, hanging=2)
     changed = sum(each.change.kind is not ChangeKind.UNCHANGED for each in row.subjects)
-    base = review.base.name
+    base = review.base.in_words
     words = f"changed since {base} in {counted(changed, 'root')}" if changed else f"as in {base}"
     yield line(Span(words, Role.DIM), hanging=2)
 
@@ -148,10 +148,10 @@ def _shared_lines(row: HashRow, review: Review, *, is_asking: bool) -> Iterator[
 
 def _changed(change: Change, review: Review) -> str:
     if change.kind is ChangeKind.UNCHANGED:
-        return f"  as in {review.base.name}"
+        return f"  as in {review.base.in_words}"
     has_other_version = change.old and change.new and change.old.version != change.new.version
     old = f" from {change.old.version}" if change.old and has_other_version else ""
-    return f"  changed since {review.base.name}: {change.kind.value}{old}"
+    return f"  changed since {review.base.in_words}: {change.kind.value}{old}"
 
 
 # Platforms by scheme

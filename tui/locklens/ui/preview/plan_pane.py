@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,10 +11,10 @@ from msgspec import Struct
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.model import Plan, PlannedChange, WriteTarget
-from locklens.operations.plan.review import PlanReview, commit_message
+from locklens.operations.plan.review import PlanReview, alike_findings, commit_message, known_findings, severities_of
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
-from locklens.review.reports.words import committed_counts, hashes_of_review, kind_sign, severity_counts, severity_span
+from locklens.review.reports.words import hashes_of_review, kind_sign, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText, finding_copied
@@ -21,7 +22,7 @@ from locklens.ui.phrases import DownloadRow, download_lines
 from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.errors import LockLensError, Place
     from locklens.review.model import Change as ReviewedChange
@@ -403,10 +404,10 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     removed = sum(len(change.removed) for change in review.changes)
     proof = Span(hashes_of_review(review), Role.WARN if review.hashes.unverified else Role.GOOD)
     yield line(f"  hashes: +{added} -{removed}   ", *([proof] if added else []))
-    counts = severity_counts(review)
-    spans = [severity_and_number(severity, number) for severity, number in counts.items() if number]
-    yield line("  findings: ", *(spans or [_no_findings(plan_review)]), *_committed_findings(plan_review), hanging=4)
-    yield from _finding_lines(review)
+    found = alike_findings(review)
+    spans = [severity_and_number(severity, number) for severity, number in severities_of(found).items() if number]
+    yield line("  findings: ", *(spans or [_no_findings(review)]), *_known_findings(review), hanging=4)
+    yield from _finding_lines(found)
     if plan_review.against:
         left = plan_review.left
         rest = counted(left, "entry differs", "entries differ") if left else "no entry differs"
@@ -419,22 +420,22 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
 
 
-def _no_findings(plan_review: PlanReview) -> Span:
+def _no_findings(review: Review) -> Span:
     """Say that nothing counts, but not as good news where facts are missing."""
-    has_committed = any(committed_counts(plan_review.review).values())
-    words, end = ("none new", "; ") if has_committed else ("none", "")
-    if any(map(_is_unchecked, plan_review.review.changes)):
+    words, end = ("none new", "; ") if known_findings(review) else ("none", "")
+    if any(map(_is_unchecked, review.changes)):
         return Span(f"{words}, but not all could be checked{end}", Role.WARN)
     return Span(f"{words}{end}", Role.GOOD)
 
 
-def _committed_findings(plan_review: PlanReview) -> Iterator[Span]:
-    """The findings that the base has already, by severity."""
-    counts = committed_counts(plan_review.review)
-    if total := sum(counts.values()):
-        yield Span(f"{plan_review.against or 'the base'} already has {total} more (", Role.DIM)
+def _known_findings(review: Review) -> Iterator[Span]:
+    """The findings that the base, or the files on disk, have already, by severity."""
+    parts = []
+    for place, counts in known_findings(review).items():
         numbers = [f"{number} {severity.value.upper()}" for severity, number in counts.items() if number]
-        yield Span(f"{' '.join(numbers)})", Role.DIM)
+        parts.append(f"{place} already has {sum(counts.values())} more ({' '.join(numbers)})")
+    if parts:
+        yield Span("; ".join(parts), Role.DIM)
 
 
 def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
@@ -445,7 +446,7 @@ def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
         when = "at once: the base has accept_from = head"
     else:
         # A fork point never gets another commit: its tip does.
-        tip = plan_review.against.partition("...")[0] or "the base"
+        tip = plan_review.tip or "the base"
         is_next = tip in {"HEAD", "the base"}
         when = f"once {tip} has them: {'commit the file' if is_next else 'a commit here is not enough'}"
     yield line(Span(f"  acceptances and pins count {when}", Role.DIM), hanging=4)
@@ -458,13 +459,10 @@ def severity_and_number(severity: Severity, number: int) -> Span:
     return Span(f"{number} {severity.value.upper()}  ", severity_span(severity).role)
 
 
-def _finding_lines(review: Review) -> Iterator[Line]:
+def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
     """The worst findings, each rule and message once."""
-    by_message: dict[tuple[str, str], list[Finding]] = {}
-    counting = (finding for finding in review.findings if finding.accepted is None)
-    for finding in sorted(counting, key=lambda each: each.severity.rank):
-        by_message.setdefault((finding.rule, finding.message), []).append(finding)
-    for alike in list(by_message.values())[:_FINDINGS]:
+    titles = Counter(wording_of(alike[0]).title for alike in found)
+    for alike in found[:_FINDINGS]:
         first, files = alike[0], len({finding.file for finding in alike})
         title = wording_of(first).title
         place = FilePlace(first.file, first.line) if first.file and first.line else None
@@ -472,11 +470,11 @@ def _finding_lines(review: Review) -> Iterator[Line]:
         more = Span(times, Role.DIM)
         lead = ("  ", severity_span(first.severity, width=6), Span(f"{first.rule}  ", Role.STRONG))
         yield line(*lead, title, more, hanging=15, copied=finding_copied(first), place=place)
-        if first.severity is Severity.BLOCK:
+        if first.severity is Severity.BLOCK or titles[title] > 1:
             # The title alone does not name the pin, the allow list or the hash that a decision depends on.
             yield line(Span(f"         {first.message}", Role.DIM), hanging=9)
-    if len(by_message) > _FINDINGS:
-        yield line(Span(f"        and {len(by_message) - _FINDINGS} more", Role.DIM))
+    if len(found) > _FINDINGS:
+        yield line(Span(f"        and {len(found) - _FINDINGS} more", Role.DIM))
 
 
 # Errors and notes

@@ -141,7 +141,7 @@ def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
         paths_by_names.setdefault(tuple(sorted(names)), []).append(path)
     restored = tuple(RestoredProviders(where(paths).roots, names) for names, paths in paths_by_names.items())
     # A common ancestor has no name that git accepts.
-    revision = base.revision[:_SHOWN_REVISION] if "..." in base.name else base.name
+    revision = base.revision[:_SHOWN_REVISION] if base.fork_of else base.name
     return Restore(where(()), restored, revision)
 
 

@@ -182,7 +182,7 @@ def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator
     if finding.file:
         yield line("       ", Span(str(place) if place else finding.file, Role.PLACE), hanging=7)
     if finding.accepted is not None:
-        word = "not counted" if finding.accepted.is_committed else "accepted"
+        word = "not counted" if finding.accepted.already_in else "accepted"
         yield line(Span(f"       {word}: {finding.accepted}", Role.GOOD), hanging=7)
     if in_full and rule is not None:
         for label, text in (("means", rule.meaning), ("matters", rule.why), ("check", rule.check), ("do", remedy)):

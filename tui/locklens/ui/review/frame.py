@@ -171,7 +171,7 @@ def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarL
     """The head: the two sides of the comparison, and the counts, which may grow while registries are asked."""
     if review is None:
         return head_line("review")
-    sides = " -> ".join(words.side(tree.kind, tree.name, tree.revision) for tree in (review.base, review.head))
+    sides = " -> ".join(map(words.side_words, (review.base, review.head)))
     roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
     so_far = [Piece(" so far", Role.DIM)] if is_asking else []
     counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), *so_far, Piece(" ")]

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from locklens.errors import LockLensError
 from locklens.operations.write.undo import AppliedWrite, Undo, applied_writes, damaged_records
-from locklens.review.reports.words import side
+from locklens.review.reports.words import side_words
 from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import bars
@@ -274,7 +274,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         head = self.head_layouts()
         if self.review is not None and self.is_read_only:
             compared = self.review.head
-            name = "" if self.VIEW == REVIEW else side(compared.kind, compared.name, compared.revision)
+            name = "" if self.VIEW == REVIEW else side_words(compared)
             head = bars.read_only_head(head, name)
         self.query_one("#head", Bar).show_layouts(*head)
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
