@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from locklens.review.model import ChangeKind, Severity
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
@@ -92,3 +93,14 @@ def test_what_is_not_understood_is_said_and_left_out(candidate: Candidate, text:
 
 def test_every_kind_can_be_asked_for() -> None:
     assert not any(parse_filter(f"kind:{kind}", REVIEW_GRAMMAR).problem for kind in ChangeKind)
+
+
+def test_a_finding_about_several_providers_is_found_by_each(samples: Samples) -> None:
+    named = (samples.address("hashicorp/aws"), samples.address("acme/netbox"))
+    finding = replace(samples.finding("LK007", Severity.INFO), among=named)
+    one = Candidate(samples.root("infra/dns"), finding=finding)
+    assert [parse_filter(f"provider:{text}", REVIEW_GRAMMAR).is_match(one) for text in ("aws", "netbox", "tls")] == [
+        True,
+        True,
+        False,
+    ]

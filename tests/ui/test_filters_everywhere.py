@@ -12,6 +12,7 @@ from locklens.demo.incidents import make_repository
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
+from locklens.review.model import Severity
 from locklens.ui.app import LockLensApp
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
@@ -101,3 +102,16 @@ async def test_a_field_that_a_screen_lacks_is_named(demo: Driver) -> None:
     await shown(demo, "4")
     await demo.press("slash", *"kind:upgrade", "enter")
     assert 'unknown field "kind"; fields here: provider, root, signer, tier' in "\n".join(demo.lines[-5:])
+
+
+@pytest.mark.parametrize("key", ["1", "3", "5"])
+@pytest.mark.parametrize("provider", ["grafana", "pagerduty"])
+async def test_a_provider_is_that_of_findings_about_a_root_too(demo: Driver, key: str, provider: str) -> None:
+    """Blocks about entries that nobody changed: locked against the constraint, and not locked."""
+    screen = await shown(demo, key)
+    await demo.press("slash", *f"provider:{provider}", "enter")
+    assert "Nothing matches" not in demo.text
+    worst = [row.node.severity if hasattr(row, "node") else row.severity for row in screen.left.rows]
+    assert Severity.BLOCK in worst
+    await demo.press("escape", "slash", *"provider:azurestack", "enter")
+    assert not screen.left.rows

@@ -261,6 +261,7 @@ class Finding(Struct, frozen=True):
         line: From 1; None for a finding about the whole file.
         column: From 1; known for syntax errors.
         provider: Set for a finding about a provider without a listed change.
+        among: The providers of a finding about several; () for any other finding.
         content: Stands for what it is about, where the message does not say all of that; "" where it does.
         case: The special case of the rule, which has a title and a remedy of its own (`Rule.cases`); "" for none.
     """
@@ -275,6 +276,12 @@ class Finding(Struct, frozen=True):
     provider: ProviderAddress | None = None
     content: str = ""
     case: str = ""
+    among: tuple[ProviderAddress, ...] = ()
+
+    @property
+    def providers(self) -> tuple[ProviderAddress, ...]:
+        """The providers that a finding without a listed change is about."""
+        return (self.provider,) if self.provider is not None else self.among
 
 
 class LockedElsewhere(Struct, frozen=True):

@@ -198,7 +198,7 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
             and asked.migrates_to(address, lock, configuration) is None
         ]
         for verdict in asked.perhaps_not_required(perhaps, configuration):
-            yield finding_of(NOT_REQUIRED_RULE, verdict, lock.path, None)
+            yield replace(finding_of(NOT_REQUIRED_RULE, verdict, lock.path, None), among=tuple(perhaps))
 
 
 def _with_requirements(root: RootReview, changes: Iterable[Change]) -> tuple[Change, ...]:

@@ -244,6 +244,7 @@ def _facts(root: RootReview, change: Change | None, inputs: _Inputs) -> RowFacts
     fields: dict[str, Iterable[str]] = {
         ROOT.name: (root.path or ".",),
         RULE.name: tuple(finding.rule for finding in findings),
+        PROVIDER.name: tuple(str(provider) for finding in findings for provider in finding.providers),
     }
     words: list[str] = []
     if change is not None:

@@ -164,7 +164,7 @@ def _facts(*rows: HealthRow) -> RowFacts:
         parts += [root.path, finding.rule, finding.severity.value, finding_words(finding)]
     fields = {
         ROOT.name: [root.path or "." for root, _ in found],
-        PROVIDER.name: [str(finding.provider) for _, finding in found if finding.provider is not None],
+        PROVIDER.name: [str(provider) for _, finding in found for provider in finding.providers],
         RULE.name: [finding.rule for _, finding in found],
         CHECK.name: [text for row in rows if row.result for text in (row.result.check.id, row.result.check.title)],
     }

@@ -242,8 +242,6 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: 
         for number, finding in enumerate(root.findings)
         if is_match(Candidate(root, finding=finding, reviewed=ids[number] in marks))
     ]
-    if not is_match(Candidate(root)):
-        return nodes
     nodes += [
         Node(
             f"conflict:{root.path}:{pair.address}",
@@ -255,7 +253,10 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: 
             pair=pair,
         )
         for pair in conflict_pairs(root)
+        if is_match(Candidate(root, pair=pair))
     ]
+    if not is_match(Candidate(root)):
+        return nodes
     if not root.changes and not root.findings and (note := file_note(root)):
         nodes.append(Node(f"note:{root.path}", NodeKind.NOTE, note, None, (), root, note=note))
     return nodes
@@ -347,7 +348,7 @@ REVIEW_GRAMMAR = Grammar(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The subject of a filter: a change of a root, a root-level finding, or (neither) the root itself.
+    """The subject of a filter: a change of a root, a root-level finding, a conflict, or (none) the root itself.
 
     Without a root, it is a finding about the policy.
     """
@@ -355,7 +356,14 @@ class Candidate:
     root: RootReview | None
     change: Change | None = None
     finding: Finding | None = None
+    pair: ConflictPair | None = None
     reviewed: bool = False
+
+    @property
+    def providers(self) -> tuple[ProviderAddress, ...]:
+        """The provider of the change or the conflict, or those that the finding is about."""
+        named = self.change or self.pair
+        return (named.address,) if named is not None else self.finding.providers if self.finding is not None else ()
 
     @property
     def can_be_reviewed(self) -> bool:
@@ -383,12 +391,12 @@ class Candidate:
                 return [self.root.path or "."] if self.root is not None else []
             case RULE.name:
                 return [finding.rule for finding in self.findings]
+            case PROVIDER.name:
+                return map(str, self.providers)
             case _ if self.change is None:
                 return []
             case KIND.name:
                 return [self.change.kind.value]
-            case PROVIDER.name:
-                return [str(self.change.address)]
             case _:
                 return _proofs(self.change) if is_settled(self.change) else []
 
@@ -401,9 +409,10 @@ class Candidate:
         """The text that plain terms are searched in, in lower case."""
         parts = [self.root.path, self.root.lock_file] if self.root is not None else []
         parts += [f"{finding.rule} {finding.message} {finding.file}" for finding in self.findings]
+        parts += map(str, self.providers)
         if self.change is not None:
             sides = [side for side in (self.change.old, self.change.new) if side is not None]
-            parts += [str(self.change.address), self.change.kind.value, *(str(side.version) for side in sides)]
+            parts += [self.change.kind.value, *(str(side.version) for side in sides)]
             parts += [fact.hash for fact in (*self.change.claimed, *self.change.removed)]
             signers = [signer for signer in (self.change.old_signer, self.change.new_signer) if signer is not None]
             keys = [key for signer in signers for key in signer.keys]
