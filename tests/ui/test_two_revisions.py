@@ -14,10 +14,12 @@ from operations.test_stage import LOCK
 from textual.command import CommandPalette
 from ui.conftest import Driver, Running, until
 
+from locklens.cli.main import main
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
+from locklens.ui.app import LockLensApp
 from locklens.ui.doctor.screen import DoctorScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
@@ -135,3 +137,37 @@ async def test_views_opened_before_the_review_are_of_the_folder_that_was_named(
         doctor = await shown(on, "6")
         assert isinstance(doctor, DoctorScreen)
         assert doctor._request.folder == top
+
+
+def is_read(screen: TwoPaneScreen) -> bool:
+    return screen.review is not None and not screen.is_asking
+
+
+@pytest.mark.parametrize("words", [("review", "v1"), ("hashes",), ("keys",), ("health", "..")], ids=" ".join)
+async def test_named_roots_restrict_every_screen(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    for root in ("b", "live/c"):
+        put(top, {f"{root}/{LOCK}": lock(entry("aws", "9.0.0")), f"{root}/main.tf": TF})
+    for module in ("review", "inspect"):
+        monkeypatch.setattr(f"locklens.cli.{module}.has_terminal", lambda: True)
+    (top / "live").mkdir(exist_ok=True)
+    monkeypatch.chdir(top / "live")
+    opened: list[tuple[ReviewRequest, str]] = []
+
+    def keep(request: ReviewRequest, view: str) -> int:
+        opened.append((replace(request, network=None), view))
+        return 0
+
+    assert main([*words, "--no-cache", "--", "../a"], keep) == 0
+    ((request, view),) = opened
+    app = LockLensApp(LockLens(request), view, store_path=tmp_path / "store.sqlite3")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        on = Driver(app, pilot)
+        for key in ("1", "2", "3", "4", "5", "1"):
+            screen = await shown(on, key)
+            await until(on, partial(is_read, screen))
+            assert screen.review is not None
+            assert {root.path for root in screen.review.roots} <= {"a"}, screen.VIEW.title
+            assert "live/c" not in on.text
+            assert "9.0.0" not in on.text

@@ -186,8 +186,6 @@ def add_health_options(parser: Parser) -> None:
 
 
 def _check_health(options: Namespace) -> None:
-    if options.format == "tui" and options.root:
-        raise UsageError("the screen shows all roots", hint="use --format text for some of them")
     check_reading(options)
     if options.prove != "none":
         raise UsageError("health downloads no packages", hint="locklens hashes --prove all hashes them")
@@ -195,7 +193,7 @@ def _check_health(options: Namespace) -> None:
 
 def _run_health(options: Namespace, open_ui: OpenUi) -> int:
     """Open the screen, or report the health of a folder."""
-    is_drawn = has_terminal() and not options.output and not options.root
+    is_drawn = has_terminal() and not options.output
     if options.format == "tui" or (options.format is None and is_drawn):
         return _open_screen(options, open_ui)
     from locklens.operations.health.scan import HealthRequest, scan_health
@@ -235,10 +233,11 @@ def _open_screen(options: Namespace, open_ui: OpenUi) -> int:
 
     if not has_terminal():
         raise no_terminal()
+    options.root = [os.path.abspath(root) for root in options.root]  # noqa: PTH100 - named from the folder of now
     try:
         work_in(options.folder)
     except OSError as error:
         raise ConfigurationError(f"cannot work in the folder: {error.strerror}", path=options.folder) from error
     base = Base()
-    opened = partial(open_locked, Path.cwd(), base=base)
+    opened = partial(open_locked, Path.cwd(), base=base, roots=options.root)
     return open_ui(request_of(options, opened, network_of(options), base), "health")

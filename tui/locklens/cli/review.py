@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import suppress
 from functools import partial
@@ -316,6 +317,8 @@ def request_of(
         prove=options.prove,
         policy=Path(options.policy) if options.policy else None,
         base=base,
+        # Another view may be opened in another folder of the repository.
+        roots=tuple(os.path.abspath(root) for root in options.root),  # noqa: PTH100 - `..` stays what it is for a link
         is_survey=is_survey,
     )
 

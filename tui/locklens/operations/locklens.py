@@ -107,7 +107,8 @@ class LockLens:
 
         base, where, opened = self.request.base, folder or self.folder, self.request.open
         if base is not None:
-            opened = partial(open_git if reads is Reads.CHANGES else open_locked, where, base=base)
+            opener = open_git if reads is Reads.CHANGES else open_locked
+            opened = partial(opener, where, base=base, roots=self.request.roots)
         is_whole = reads is not Reads.CHANGES
         request = replace(
             self.request, open=opened, include_unchanged=is_whole, is_survey=reads is Reads.LOCKED, prove="none"
@@ -255,6 +256,7 @@ class LockLens:
         network = self.request.network
         request = HealthRequest(
             self.folder,
+            roots=self.request.roots,
             tool=self.request.tool,
             test_directory=self.request.test_directory,
             network=network.fresher(is_fresh) if network is not None else None,

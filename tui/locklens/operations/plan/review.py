@@ -95,7 +95,8 @@ def review_plan(
             review = _accepted(review, committed, against)
         is_undo, is_restored = bool(plan.proposal.undoes), bool(plan.restored_from)
         review = _of_the_result(review, committed, is_undo=is_undo, is_restored=is_restored)
-        review = _without_those_before(review, _before(comparison, review, request, reviewed))
+        if plan.proposal.target is not WriteTarget.INDEX:  # The index is judged as the next commit, which has them all.
+            review = _without_those_before(review, _before(comparison, review, request, reviewed))
         left = _left(review, committed) if against else 0
         return PlanReview(review, _untouched(review, plan), against, left, reviewed.base.tip_name if against else "")
     finally:

@@ -29,6 +29,8 @@ class ReviewRequest(RootSettings, frozen=True):
         policy: A file that replaces the base's policy.
         base: The named sides of the run. None where two files are compared: every screen compares those.
         folder: The folder that the comparison is opened in; None for the current folder.
+        roots: Root folders to which every view of the run is restricted, absolute or relative to the current folder;
+            () for all.
         diagnosed: The diagnosis that the Doctor screen opens with; None without one.
         is_survey: True if the subject is all that is locked: unchanged providers are judged like changed ones.
         is_demo: True for the sample repository, which the screens say.
@@ -42,6 +44,7 @@ class ReviewRequest(RootSettings, frozen=True):
     policy: Path | None = None
     base: Base | None = None
     folder: Path | None = None
+    roots: tuple[str, ...] = ()
     is_survey: bool = False
     diagnosed: DoctorRequest | None = None
     is_demo: bool = False
