@@ -29,6 +29,7 @@ from locklens.review.model import (
     ChangeKind,
     Evidence,
     HashFact,
+    LockStatus,
     LookupAnswer,
     PolicySide,
     Proof,
@@ -39,7 +40,7 @@ from locklens.review.model import (
 from locklens.review.reports import lock_lines
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.hashes.detail import _ladder_lines, hash_detail
+from locklens.ui.hashes.detail import _ladder_lines, hash_detail, hashes_head
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, hash_rows
 from locklens.ui.hashes.screen import HASHES_KEYS, INSTALL_PATHS, HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
@@ -154,7 +155,30 @@ def test_rows_by_root(repository: Review) -> None:
         (".", "", ""),
         ("acme/top", "2/2", "0 of 6"),
     ]
-    assert [row.severity for row in rows[:2]] == [None, Severity.WARN]
+    assert [row.severity for row in rows[:2]] == [Severity.WARN, Severity.WARN]
+    assert [row.has_findings for row in rows[:2]] == [False, True]  # n goes to the row that says what is found
+
+
+def test_the_severity_of_a_section_is_the_worst_of_its_rows_and_its_root(samples: Samples, repository: Review) -> None:
+    first, *others = repository.roots
+    noted = replace(first, findings=(samples.finding("LK007", Severity.INFO),))
+    rows = hash_rows(replace(repository, roots=(noted, *others)))
+    assert [(row.name, row.severity) for row in rows[:2]] == [
+        ("infra/prod", Severity.WARN),
+        ("acme/demo", Severity.WARN),
+    ]
+    assert rows[0].has_findings
+
+
+def test_a_deleted_lock_file_is_not_counted(samples: Samples, repository: Review) -> None:
+    def head(review: Review) -> str:
+        layout = hashes_head(review)[0]
+        return "".join(piece.text for piece in (*layout.left, *layout.right))
+
+    number = len(repository.roots)
+    assert f" in {number} lock files" in head(repository)
+    gone = samples.root("gone/x", status=LockStatus.DELETED)
+    assert f" in {number} lock files" in head(replace(repository, roots=(*repository.roots, gone)))
 
 
 def test_rows_during_and_after_a_review_without_facts(samples: Samples, repository: Review) -> None:
@@ -436,7 +460,7 @@ async def test_marks_say_what_v_and_l_are_for(samples: Samples, repository: Revi
         assert "marked 1 entry for v, p and L" in on.lines[-2]
         assert "1 entry marked" in on.lines[-2]
         assert [row.marked for row in on.hashes.left.rows][:3] == [1, 1, 0]
-        assert "-       infra/prod" in on.lines[3]
+        assert "- WARN  infra/prod" in on.lines[3]
         assert ">   x WARN  acme/demo" in on.lines[4]
         await on.choose("infra/stage")
         await on.press("space")

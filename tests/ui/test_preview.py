@@ -676,9 +676,10 @@ async def test_nothing_to_write(opening: Opening, top: Path) -> None:
         on.want(Format(where(top, "a")))
         await until(on, lambda: "nothing to write" in on.status)
         assert "a: already in the tool's format" in on.plan
+        assert "enter" not in on.lines[-1]
         await on.press("enter")
         assert on.has_preview()
-        assert "nothing to write" in on.status
+        assert "nothing to write: r plans again, esc leaves" in on.status
         await on.press("d")
         assert "no file would change" in on.status
         await on.press("y")
@@ -691,7 +692,7 @@ async def test_a_root_that_fails_stays_and_the_others_are_written(opening: Openi
         await on.open(Prune(where(top, "a", "b")))
         assert "FAILED: this root is left unchanged" in on.plan
         assert f"b/{LOCK}:1: " in on.plan
-        assert "1 failure" in on.status
+        assert "1 root failed" in on.status
         await on.press("enter")
         await until(on, lambda: "wrote 1 file; 1 root failed and left unchanged" in on.status)
         assert (top / "b" / LOCK).read_bytes() == b"provider {\n"

@@ -29,7 +29,7 @@ from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity
 from locklens.ui.phrases import DownloadRow, Downloads, download_lines, take_event
 from locklens.ui.preview.detail import planned_lines, preview_detail, raw_diff
-from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
+from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, preview_status, refusal
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"
@@ -98,6 +98,32 @@ def test_packages_on_their_way(samples: Samples) -> None:
     assert "      aws 5.2.0 linux_amd64    #####.....  50 %  1.0 MiB of 2.0 MiB  102.4 KiB/s  10 s left\n" in text
     assert "      aws 5.2.0 darwin_arm64   hashed  in an earlier run\n" in text
     assert "      aws 5.2.0 windows_amd64  asking\n" in text
+
+
+def test_steps_end_with_the_plan(samples: Samples) -> None:
+    """No step is in progress beside "ready", and a failure that the plan names is not told twice."""
+    words = "aws 5.2.0 for windows_amd64: it was republished"
+    downloads = (
+        DownloadRow("aws 5.2.0 linux_amd64", 0.0, 1 << 20, 2 << 20),
+        DownloadRow("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="in an earlier run"),
+        DownloadRow("aws 5.2.0 windows_amd64", 0.0, ended=1.0, problem=words),
+        DownloadRow("tls 4.0.0 linux_amd64", 0.0, note="asking"),
+        DownloadRow("dns 3.0.0 linux_amd64", 0.0, ended=1.0, problem="the disk is full"),
+    )
+    failures = tuple(Diagnostic.of(LockLensError(words), address=name, root="b") for name in ("aws", "tls"))
+    plan = planned(samples, "a", diagnostics=failures)
+    standing = PlanProgress("Lock aws in 2 roots", PlanStage.READY, plan, downloads=downloads)
+    text = said(standing)
+    steps = text.split("STEPS")[1].split("FAILED: ")[0]
+    assert "  !!  hash packages  1 of 5, 2 failed, 2 not tried\n" in steps
+    assert "      aws 5.2.0 linux_amd64    stopped\n" in steps
+    assert "      tls 4.0.0 linux_amd64    not tried\n" in steps
+    assert "      aws 5.2.0 windows_amd64  FAILED  see below\n" in steps
+    assert "FAILED  the disk is full" in steps
+    assert "  ..  " not in steps
+    assert "PLAN  1 provider, 1 of 2 roots, 1 file\n" in text
+    status = preview_status(standing, refusal(standing), "")[0]
+    assert "".join(piece.text for piece in status.right).startswith("  1 root failed ")
 
 
 def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:

@@ -333,7 +333,7 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     entries = counted(len(changes), "entry", "entries")
     return head_line(
         "hashes",
-        f"{entries} in {counted(len(review.roots), 'lock file')}",
+        f"{entries} in {counted(sum(root.new.exists for root in review.roots), 'lock file')}",
         brief=entries,
         counts=(Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')"), *others),
         least=(Piece(hash_words(short, "locked"), role, "only('unverified')"), *others),

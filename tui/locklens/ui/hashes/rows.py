@@ -103,10 +103,17 @@ class HashRow(Struct, frozen=True):
 
     @property
     def severity(self) -> Severity | None:
-        """The severity of the entry's worst finding, or of the worst root-level finding."""
+        """The severity of the worst finding about the row's entries; of a root's section, about the root too."""
+        found = [each.change.severity for each in self.subjects]
+        found += [worst(self.root.findings)] if self.root is not None and not self.depth else []
+        return min(filter(None, found), key=_rank, default=None)
+
+    @property
+    def has_findings(self) -> bool:
+        """True if a finding is about this row alone: about its entry, or about the root as such."""
         if self.depth:
-            return min(filter(None, (each.change.severity for each in self.subjects)), key=_rank, default=None)
-        return worst(self.root.findings) if self.root is not None else None
+            return self.severity is not None
+        return self.root is not None and worst(self.root.findings) is not None
 
 
 def _rank(severity: Severity) -> int:

@@ -267,7 +267,7 @@ class HashesScreen(RowActionsScreen):
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a finding, cyclically."""
-        if not self.left.go_to_next(by, lambda row: row.severity is not None):
+        if not self.left.go_to_next(by, lambda row: row.has_findings):
             self.say("no findings in the rows shown")
 
     def action_root(self, by: int) -> None:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
@@ -22,7 +23,7 @@ from locklens.ui.phrases import DownloadRow, download_lines
 from locklens.ui.widgets.strips import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from locklens.errors import LockLensError, Place
     from locklens.review.model import Change as ReviewedChange
@@ -279,7 +280,9 @@ def _extent(plan: Plan) -> str:
     files = written_words(plan)
     if plan.proposal.is_empty:
         return "nothing to write"
-    roots = counted(len({change.root for change in plan.changes}), "root")
+    changed = {change.root for change in plan.changes}
+    planned = len(changed | {failed.root for failed in plan.failures})
+    roots = f"{len(changed)} of {planned} roots" if planned > len(changed) else counted(planned, "root")
     providers = counted(len({change.address for change in plan.changes}), "provider")
     return f"{providers}, {roots}, {files}" if plan.changes else files
 
@@ -356,10 +359,7 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     read = counted(len(standing.roots), "root") if standing.roots else ""
     yield _step("ok" if plan is not None else "!!" if is_over else "..", "plan", read + here)
     if standing.downloads:
-        done = sum(row.ended is not None for row in standing.downloads)
-        is_done = done == len(standing.downloads)
-        yield _step("ok" if is_done else "..", "hash packages", f"{done} of {len(standing.downloads)}")
-        yield from download_lines(standing.downloads, now, indent="      ")
+        yield from _package_lines(standing, now)
     if is_over:
         return
     if standing.plan_review is not None:
@@ -375,6 +375,30 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
         yield _step(
             ".." if stage is PlanStage.WRITING else "--", standing.words.verb, f"{files}, all or none, on enter"
         )
+
+
+def _package_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
+    """The packages that are hashed for the plan; once it is made, those that no longer will be."""
+    rows = standing.downloads
+    failed = sum(bool(row.problem) for row in rows)
+    left = sum(row.ended is None for row in rows)
+    is_planning = standing.stage is PlanStage.PLANNING
+    parts = [f"{len(rows) - failed - left} of {len(rows)}"]
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"{left} not tried"] if left and not is_planning else []
+    sign = ".." if left and is_planning else "!!" if failed or left else "ok"
+    yield _step(sign, "hash packages", ", ".join(parts))
+    if not is_planning:
+        told = {one.detail for one in standing.plan.failures} if standing.plan is not None else set()
+        rows = tuple(_ended(row, told) for row in rows)
+    yield from download_lines(rows, now, indent="      ")
+
+
+def _ended(row: DownloadRow, told: Collection[str]) -> DownloadRow:
+    """A package after planning: nothing is asked any more, and a failure that stands below is not told twice."""
+    if row.ended is None:
+        return replace(row, note="stopped" if row.received else "not tried")
+    return replace(row, problem="see below") if row.problem in told else row
 
 
 def _step(sign: str, name: str, detail: str) -> Line:
@@ -545,7 +569,7 @@ def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
 
 def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[BarLayout, ...]:
     """The status line: a message, or the readiness of the plan."""
-    failed = len(standing.plan.failures) if standing.plan is not None else 0
+    failed = len({failure.root for failure in standing.plan.failures}) if standing.plan is not None else 0
     if message:
         shown = Piece(f" {message}", Role.STRONG)
     elif reason:
@@ -555,6 +579,6 @@ def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[B
     else:
         files = written_words(standing.plan) if standing.plan is not None else ""
         shown = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
-    right = (Piece(f"  {counted(failed, 'failure')} ", Role.BLOCK),) if failed else ()
+    right = (Piece(f"  {counted(failed, 'root')} failed ", Role.BLOCK),) if failed else ()
     safe = (*right, Piece("  esc cancels, nothing is written ", Role.DIM))
     return BarLayout((shown,), safe), BarLayout((shown,), right), BarLayout((shown,), is_whole=True)

@@ -261,6 +261,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         without = [] if self._examined is not None else ["i"]
         without += [] if standing.lacks_modules else ["m"]
         without += [] if standing.leaves_configuration else ["f"]
+        is_open = self._stage in _MOVING or standing.has_files
+        without += [] if is_open and self._stage is not plan_pane.PlanStage.STALE else ["enter"]
         layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
         self.query_one("#keys", Bar).show_layouts(*layouts)
 
@@ -291,7 +293,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         """Write all files, or show the reason against it."""
         reason = plan_pane.refusal(self.standing)
         if reason or self._plan is None:
-            self.say(reason)
+            is_final = self._stage is plan_pane.PlanStage.READY
+            self.say(f"{reason}: r plans again, esc leaves" if is_final else reason)
             return
         self._stage, self._error = plan_pane.PlanStage.WRITING, None
         self._show()
