@@ -14,6 +14,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import Severity
 from locklens.ui.app import LockLensApp
+from locklens.ui.health.screen import HealthScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
 if TYPE_CHECKING:
@@ -115,3 +116,17 @@ async def test_a_provider_is_that_of_findings_about_a_root_too(demo: Driver, key
     assert Severity.BLOCK in worst
     await demo.press("escape", "slash", *"provider:azurestack", "enter")
     assert not screen.left.rows
+
+
+async def test_a_section_of_the_health_stands_for_the_rows_that_are_shown(demo: Driver) -> None:
+    """Its line marked, and L planned for, roots that the filter hides."""
+    screen = await shown(demo, "5")
+    assert isinstance(screen, HealthScreen)
+    await demo.press("slash", *"root:stage", "enter", "g")
+    section = screen.left.current
+    assert section is not None
+    assert not section.depth
+    assert set(section.roots) == {root for row in screen.left.rows if row in section.children for root in row.roots}
+    await demo.press("space")
+    assert screen.marked
+    assert all("stage" in root for root in screen.marked)

@@ -530,9 +530,10 @@ async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_p
         assert (operation.where.folder, operation.where.roots) == (tmp_path, ("infra/prod",))
 
 
-async def test_a_key_during_a_second_reading_names_what_is_read(
+async def test_what_is_known_does_not_wait_for_a_second_reading(
     repository: Review, opened: Opened, tmp_path: Path
 ) -> None:
+    """After a Preview that hashed packages all is read anew, while the entries stand on the screen."""
     app = opened(ServingSource(repository, top=tmp_path))
     async with app.run_test(size=(120, 40)) as pilot:
         on = HashesDriver(app, pilot)
@@ -540,10 +541,12 @@ async def test_a_key_during_a_second_reading_names_what_is_read(
         await on.choose("acme/demo")
         screen = app.screen
         assert isinstance(screen, HashesScreen)
-        screen.loader.progress = Reading(0)  # as after a Preview that hashed packages
-        for key, name in (("L", "lock"), ("v", "verify")):
+        for key, wanted in (("L", PreviewScreen), ("v", ProveDialog)):
+            screen.loader.progress = Reading(0)
             await on.press(key)
-            assert f"{name}: still reading lock files; press {key} again afterwards" in on.lines[-2]
+            assert "still reading" not in on.text
+            assert isinstance(app.screen, wanted)
+            await on.press("escape")
 
 
 async def test_what_is_still_asked_about_waits(repository: Review, opened: Opened, tmp_path: Path) -> None:

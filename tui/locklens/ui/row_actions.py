@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
+from locklens.review.reports.evidence_lines import is_settled
 from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
@@ -177,9 +178,27 @@ class RowActionsScreen(TwoPaneScreen):
             return error.sentence
         return self.open_editor(path, place.line if place else 1, self.top)
 
+    def is_known(self, selected: ProvingSelection) -> bool:
+        """True if all is known of some providers, although the review may be read anew at the moment.
+
+        Args:
+            selected: The providers, each by lock file and address.
+        """
+        if not self.is_asking or self.review is None:
+            return self.review is not None
+        # What was known before a reload stays on the screen until as much is known of the files again.
+        files = {lock_file for lock_file, _ in selected}
+        roots = [root for root in self.review.roots if root.lock_file in files]
+        return len(roots) == len(files) and all(
+            is_settled(change)
+            for root in roots
+            for change in root.changes
+            if (root.lock_file, change.address) in selected
+        )
+
     def prove(self, selection: ProvingSelection) -> None:
         """Verify hashes by download, once the registries have answered; ask before any download."""
-        if self.review is None or self.is_asking:
+        if self.review is None or not self.is_known(selection):
             self.say(f"verify: still {self.progress.words}; press v again afterwards")
             return
         dialog = ProveDialog(self.source, self.review, selection, self._take_proven)
@@ -223,7 +242,7 @@ class RowActionsScreen(TwoPaneScreen):
         def preview(chosen: Collection[Platform]) -> None:
             self.decide_on_roots("lock", lambda review, where: lock_missing(review, selected, where, chosen))
 
-        if self.is_asking:
+        if not self.is_known(selected):
             self.say(f"lock: still {self.progress.words}; press L again afterwards")
         elif not selected:
             self.say("lock: no locked provider on this row")

@@ -151,6 +151,9 @@ def _unfolded(section: HealthRow, opened: Collection[str], narrowed: Filter) -> 
     if is_narrowed and not children and not narrowed.is_match(_facts(section)):
         return
     shown = section.children if children is None or not children else tuple(children)
+    if len(shown) < len(section.children):
+        # What a key does on a section concerns the rows that are shown, and so does its count.
+        section = replace(section, found=tuple(one for child in shown for one in child.found))
     is_open = section.key in opened or bool(is_narrowed and children)
     yield replace(section, is_open=is_open)
     if is_open:
