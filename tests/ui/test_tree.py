@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.lines import FilePlace
-from locklens.review.model import Evidence, LockStatus, LookupAnswer, Severity
+from locklens.review.model import ChangeKind, Evidence, LockStatus, LookupAnswer, Severity
+from locklens.review.reports import markdown
 from locklens.ui.phrases import reviewed_words
 from locklens.ui.review.actions import node_place
 from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
@@ -189,3 +190,24 @@ def test_unlike_members_say_so(samples: Samples) -> None:
         samples.review(samples.root("a", [samples.change()]), samples.root("b", [other])), Grouping.ROOT
     )
     assert row_differences(section.children[0]) == ("h1",)
+
+
+def test_the_order_is_that_of_the_reports(samples: Samples) -> None:
+    """Of one severity the most alarming kind comes first, and in each kind the providers by their addresses."""
+    block = samples.finding("LK003", Severity.BLOCK)
+    changes = [
+        samples.change(name, kind=kind, findings=(block,))
+        for name, kind in (
+            ("aaa/last", ChangeKind.UPGRADE),
+            ("zzz/first", ChangeKind.REPLACED_HASHES),
+            ("corp/second", ChangeKind.DOWNGRADE),
+            ("acme/second", ChangeKind.DOWNGRADE),
+        )
+    ]
+    review = samples.review(samples.root("a", changes))
+    (section,) = outline(review, Grouping.ROOT)
+    listed = [node.title for node in section.children]
+    assert listed == ["zzz/first", "acme/second", "corp/second", "aaa/last"]
+    printed = markdown.render(review)
+    places = [printed.index(f"- **block** `{name}`") for name in listed]
+    assert places == sorted(places)

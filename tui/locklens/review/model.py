@@ -40,6 +40,9 @@ class ChangeKind(StrEnum):
     UNCHANGED = "unchanged"
 
 
+_ALARM = {kind: place for place, kind in enumerate(ChangeKind)}
+
+
 class Bump(StrEnum):
     """The most significant part of the version that differs."""
 
@@ -340,6 +343,12 @@ class Change(Struct, frozen=True):
     elsewhere: LockedElsewhere | None = None
     advisories: ChangeAdvisories | None = None
     builds: ReleaseBuilds | None = None
+
+    @property
+    def alarm(self) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
+        """The key that sorts changes worst first, in every report and on the screen: severity, kind, provider."""
+        rank = self.severity.rank if self.severity is not None else len(Severity)
+        return rank, _ALARM[self.kind], self.address.sort_key
 
     @property
     def severity(self) -> Severity | None:

@@ -15,7 +15,7 @@ from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
-from locklens.review.model import NOT_REQUIRED_RULE, Change, ChangeKind, HostState, Review, RootReview, Severity
+from locklens.review.model import NOT_REQUIRED_RULE, Change, ChangeKind, HostState, Review, RootReview
 from locklens.review.rules.judge import judge
 from locklens.text import counted
 
@@ -310,20 +310,11 @@ def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:
 
 def worst_first(root: RootReview) -> RootReview:
     """Return the root with its changes sorted by severity, the worst first."""
-    return replace(root, changes=tuple(sorted(root.changes, key=_alarm)))
+    return replace(root, changes=tuple(sorted(root.changes, key=lambda change: change.alarm)))
 
 
 def _by_address(root: RootReview) -> dict[ProviderAddress, Change]:
     return {change.address: change for change in root.changes}
-
-
-_KINDS = {kind: place for place, kind in enumerate(ChangeKind)}
-
-
-def _alarm(change: Change) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
-    """Return the sort key of a change: the worst first."""
-    severity = change.severity
-    return severity.rank if severity else len(Severity), _KINDS[change.kind], change.address.sort_key
 
 
 _FILES_NOTED = 5

@@ -133,9 +133,7 @@ def distinct_changes(review: Review) -> list[DistinctChange]:
     for members in groups.values():
         members.sort(key=lambda member: (severity_rank(member[1].severity), member[0].path))
     distinct = [DistinctChange(tuple(members)) for members in groups.values()]
-    return sorted(
-        distinct, key=lambda one: (severity_rank(one.change.severity), str(one.change.address), one.change.group)
-    )
+    return sorted(distinct, key=lambda one: (one.change.alarm, one.change.group))
 
 
 def severity_rank(severity: Severity | None) -> int:

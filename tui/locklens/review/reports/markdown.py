@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
-from locklens.review.model import Accepted, Change, Finding, Review, RootReview, Severity
+from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
 from locklens.review.reports import words
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.findings import bounded, distinct_changes, fails_at, names_of_roots, reported_findings
@@ -58,7 +58,7 @@ def render(review: Review) -> Printable:
 class _Comment:
     def __init__(self, review: Review) -> None:
         self._review = review
-        self._changes = sorted(distinct_changes(review), key=lambda one: (_rank(one.change), -len(one.members)))
+        self._changes = distinct_changes(review)
         self._found = reported_findings(review)
         self._budget = Budget(LONGEST)
 
@@ -169,10 +169,6 @@ class _Comment:
             self._budget.spend((*opening, *closing))
             lines = self._budget.fitting(blocks, number, share=share, more=f"- and {{}} more; {_ALL}")
             yield from (*opening, *lines, *closing)
-
-
-def _rank(change: Change) -> int:
-    return len(Severity) if change.severity is None else change.severity.rank
 
 
 def _each(items: Iterable[str]) -> Iterator[list[str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 from locklens.cycling import CyclicChoice
 from locklens.policy import POLICY_FILE
 from locklens.project.tree import name_bytes
-from locklens.review.model import Change, ChangeKind, Finding, Proof, Review, RootReview, Severity, worst
+from locklens.review.model import Change, Finding, Proof, Review, RootReview, Severity, worst
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.words import file_note
 from locklens.ui.phrases import finding_mark
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockEntry
 
 _RANK_OK = len(Severity)
-_KIND_ORDER = {kind: order for order, kind in enumerate(ChangeKind)}
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -161,10 +160,10 @@ def _worst_first(nodes: Iterable[Node]) -> tuple[Node, ...]:
     return tuple(sorted(nodes, key=severity_order))
 
 
-def severity_order(node: Node) -> tuple[int, int, str, str]:
-    """The key that sorts nodes worst first."""
+def severity_order(node: Node) -> tuple[object, ...]:
+    """The key that sorts nodes worst first; of one severity, those of changes follow in the order of `Change.alarm`."""
     change = node.change
-    return _rank(node), -1 if change is None else _KIND_ORDER[change.kind], node.title, node.key
+    return _rank(node), change.alarm[1:] if change is not None else (), node.title, node.key
 
 
 def _collected(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
