@@ -29,7 +29,7 @@ from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.upgrade.rows import By, upgrade_rows
 from locklens.ui.upgrade.upgrade_list import COLUMNS, LaidOutColumns
 from locklens.ui.widgets.line_view import LineView
-from locklens.ui.widgets.strips import fitted_end, fitted_step, least_step
+from locklens.ui.widgets.strips import fitted_end, fitted_place, fitted_step, least_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,6 +136,21 @@ def test_the_old_version_is_cut_before_the_target(text: str, width: int, shown: 
 )
 def test_names_lose_whole_folders_first(text: str, width: int, shown: str) -> None:
     assert fitted_end(text, width) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("~> 4.6 (infra/prod/secrets/versions.tf:12)", 42, "~> 4.6 (infra/prod/secrets/versions.tf:12)"),
+        ("~> 4.6 (infra/prod/secrets/versions.tf:12)", 40, "~> 4.6 (…/prod/secrets/versions.tf:12)  "),
+        ("~> 4.6 (infra/prod/secrets/versions.tf:12)", 26, "~> 4.6 (…/versions.tf:12) "),
+        ("*edit infra/prod/main.tf:4 +1", 20, "*edit …/main.tf:4 +1"),
+        ("~> 4.6 (infra/prod/secrets/versions.tf:12)", 12, "~> 4.6 (inf…"),
+        ("no path in these words", 8, "no path…"),
+    ],
+)
+def test_a_line_number_is_not_cut_off(text: str, width: int, shown: str) -> None:
+    assert fitted_place(text, width) == shown
 
 
 def wide_review(samples: Samples) -> Review:

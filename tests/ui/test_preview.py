@@ -213,7 +213,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked  2 roots" in on.plan  # its h1 are not verified
         # The orphan of both roots is none of the plan's.
         assert "findings: none new, but not all could be checked; HEAD already has 1 more (1 INFO); " in on.plan
-        assert "; the file on disk already has 1 more (1 WARN)" in on.plan
+        assert "; the work tree already has 1 more (1 WARN)" in on.plan
         assert "4 entries unchanged" in on.plan
         assert "ok  review" in on.plan
         assert "--  write  2 files, all or none, on enter" in on.plan

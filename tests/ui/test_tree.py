@@ -211,3 +211,15 @@ def test_the_order_is_that_of_the_reports(samples: Samples) -> None:
     printed = markdown.render(review)
     places = [printed.index(f"- **block** `{name}`") for name in listed]
     assert places == sorted(places)
+
+
+def test_the_place_of_a_finding_about_a_root_is_not_cut_off(samples: Samples) -> None:
+    message = "registry.terraform.io/pagerduty/pagerduty is required by modules/alerts/main.tf:3 and is not locked"
+    finding = samples.finding("LK006", Severity.BLOCK, message, file="infra/prod/modules/alerts/main.tf", line=3)
+    shown = rows(outline(samples.review(samples.root("infra/prod", findings=(finding,))), Grouping.ROOT), Setting())
+    listed = ChangeList()
+    for width, end in ((140, "is not locked"), (76, "is requir… modules/alerts/main.tf:3"), (50, "…/main.tf:3")):
+        listed.lay_out(shown, width)
+        text = "".join(span.text for span in listed.painted(shown[1], width, cursor=False))
+        assert text.rstrip().endswith(end)
+        assert len(text) == width

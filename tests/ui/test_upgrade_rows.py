@@ -505,6 +505,10 @@ def test_head_and_status() -> None:
                   "filtered"):  # fmt: skip
         assert words in told, words
     assert plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False, message="hello")[0]) == " hello"
+    # A narrow line loses whole parts, and no word is cut.
+    *_, shorter, least = upgrade_status(of, DownloadEstimate(), asking="asking: 3 of 12", is_narrowed=True)
+    assert plain(shorter) == " nothing selected: space selects, a selects all eligible | asking: 3 of 12 | filtered"
+    assert plain(least) == " asking: 3 of 12 | filtered"
 
 
 @pytest.mark.parametrize(

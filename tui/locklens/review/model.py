@@ -240,7 +240,7 @@ class Accepted(Struct, frozen=True):
         by: The person who accepted it; "" if unknown.
         on: The date, ISO 8601; "" if unknown.
         until: The last day on which it holds, in the same form; "" for no end.
-        already_in: Where a finding of a plan is already, "HEAD" or "the file on disk", so that the plan does not bring
+        already_in: Where a finding of a plan is already, "HEAD" or "the work tree", so that the plan does not bring
             it; "" for a finding that someone accepted.
     """
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
 
-_ON_DISK = "the file on disk"
+_ON_DISK = "the work tree"
 _UNREADABLE = "LK019"
 _REPUBLISHED = "LK001"
 _EDITED = "LK025"

@@ -281,7 +281,6 @@ _PACKAGES = 12
 _PACKAGES_FROM_WIDTH = 76
 """Narrower lists have no room for the verdict on packages; the detail and the head have it."""
 _MOST_VERSION = 14
-_MOST_CONSTRAINTS = 30
 _CONSTRAINTS_FROM = 90
 
 
@@ -316,7 +315,7 @@ class HashList(FoldingList[HashRow]):
         if width >= _CONSTRAINTS_FROM:
             names = max((cell_len(_name(row)) for row in rows if row.depth == 1), default=0)
             wanted = max((len(row.constraints) + 1 for row in rows), default=0)
-            self._constraints_room = max(0, min(room - names, wanted, _MOST_CONSTRAINTS))
+            self._constraints_room = max(0, min(room - names, wanted))
         self._room = max(0, room - self._constraints_room)
 
     def titles(self, width: int) -> StyledPiece:

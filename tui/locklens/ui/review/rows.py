@@ -420,6 +420,17 @@ def _tails(row: Row) -> tuple[str, ...]:
     return (f"{where}{kind}", kind, f" …/{harmless(folder)}", "") if where else (kind, kind, "")
 
 
+def _with_place(text: str, node: Node, room: int) -> str:
+    """The message of a finding about a root; where it is cut, the file and the line that it is about follow."""
+    finding, shown = node.finding, fitted(text, room)
+    if finding is None or finding.line is None or cell_len(harmless(text)) <= room:
+        return shown
+    root = f"{node.root.path}/" if node.root is not None and node.root.path else ""
+    place = harmless(f"{finding.file.removeprefix(root)}:{finding.line}")
+    taken = min(cell_len(place), room // 2)
+    return shown if place in shown else f"{fitted(text, room - taken - 1)} {fitted_end(place, taken)}"
+
+
 def _in_brief(row: Row) -> Row:
     return replace(row, phrase=row.phrase.replace(SAME_VERSION, " (same)"))
 
@@ -478,7 +489,8 @@ class ChangeList(FoldingList[Row]):
         if row.node.kind in {NodeKind.FINDING, NodeKind.NOTE}:
             name = f"{row.node.title} " if row.node.kind is NodeKind.FINDING else ""
             where = f"{harmless(row.where)}: " if row.where else ""
-            return [*spans, Span(name, Role.STRONG), Span(fitted(where + row.summary, width - _LEAD - len(name)))]
+            room = width - _LEAD - len(name)
+            return [*spans, Span(name, Role.STRONG), Span(_with_place(where + row.summary, row.node, room))]
         if row.node.kind is NodeKind.MEMBER:
             room = width - _LEAD - (columns.evidence + 1 if columns.evidence else 0)
             spans.append(Span(fitted(f"  {row.node.title}  {row.summary}", room), Role.PLACE))

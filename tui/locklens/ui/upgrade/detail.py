@@ -88,16 +88,20 @@ def upgrade_status(
     else:
         parts += [Piece("nothing selected: space selects, a selects all eligible", Role.DIM)]
     cooldown = selection.terms.cooldown
-    parts += [
+    terms = [
         Piece(f"cooldown {cooldown} d" if cooldown is not None else "no cooldown", Role.DIM),
         Piece(str(selection.terms.limit) if selection.terms.limit is not BumpLimit.ANYWHERE else "", Role.DIM),
         Piece("majors included" if selection.terms.takes_majors else "", Role.DIM),
-        Piece(asking, Role.INFO),
-        Piece("filtered" if is_narrowed else "", Role.WARN),
     ]
-    shown = (Piece(" "), *joined_parts([part for part in parts if part.text]))
-    full = (*shown, Piece(" | ", Role.DIM), Piece("others are left untouched", Role.DIM))
-    return BarLayout(full), BarLayout(shown)
+    state = [Piece(asking, Role.INFO), Piece("filtered" if is_narrowed else "", Role.WARN)]
+
+    def layout(*shown: Piece) -> BarLayout:
+        return BarLayout((Piece(" "), *joined_parts([part for part in shown if part.text])))
+
+    rest = Piece("others are left untouched", Role.DIM)
+    # A line that is too long loses whole parts: what is going on is the last to go.
+    least = layout(*state) if asking or is_narrowed else layout(*parts)
+    return layout(*parts, *terms, *state, rest), layout(*parts, *terms, *state), layout(*parts, *state), least
 
 
 def fetch_words(fetch: DownloadEstimate) -> str:

@@ -12,7 +12,7 @@ from textual.message import Message
 from locklens.lines import Role, Span
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 from locklens.ui.widgets.row_list import RowList, fold_marker
-from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end
+from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, fitted_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,7 +57,7 @@ class Column:
         """Return the cell, cut or padded to the width, with a space before it."""
         if self.is_at_end:
             return Span(f" {cell.text:>{width}}", cell.role)
-        return Span(f" {fitted(cell.text, width)}", cell.role)
+        return Span(f" {fitted_place(cell.text, width)}", cell.role)
 
     def painted_title(self, width: int) -> Span:
         """Return the title that fits."""

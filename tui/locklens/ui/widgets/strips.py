@@ -76,6 +76,20 @@ def fitted_end(text: str, width: int) -> str:
     return set_cell_size(_ELLIPSIS + shown[max(start, slash) :], width)
 
 
+def fitted_place(text: str, width: int) -> str:
+    """The escaped text, in which the longest path is cut at its beginning: its end is the file with its line."""
+    shown = harmless(text)
+    path = max((word for word in shown.split(" ") if "/" in word), key=len, default="")
+    over = cell_len(shown) - width
+    opening = "(" if path.startswith("(") else ""
+    least = len(path) - path.rfind("/", 0, -1) - 1
+    if over <= 0 or len(path) - len(opening) - over - 1 < least:
+        return fitted(shown, width)
+    kept = path[len(opening) + over + 1 :]
+    slash = kept.find("/", 0, len(kept) - 1)
+    return set_cell_size(shown.replace(path, f"{opening}{_ELLIPSIS}{kept[max(0, slash) :]}", 1), width)
+
+
 _ARROW = " -> "
 
 
