@@ -116,6 +116,24 @@ def test_a_group_lists_its_roots(samples: Samples) -> None:
     assert "in 1 of 2" in text
 
 
+def test_what_one_root_of_many_has_alone_is_not_to_be_looked_for(samples: Samples) -> None:
+    """Equal words stood in each of twelve lines, between which one had to find the two that differ."""
+    moved = samples.finding("LK027", Severity.WARN, "an entry at line 8", line=8)
+    change = samples.change(findings=(moved,))
+    assert change.new is not None
+    other = replace(change, new=replace(change.new, constraints="~> 5.9"))
+    later = replace(change, findings=(replace(moved, message="an entry at line 9"),))
+    roots = [samples.root(f"teams/{number}", [later if number == 5 else change]) for number in range(6)]
+    review = samples.review(*roots, samples.root("teams/9", [other]))
+    shown = texts(detail_lines(first_node(review), review))
+    listed = shown.split("IN 7 ROOTS")[1].split("HASHES")[0]
+    assert listed.count("LK027") == 2
+    assert listed.index("WARN  teams/9  LK027  constraints ") < listed.index("6: LK027  constraints ")
+    assert all(f"WARN  teams/{number}\n" in listed for number in range(6))
+    assert "an entry at line 8" in shown, "what the first root has, as all that is said of one root"
+    assert "an entry at line 9" not in shown
+
+
 def test_a_root_says_ok_of_no_change_before_its_facts_are_known(samples: Samples) -> None:
     change = replace(samples.change(), evidence=None)
     review = samples.review(samples.root("a", [change]))

@@ -123,7 +123,9 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     unlike = row_differences(node)
     if unlike:
         yield line(Span("The roots differ: ", Role.WARN), f"{', '.join(unlike)}, as listed below.", hanging=2)
-    by_rule = {finding.rule: finding for subject in node.subjects for finding in subject.change.findings}
+    by_rule: dict[str, Finding] = {}
+    for finding in (finding for subject in node.subjects for finding in subject.change.findings):
+        by_rule.setdefault(finding.rule, finding)  # of the first root, as all that the roots do not share
     if by_rule:
         yield from heading("FINDINGS")
         for finding in sorted(by_rule.values(), key=_worst_first):
@@ -139,26 +141,32 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     yield from evidence_lines(change, review, is_asking=is_asking)
     yield from advisory_section(change.advisories)
     yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
-    for child in node.children:
-        member = child.subjects[0]
-        entry = member.change.new or member.change.old
-        place = FilePlace(member.root.lock_file, entry.line if entry else 1)
-        note = Span(f"  {own_words(member.change, unlike)}", Role.DIM)
-        yield line(
-            " ",
-            severity_span(child.severity, width=6),
-            Span(child.title, Role.PLACE),
-            note,
-            hanging=8,
-            copied=child.title,
-            place=place,
-        )
+    yield from _member_lines(node, unlike)
     for members in variants:
         if len(variants) > 1:
             more = f" and {counted(len(members) - 1, 'other root')}" if len(members) > 1 else ""
             yield Line()
             yield line(Span(f"As in {members[0].root.path or '.'}{more}:", Role.DIM))
         yield from hash_lines(members[0].change, is_asking=is_asking, in_full=in_full)
+
+
+def _member_lines(node: Node, unlike: tuple[str, ...]) -> Iterator[Line]:
+    """The roots of a group: those with words of their own first, then others below the words that they share."""
+    alike: dict[str, list[Node]] = {}
+    for child in node.children:
+        alike.setdefault(own_words(child.subjects[0].change, unlike), []).append(child)
+    for words, children in sorted(alike.items(), key=lambda one: len(one[1])):
+        is_shared = len(children) > 1
+        if is_shared and words:
+            number = "all" if len(alike) == 1 else str(len(children))
+            yield line(Span(f"  {number}: {words}", Role.DIM), hanging=4)
+        for child in children:
+            member = child.subjects[0]
+            entry = member.change.new or member.change.old
+            place = FilePlace(member.root.lock_file, entry.line if entry else 1)
+            note = Span("" if is_shared else f"  {words}", Role.DIM)
+            lead = " ", severity_span(child.severity, width=6), Span(child.title, Role.PLACE)
+            yield line(*lead, note, hanging=8, copied=child.title, place=place)
 
 
 def _variants(node: Node) -> list[list[RootChange]]:
