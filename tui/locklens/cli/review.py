@@ -127,6 +127,7 @@ def add_reading_options(
         has_roots: True for options that name roots.
     """
     parser.set_defaults(old=None, new=None, report=[], all=False, prove="none", verify=False, history=False)
+    parser.set_defaults(root=[])
     if has_roots:
         parser.group("scope").add_roots("every root of the repository")
     group = parser.group("common options")
