@@ -23,6 +23,7 @@ from kit.waiting import LIMIT
 
 from locklens.cli.main import main
 from locklens.doctor.model import CauseId
+from locklens.operations.review.request import ReviewRequest
 from locklens.review.rules.catalogue import RULES
 
 ZH = ["zh:" + digit * 64 for digit in "0123"]
@@ -424,3 +425,16 @@ def test_the_check_of_lk018_is_one_that_works(run: Run) -> None:
     _, out, _ = run("explain", "LK018")
     assert "locklens format --dry-run" in " ".join(out.split())
     assert "Run `terraform fmt`" not in out
+
+
+def test_the_demo_opens_its_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reads all of a repository, and has no options that name roots."""
+    monkeypatch.setattr("locklens.cli.review.has_terminal", lambda: True)
+    opened: list[tuple[ReviewRequest, str]] = []
+
+    def keep(request: ReviewRequest, view: str) -> int:
+        opened.append((request, view))
+        return 0
+
+    assert main(["demo", "--format", "tui"], keep) == 0
+    assert [(request.is_demo, request.roots, view) for request, view in opened] == [(True, (), "review")]

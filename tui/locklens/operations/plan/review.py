@@ -280,7 +280,7 @@ def _as_committed(change: Change, base: str) -> tuple[Finding, ...]:
     )
 
 
-def alike_findings(review: Review, already_in: str = "") -> tuple[tuple[Finding, ...], ...]:
+def findings_of_plan(review: Review, already_in: str = "") -> tuple[tuple[Finding, ...], ...]:
     """Return the findings that count, the worst first; those with one rule and message are one item.
 
     The number of findings of a plan, in the Preview and the commit message, is that of these items.
@@ -304,11 +304,11 @@ def known_findings(review: Review) -> dict[str, dict[Severity, int]]:
     """Return the numbers of findings that a plan does not bring, by the place that has them already."""
     accepted = (finding.accepted for finding in review.findings)
     places = dict.fromkeys(one.already_in for one in accepted if one is not None and one.already_in)
-    return {place: severities_of(alike_findings(review, place)) for place in sorted(places, key=_ON_DISK.__eq__)}
+    return {place: severities_of(findings_of_plan(review, place)) for place in sorted(places, key=_ON_DISK.__eq__)}
 
 
 def severities_of(alike: Iterable[Sequence[Finding]]) -> dict[Severity, int]:
-    """Count the items of `alike_findings` by their severity."""
+    """Count the items of `findings_of_plan` by their severity."""
     return by_severity(findings[0].severity for findings in alike)
 
 
@@ -449,7 +449,7 @@ def _reviewed(review: Review) -> str:
         providers = len(frozenset(addresses))
         of = f" of {counted(providers, 'provider')}" if providers < len(addresses) else ""
         parts.append(f"{counted(len(addresses), kind, _PLURALS.get(kind, ''))}{of}")
-    found = alike_findings(review)
+    found = findings_of_plan(review)
     numbers = numbers_in_words(severities_of(found))
     parts.append(counted(len(found), "finding") + (f" ({numbers})" if found else ""))
     for place, counts in known_findings(review).items():

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.model import Plan, PlannedChange, WriteTarget
-from locklens.operations.plan.review import PlanReview, alike_findings, commit_message, known_findings, severities_of
+from locklens.operations.plan.review import PlanReview, findings_of_plan, commit_message, known_findings, severities_of
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
 from locklens.review.reports.words import hashes_of_review, kind_sign, severity_span
@@ -428,7 +428,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     removed = sum(len(change.removed) for change in review.changes)
     proof = Span(hashes_of_review(review), Role.WARN if review.hashes.unverified else Role.GOOD)
     yield line(f"  hashes: +{added} -{removed}   ", *([proof] if added else []))
-    found = alike_findings(review)
+    found = findings_of_plan(review)
     spans = [severity_and_number(severity, number) for severity, number in severities_of(found).items() if number]
     yield line("  findings: ", *(spans or [_no_findings(review)]), *_known_findings(review), hanging=4)
     yield from _finding_lines(found)
