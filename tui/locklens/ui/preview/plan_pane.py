@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.model import Plan, PlannedChange, WriteTarget
-from locklens.operations.plan.review import PlanReview, findings_of_plan, commit_message, known_findings, severities_of
+from locklens.operations.plan.review import PlanReview, commit_message, findings_of_plan, known_findings, severities_of
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
 from locklens.review.reports.words import hashes_of_review, kind_sign, severity_span
