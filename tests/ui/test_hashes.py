@@ -41,7 +41,7 @@ from locklens.review.reports import lock_lines
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.detail import _ladder_lines, hash_detail, hashes_head
-from locklens.ui.hashes.rows import HASHES_GRAMMAR, hash_rows
+from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, hash_rows
 from locklens.ui.hashes.screen import HASHES_KEYS, INSTALL_PATHS, HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.prove import ProveDialog
@@ -168,6 +168,12 @@ def test_the_severity_of_a_section_is_the_worst_of_its_rows_and_its_root(samples
         ("acme/demo", Severity.WARN),
     ]
     assert rows[0].has_findings
+
+
+def test_a_column_without_texts_has_no_title(repository: Review) -> None:
+    listed, alone = HashList(), tuple(row for row in hash_rows(repository) if not row.depth)
+    listed.lay_out(alone, 100)
+    assert "…" not in "".join(span.text for span in listed.titles(100))
 
 
 def test_a_deleted_lock_file_is_not_counted(samples: Samples, repository: Review) -> None:
