@@ -97,14 +97,17 @@ def test_a_new_notable_package_is_seen_in_packages_that_were_compared_before(
     assert change.new is not None
     change = replace(change, new=replace(change.new, hashes=(zh,)), old=None)
     with Cache(tmp_path / "cache.sqlite3") as cache:
-        keep_facts(cache, replace(facts("linux_amd64", functions=(name,)), zh=zh))
+        whole = facts("linux_amd64", functions=(name,))
+        assert whole.executable is not None
+        program = replace(whole.executable, packages=("example.com/new",))
+        keep_facts(cache, replace(whole, zh=zh, executable=program))
         assert BuildLookup(cache).of_change(change) is not None
         for module in ("operations.review.inside", "review.platform_agreement"):
             monkeypatch.setattr(f"locklens.{module}.BEGINNINGS", ("example.com/new.",))
-        program = BuildLookup(cache)._compared(zh)
-    assert program is not None
-    assert program.executable is not None
-    assert program.executable.functions == (name,)
+        found = BuildLookup(cache)._compared(zh)
+    assert found is not None
+    assert found.executable is not None
+    assert found.executable.functions == (name,)
 
 
 def test_only_what_was_looked_into_is_judged(tmp_path: Path) -> None:
