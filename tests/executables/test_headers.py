@@ -10,12 +10,12 @@ from executables.files import BLOB, NAMES, TEXT, elf, info, table, varint
 from kit.go_programs import STRIPPED, built, needs_go
 
 from locklens.executables import ExecutableFormat
-from locklens.executables.functions import MOST_KEPT, MOST_PACKAGES
+from locklens.executables.functions import MOST_FUNCTIONS, MOST_KEPT, MOST_NAMES, MOST_PACKAGES
 from locklens.executables.reader import ExecutableReader
 
 
-def read(data: bytes) -> ExecutableReader:
-    reader = ExecutableReader()
+def read(data: bytes, wanted: frozenset[str] | None = None) -> ExecutableReader:
+    reader = ExecutableReader(wanted)
     for start in range(0, len(data), 1 << 18):
         reader.feed(data[start : start + (1 << 18)])
     return reader
@@ -60,6 +60,11 @@ def test_a_program_that_says_it_all() -> None:
         (elf((4, table([b"main", b"_start"])), (6, b"")), ExecutableFormat.ELF, "names no function of a package"),
         (elf((4, table([b"a%d.b" % number for number in range(MOST_PACKAGES + 1)]))), ExecutableFormat.ELF, "packages"),
         (elf((4, table([b"x" * 200_000]))), ExecutableFormat.ELF, "a name of more than"),
+        (
+            elf((4, table([b"a.b"], inlined=bytes(MOST_NAMES)))),
+            ExecutableFormat.ELF,
+            "bytes; at most 67108864 are read",
+        ),
     ],
 )
 def test_what_cannot_be_said_is_said(data: bytes, file_format: ExecutableFormat, words: str) -> None:
@@ -98,8 +103,10 @@ HOSTILE = {
     "packages": lambda: elf((4, table([b"a.b"], inlined=b"c.d\0e.f\0" * (1 << 20)))),
     "names without a dot": lambda: elf((4, table([b"a.b"], inlined=(b"c" * 60_000 + b"\0") * 200))),
     "paths": lambda: elf((4, table([b"a.b"], inlined=(b"c/" * 30_000 + b"\0") * 200))),
-    "one name": lambda: elf((4, table([b"a.b", b"b" * (MOST_KEPT - 100)]))),
-    "one long run": lambda: elf((4, table([b"a.b"], inlined=b"a.\0" * (MOST_KEPT // 3)))),
+    "one name": lambda: elf((4, table([b"a.b", b"b" * (8 << 20)]))),
+    "as many as are kept": lambda: elf((4, table([b"a.%d" % number for number in range(MOST_FUNCTIONS)]))),
+    "as long as are kept": lambda: elf((4, table([b"a.%080d" % number for number in range(MOST_KEPT // 83 - 1)]))),
+    "one long run": lambda: elf((4, table([b"a.b"], inlined=b"a.\0" * (MOST_KEPT // 3 - 2)))),
     "empty names": lambda: elf((4, table([b"a.b"], inlined=bytes(MOST_KEPT - 100)))),
     "short names": lambda: elf((4, table([b"a.b"], inlined=b"a\0" * (MOST_KEPT // 2 - 100)))),
     "modules": lambda: elf((6, info("dep\ta\tv1.0.0\th1:\n" * 60_000))),
@@ -107,12 +114,13 @@ HOSTILE = {
 }
 
 
+@pytest.mark.parametrize("wanted", [None, frozenset[str]()], ids=["all functions", "no functions"])
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_programs_take_little_memory(kind: str) -> None:
+def test_hostile_programs_take_little_memory(kind: str, wanted: frozenset[str] | None) -> None:
     data = HOSTILE[kind]()
     tracemalloc.start()
     try:
-        read(data).close()
+        read(data, wanted).close()
         assert tracemalloc.get_traced_memory()[1] < 50e6
     finally:
         tracemalloc.stop()

@@ -37,8 +37,11 @@ LONGEST_HEADER = 8 + 8 * 8
 MOST_NAMES = 64 << 20
 """Bytes of the names: those of 110,000 functions have 8 MiB, and the largest providers have 400,000."""
 
-MOST_KEPT = 16 << 20
+MOST_KEPT = 4 << 20
 """Bytes of the names that are kept; of a few dozen packages they have some 0.5 MiB."""
+
+MOST_FUNCTIONS = 150_000
+"""Functions that are kept; of a few dozen packages there are some 15,000."""
 
 MOST_PACKAGES = 20_000
 """The largest providers have some 3,000."""
@@ -157,7 +160,7 @@ class _Names:
         self._wanted = None if wanted is None else {package.encode() for package in wanted}
         self._packages: set[bytes] = set()
         self._kept: list[bytes] = []
-        self._kept_bytes = self._runs = 0
+        self._kept_bytes = self._functions = self._runs = 0
 
     def take(self, names: bytes) -> None:
         """Take some names, each behind a zero."""
@@ -169,10 +172,12 @@ class _Names:
             if wanted is None or package in wanted:
                 self._kept.append(run[0])
                 self._kept_bytes += len(run[0])
+                self._functions += run[0].count(b"\0")
         for count, most, what in (
             (len(self._packages), MOST_PACKAGES, "packages"),
             (self._runs, _MOST_RUNS, "changes from one package to another"),
             (self._kept_bytes, MOST_KEPT, "bytes of names that are to be kept"),
+            (self._functions, MOST_FUNCTIONS, "functions that are to be kept"),
         ):
             if count > most:
                 raise UnreadTableError(f"its function table has more than {most} {what}")
