@@ -140,6 +140,18 @@ def test_what_cannot_be_read_is_unknown() -> None:
     assert len(agreement.platforms) == 5
 
 
+def test_functions_that_cannot_be_read_are_no_difference() -> None:
+    found = {name: facts(name, functions=("os/exec.(*Cmd).Start",)) for name in SIX}
+    program = found["linux_arm64"].executable
+    assert program is not None
+    unread = replace(program, functions=None, unread="its function table is of Go 1.16 or 1.17")
+    found["linux_arm64"] = replace(found["linux_arm64"], executable=unread)
+    agreement = compared(found)
+    assert agreement.differences == ()
+    assert agreement.unknown == ((Platform("linux", "arm64"), "its function table is of Go 1.16 or 1.17"),)
+    assert len(agreement.platforms) == 6
+
+
 def test_files_of_one_package() -> None:
     found = {name: facts(name) for name in SIX}
     found["linux_amd64"] = replace(found["linux_amd64"], files=(FileFacts("install.sh", 1, "a" * 64),))

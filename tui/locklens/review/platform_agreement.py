@@ -92,7 +92,7 @@ class ReleaseAgreement(Struct, frozen=True):
 
     Attributes:
         platforms: The platforms that were compared, sorted.
-        unknown: Platforms of which nothing could be compared, and why.
+        unknown: Platforms of which nothing could be compared, or not the functions, and why.
         differences: In the order of `_PROPERTIES`, then by name.
     """
 
@@ -181,13 +181,17 @@ def compare_platforms(facts: Mapping[Platform, PackageFacts]) -> ReleaseAgreemen
     Args:
         facts: What is inside the package of each platform that was looked into.
     """
-    unknown = tuple((platform, why) for platform, one in sorted(facts.items()) if (why := _unread(one)))
+    unknown = tuple((platform, why) for platform, one in sorted(facts.items()) if (why := _partly_unread(one)))
     told = {platform: one for platform, one in sorted(facts.items()) if not _unread(one)}
     if len(told) < 2:
         return ReleaseAgreement(tuple(told), unknown)
     found = []
     for compared in _PROPERTIES:
-        values = {platform: dict(compared.of(platform, one)) for platform, one in told.items()}
+        values = {
+            platform: dict(compared.of(platform, one))
+            for platform, one in told.items()
+            if not compared.is_of_functions or _has_functions(one)
+        }
         for name in sorted({name for each in values.values() for name in each}):
             by_platform = {platform: each.get(name, _NOT_THERE) for platform, each in values.items()}
             if (odd := _odd(by_platform, compared)) is not None:
@@ -202,12 +206,23 @@ class _Property(Struct, frozen=True):
         of: Names and values in the package of a platform.
         may_vary: True if the value may depend on the operating system or the architecture.
         may_lack: True if only values are compared, never that there is none.
+        is_of_functions: True if it takes the function table, which may be unread where the build information is not.
     """
 
     kind: str
     of: Callable[[Platform, PackageFacts], Iterable[tuple[str, str]]]
     may_vary: bool = False
     may_lack: bool = False
+    is_of_functions: bool = False
+
+
+def _has_functions(facts: PackageFacts) -> bool:
+    return facts.executable is not None and facts.executable.functions is not None
+
+
+def _partly_unread(facts: PackageFacts) -> str:
+    """Why not all of a package can be compared; "" where it can."""
+    return _unread(facts) or (facts.executable.unread or "" if facts.executable is not None else "")
 
 
 def _unread(facts: PackageFacts) -> str:
@@ -327,7 +342,7 @@ _PROPERTIES = (
     _Property("module", _modules),
     _Property("checksum of", _checksums, may_lack=True),
     _Property("toolchain", _toolchain),
-    _Property("package", _linked),
+    _Property("package", _linked, is_of_functions=True),
     _Property("revision", _revision),
     _Property("setting", _settings, may_vary=True),
     _Property("file", _files, may_vary=True),
