@@ -75,6 +75,13 @@ def test_what_cannot_be_said_is_said(data: bytes, file_format: ExecutableFormat,
     assert found.build is None or found.functions is None
 
 
+def test_a_table_larger_than_any_file_is_not_read() -> None:
+    header = struct.pack("<L2x2B8Q", 0xFFFFFFF1, 1, 8, 1, 1, 0, 72, *[(1 << 64) - 100] * 4)
+    data = bytearray(elf((4, header + bytes(100))))
+    struct.pack_into("<Q", data, 64 + 32, (1 << 64) - 1)
+    assert "bytes; at most" in (read(bytes(data)).close().unread or "")
+
+
 def test_what_only_looks_like_it_is_passed_over() -> None:
     fake_info = BLOB[1:] + bytes(17) + BLOB[:15] + bytes(17)
     fake_table = struct.pack("<L2x2B8Q", 0xFFFFFFF1, 1, 8, 4, 1, 0, 72, 10, 10, 10, 10)

@@ -91,60 +91,46 @@ class UnreadTableError(Exception):
     """The table cannot be read; the text says why."""
 
 
-class TableHeader(Struct, frozen=True):
-    """A `pcHeader`.
+def names_of_header(data: bytes, left: int) -> range | None:
+    """Return where the names of a table stand, in bytes from its `pcHeader`; None where the bytes only begin like one.
 
-    Attributes:
-        names: Where the names begin, and where they end, in bytes from the header's first one.
+    Args:
+        data: `LONGEST_HEADER` bytes, from where a header may begin.
+        left: Bytes of the file's part from here on.
+
+    Raises:
+        UnreadTableError: It is the header of an older table.
     """
-
-    names: tuple[int, int]
-
-    @classmethod
-    def of(cls, data: bytes, left: int) -> TableHeader | None:
-        """Read a header; None where the bytes only begin like one.
-
-        Args:
-            data: `LONGEST_HEADER` bytes, from where one may begin.
-            left: Bytes of the file's part from here on.
-
-        Raises:
-            UnreadTableError: It is the header of an older table.
-        """
-        order = "<" if data[3] == 0xFF else ">"
-        (magic,) = struct.unpack_from(f"{order}L", data)
-        width = data[7]
-        if magic in _OLDER:
-            raise UnreadTableError(f"its function table is of {_OLDER[magic]}")
-        functions, _, _, *offsets = struct.unpack_from(f"{order}8{'Q' if width == 8 else 'L'}", data, 8)
-        names, units, _, _, table = offsets
-        is_sound = names >= 8 + 8 * width and offsets == sorted(offsets) and table + 8 * functions + 4 <= left
-        return cls((names, units)) if is_sound and functions else None
+    order = "<" if data[3] == 0xFF else ">"
+    (magic,) = struct.unpack_from(f"{order}L", data)
+    width = data[7]
+    if magic in _OLDER:
+        raise UnreadTableError(f"its function table is of {_OLDER[magic]}")
+    functions, _, _, *offsets = struct.unpack_from(f"{order}8{'Q' if width == 8 else 'L'}", data, 8)
+    names, units, _, _, table = offsets
+    is_sound = names >= 8 + 8 * width and offsets == sorted(offsets) and table + 8 * functions + 4 <= left
+    return range(names, units) if is_sound and functions else None
 
 
-def read_names(
-    header: TableHeader, passing: Passing, wanted: Collection[str] | None
-) -> Generator[None, None, LinkedNames]:
+def read_names(place: range, passing: Passing, wanted: Collection[str] | None) -> Generator[None, None, LinkedNames]:
     """Read the names of a table.
 
     Args:
-        header: The table's.
-        passing: Where it passes; it stands at the header's first byte.
+        place: Where the names stand, in bytes from the header's first one.
+        passing: Where the table passes; it stands at the header's first byte.
         wanted: The packages whose functions are kept, as the linker writes them; None for all.
 
     Raises:
         UnreadTableError: The table is damaged, or beyond a bound.
     """
-    start, stop = header.names
-    if stop - start > MOST_NAMES:
-        raise UnreadTableError(
-            f"the names in its function table have {stop - start} bytes; at most {MOST_NAMES} are read"
-        )
-    passing.skip(start)
+    size = place.stop - place.start  # That of a range may be beyond what `len` gives.
+    if size > MOST_NAMES:
+        raise UnreadTableError(f"the names in its function table have {size} bytes; at most {MOST_NAMES} are read")
+    passing.skip(place.start)
     names = _Names(wanted)
     rest = b""
-    for at in range(start, stop, _PIECE):
-        piece = yield from passing.take(min(_PIECE, stop - at))
+    for at in place[::_PIECE]:
+        piece = yield from passing.take(min(_PIECE, place.stop - at))
         whole, end_of_name, rest = (rest + piece).rpartition(b"\0")
         if len(rest) > _MOST_NAME:
             raise UnreadTableError(f"its function table has a name of more than {_MOST_NAME} bytes")

@@ -14,10 +14,10 @@ from locklens.executables.functions import (
     BEGINNING,
     LONGEST_HEADER,
     LinkedNames,
-    TableHeader,
     UnreadTableError,
     big_endian_header,
     little_endian_header,
+    names_of_header,
     read_names,
 )
 from locklens.executables.headers import MOST_HEADERS, Headers, Range, read_headers
@@ -210,13 +210,13 @@ def _seek_functions(
         yield from passing.find(place_in, BEGINNING)
         data = yield from passing.peek(LONGEST_HEADER)
         try:
-            header = TableHeader.of(data, passing.left)
+            place = names_of_header(data, passing.left)
         except UnreadTableError as error:
-            header, search.problem = None, str(error)
-        if header is not None:
+            place, search.problem = None, str(error)
+        if place is not None:
             break
         if not search.passes_over():
             return
         passing.skip(1)
     search.problem = "its function table breaks off"
-    search.found = yield from read_names(header, passing, wanted)
+    search.found = yield from read_names(place, passing, wanted)
