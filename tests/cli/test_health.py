@@ -336,7 +336,7 @@ def test_every_printed_fix_works_as_printed(
         monkeypatch.chdir(make_repository(tmp_path / "infrastructure"))
         run, any_command = runner(capsys, "health"), runner(capsys)
         before = {one["id"]: one for one in document(run)["checks"]}
-        contradicted = "its hashes contradict the release; locklens doctor tests the causes"
+        contradicted = "its hashes contradict the release, so that lock adds none; locklens doctor (i) tests the causes"
         assert before["platform-missing"]["left_out"] == [
             f"infra/prod/dns: {NETBOX}: {contradicted}", f"infra/prod/search: {SEARCH}: {contradicted}",
         ]  # fmt: skip

@@ -64,6 +64,9 @@ async def test_packages_are_compared_on_demand(tmp_path: Path) -> None:
             assert "mirror        linux_amd64    ok" in on.said
             assert "not compared: nothing is installed" in on.said
             assert len(registry.requests) == asked
+            await on.choose("acme/netbox")
+            assert "`locklens verify -- " in on.said
+            assert "says whether this is the publisher's" in " ".join(on.said.split())
             await on.press("slash", *"package-differs", "enter")
             assert on.names == ["infra/prod/dns", "acme/netbox", "infra/prod/network", "hashicorp/tls"]
             await on.press("escape", "r")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from locklens.review.coverage import CONTRADICTED
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
 from locklens.text import counted, listing, shell_words
 
@@ -74,10 +75,9 @@ _COUNTED = frozenset(rule for check in CHECKS for rule in check.rules)
 
 _WRITING = frozenset({"lock", "upgrade", "prune", "format"})
 
-_CONTRADICTED = "its hashes contradict the release; locklens doctor tests the causes"
 _REFUSALS = {
-    "LK001": _CONTRADICTED,
-    "LK002": _CONTRADICTED,
+    "LK001": CONTRADICTED,
+    "LK002": CONTRADICTED,
     "LK005": "the locked version does not satisfy the configuration; upgrade it first",
     "LK030": "the tool refuses the release",
     "LK033": "the signed checksums belong to another release",
@@ -85,7 +85,7 @@ _REFUSALS = {
 """The findings about an entry for which `lock` leaves its whole root as it is, unless it is given other providers."""
 
 _CASES = {
-    "contradicted": _CONTRADICTED,
+    "contradicted": CONTRADICTED,
     "not-offered": "the release has no package for the platform; select another version",
 }
 """The cases of a finding that `lock` does not end."""
@@ -278,18 +278,36 @@ class Fix(Struct, frozen=True):
     providers: tuple[ProviderAddress, ...] = ()
 
 
+class LeftOut(Struct, frozen=True):
+    """What a command cannot mend yet: a root, or a provider in it, and the reason, a clause."""
+
+    root: str
+    provider: ProviderAddress | None
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """The place and the reason."""
+        return ": ".join(map(str, filter(None, (self.root or ".", self.provider, self.reason))))
+
+
 class CheckRemedy(Struct, frozen=True):
     """What ends the findings of a check.
 
     Attributes:
         fixes: What its command acts on, each part by itself.
         by_hand: What no command does, in sentences.
-        left_out: The roots and providers that the command cannot mend yet, with the reason, in sentences.
+        left_out: What the command cannot mend yet.
     """
 
     fixes: tuple[Fix, ...] = ()
     by_hand: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def rest(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What the command does not do, in sentences, each kind with its label."""
+        return ("by hand", self.by_hand), ("left out", tuple(one.sentence for one in self.left_out))
 
 
 def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -> CheckRemedy:
@@ -306,21 +324,22 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
         return CheckRemedy()
     if check.command == "lock":
         return _locking(found, health)
-    unreadable = {path: why for path, why in health.unreadable.items() if path in found and check.command == "upgrade"}
+    unreadable = health.unreadable if check.command == "upgrade" else {}
     kept = tuple(path for path in found if path not in unreadable)
     named = {one.provider for path in kept for one in found[path][1] if one.provider is not None}
     fix = Fix(tuple(sorted(kept)), tuple(sorted(named)) if check.names_providers else ())
-    return CheckRemedy((fix,) if kept else (), left_out=_left_out(unreadable))
+    left_out = tuple(LeftOut(path, None, unreadable[path]) for path in found if path in unreadable)
+    return CheckRemedy((fix,) if kept else (), left_out=left_out)
 
 
 def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
     """Return what `lock` can mend: whole roots at once; of a root with an entry that it refuses the other providers."""
     parts: dict[tuple[ProviderAddress, ...], list[str]] = {}
-    left_out: dict[str, str] = {}
+    left_out: list[LeftOut] = []
     by_hand: list[str] = []
     for path, (root, own) in found.items():
         if path in health.unreadable:
-            left_out[path] = health.unreadable[path]
+            left_out.append(LeftOut(path, None, health.unreadable[path]))
         elif any(one.rule == "LK037" for one in own):
             if root.new.exists:
                 by_hand.append(f"take {root.lock_file} out of .gitignore and commit it")
@@ -330,20 +349,16 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
             refused = {one.provider: _REFUSALS[one.rule] for one in root.findings if _is_refused(one)}
             refused |= {one.provider: _CASES[one.case] for one in own if one.case in _CASES}
             wanted = {one.provider for one in own}
-            left_out |= {f"{path or '.'}: {one}": refused[one] for one in wanted & refused.keys()}
+            left_out += (LeftOut(path, one, why) for one, why in refused.items() if one in wanted)
             if named := wanted - refused.keys():
                 names = tuple(sorted(one for one in named if one is not None)) if refused else ()
                 parts.setdefault(names, []).append(path)
     fixes = tuple(Fix(tuple(sorted(roots)), names) for names, roots in sorted(parts.items()))
-    return CheckRemedy(fixes, tuple(by_hand), _left_out(left_out))
+    return CheckRemedy(fixes, tuple(by_hand), tuple(left_out))
 
 
 def _is_refused(finding: Finding) -> bool:
     return finding.rule in _REFUSALS and finding.case != "grown"
-
-
-def _left_out(reasons: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(f"{name or '.'}: {why}" for name, why in reasons.items())
 
 
 def _removal(lock_file: str, found: Iterable[Finding]) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.diagnostics import Diagnostic
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
 from locklens.hashes import is_of_files
 from locklens.install.context import LockRequest, ProviderRequirement
@@ -24,9 +24,10 @@ from locklens.operations.root_modules import Root, RootReader, enclosing, requir
 from locklens.operations.write.apply import Operation, RegistryOperation, listed_roots, no_progress
 from locklens.operations.write.diagnostics import named, no_root_here, orphans_kept, unreadable, untouched, warnings
 from locklens.project.tree import FileSystem
-from locklens.review.coverage import coverage
+from locklens.review.coverage import CONTRADICTED, LockedHashes, coverage
+from locklens.review.health import LeftOut
 from locklens.selection.choosing import combined
-from locklens.text import listing
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -235,16 +236,22 @@ def _question(requirement: ProviderRequirement) -> tuple[ProviderAddress, str, V
 
 
 class LockMissing(RegistryOperation, frozen=True):
-    """Locks platforms that differ by root or provider; no root is in two of the parts."""
+    """Locks platforms that differ by root or provider.
+
+    Attributes:
+        parts: No root is in two of them.
+        left_out: What was chosen and cannot be locked, of which the plan warns.
+    """
 
     parts: tuple[Lock, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def title(self) -> str:
         """A short title."""
         platforms = {platform for part in self.parts for platform in part.platforms}
         roots = sum(len(part.where.roots) for part in self.parts)
-        return f"Lock {', '.join(map(str, sorted(platforms)))} in {roots} roots"
+        return f"Lock {', '.join(map(str, sorted(platforms)))} in {counted(roots, 'root')}"
 
     def without_missing_modules(self) -> Self:
         """Return the operation that ignores what unreadable modules require."""
@@ -252,7 +259,13 @@ class LockMissing(RegistryOperation, frozen=True):
 
     def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the parts in order; packages that were fetched for one are reused by the next."""
-        return joined_plans([part.plan(source, on_root=on_root) for part in self.parts])
+        plan = joined_plans([part.plan(source, on_root=on_root) for part in self.parts])
+        return plan.with_diagnostics(
+            Diagnostic(
+                DiagnosticSeverity.WARNING, "", f"left out: {one.reason}", str(one.provider or ""), root=one.root
+            )
+            for one in self.left_out
+        )
 
 
 def lock_missing(
@@ -263,7 +276,8 @@ def lock_missing(
 ) -> Operation:
     """Return the operation that locks what is missing of the required platforms, or of those that the user chose.
 
-    A platform whose coverage is unknown is locked too: its package decides.
+    A platform whose coverage is unknown is locked too: its package decides. An entry that contradicts its release is
+    left out, since it would keep its root from being locked.
 
     Args:
         review: The review of all locked providers, by the policy that requires platforms.
@@ -275,19 +289,29 @@ def lock_missing(
         LockLensError: There is nothing to lock.
     """
     groups: dict[tuple[tuple[str, ...], tuple[Platform, ...]], list[str]] = {}
+    left_out: list[LeftOut] = []
     for root in review.roots:
-        if lacking := _lacking(root, selected, review.policy, chosen):
+        lacking = _lacking(root, selected, review.policy, chosen)
+        contradicted = {
+            change.address for change in root.changes if LockedHashes.of(change).contradicts_release
+        } & lacking.keys()
+        left_out += (LeftOut(root.path, address, CONTRADICTED) for address in sorted(contradicted))
+        lacking = {address: names for address, names in lacking.items() if address not in contradicted}
+        if lacking:
             platforms = tuple(sorted({Platform.parse(name) for names in lacking.values() for name in names}))
             locked = {entry.address for entry in root.new.entries}
             names = () if lacking.keys() == locked else tuple(str(address) for address in sorted(lacking))
             groups.setdefault((names, platforms), []).append(root.path)
     parts = [Lock(where(roots), platforms, names) for (names, platforms), roots in groups.items()]
+    if not parts and left_out:
+        more = f", and {len(left_out) - 1} more" if len(left_out) > 1 else ""
+        raise LockLensError(f"nothing to lock: {left_out[0].sentence}{more}")
     if not parts and chosen:
         words = f"each provider has an h1 of {listing(list(map(str, chosen)))} already, or no package for it"
         raise LockLensError(f"nothing to lock: {words}")
     if not parts:
         raise LockLensError("all required platforms are covered")
-    return parts[0] if len(parts) == 1 else LockMissing(tuple(parts))
+    return parts[0] if len(parts) == 1 and not left_out else LockMissing(tuple(parts), tuple(left_out))
 
 
 def hashed_platforms(

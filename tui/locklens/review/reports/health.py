@@ -88,11 +88,11 @@ def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Itera
         limit = len(command) if lists_roots else command.index("--") + 1 + _ROOTS_SHOWN
         more = f" ... ({len(fix.roots)} roots; --list-roots names all)" if len(command) > limit else ""
         yield f"  {command_title(result.check)}: {shell_words(command[:limit])}{more}"
-    for label, words_of in (("fix by hand", found.by_hand), ("not fixed by that", found.left_out)):
-        limit = len(words_of) if lists_roots else _ROOTS_SHOWN
-        yield from (f"  {label}: {one}" for one in words_of[:limit])
-        if len(words_of) > limit:
-            yield f"  {label}: {len(words_of) - limit} more (--list-roots names all)"
+    for label, sentences in found.rest:
+        limit = len(sentences) if lists_roots else _ROOTS_SHOWN
+        yield from (f"  {label}: {one}" for one in sentences[:limit])
+        if len(sentences) > limit:
+            yield f"  {label}: {len(sentences) - limit} more (--list-roots names all)"
 
 
 def alike_findings(result: CheckResult, health: Health) -> list[tuple[Finding, list[RootReview]]]:

@@ -96,7 +96,7 @@ class CheckJson(JsonStruct, frozen=True):
             reason=result.reason or None,
             command=commands_text(result.check, found, health) or None,
             by_hand=list(found.by_hand),
-            left_out=list(found.left_out),
+            left_out=[one.sentence for one in found.left_out],
         )
 
 

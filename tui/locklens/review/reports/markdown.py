@@ -312,7 +312,7 @@ def _blocks(result: CheckResult, health: Health) -> Iterator[list[str]]:
         fits = len(command) <= _LONGEST_COMMAND
         title = command_title(result.check)
         yield [f"  - {title}: {code(command, _LONGEST_COMMAND)}" if fits else f"  - {title}: {_HEALTH_ALL}"]
-    for label, sentences in (("fix by hand", found.by_hand), ("not fixed by that", found.left_out)):
+    for label, sentences in found.rest:
         yield from ([f"  - {label}: {code(one)}"] for one in sentences)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.verification.judging import EntryPackages, PackageVerdict
-from locklens.review.coverage import ProviderCoverage, coverage
+from locklens.review.coverage import CONTRADICTED, LockedHashes, ProviderCoverage, coverage
 from locklens.review.model import Change, ChangeKind, HashCount, HashFact, Proof, Review, RootReview
 from locklens.review.reports.evidence_lines import (
     PROOFS,
@@ -93,7 +93,7 @@ def _provider_lines(
     if change.evidence is not None and change.evidence.problems:
         yield from problem_lines(change.evidence.problems, change.evidence.hint)
     yield from _matrix_lines(change, root, platforms, review.policy, is_asking=is_asking)
-    yield from _coverage_lines(platforms)
+    yield from _coverage_lines(platforms, LockedHashes.of(change))
     if len(row.subjects) == 1:
         (named,) = row.named
         is_comparing = named in packages.pending
@@ -208,11 +208,14 @@ def _state(platform: str, found: ProviderCoverage) -> Span:
     return Span("?       ", Role.DIM) if found.paths_in_doubt(platform) else Span("ok      ", Role.GOOD)
 
 
-def _coverage_lines(found: ProviderCoverage) -> Iterator[Line]:
+def _coverage_lines(found: ProviderCoverage, locked: LockedHashes) -> Iterator[Line]:
     """The coverage of each install path, and the next step."""
     yield Line()
     yield from coverage_lines(found)
-    if found.is_wanted and (found.missing or found.is_short):
+    is_incomplete = found.is_wanted and (found.missing or found.is_short)
+    if is_incomplete and locked.contradicts_release:
+        yield line(Span(f"  -> {CONTRADICTED}", Role.DIM), hanging=5)
+    elif is_incomplete:
         yield line(Span("  -> L locks the missing platforms, with a Preview", Role.DIM), hanging=5)
     elif not found.is_wanted:
         yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)

@@ -371,9 +371,9 @@ def _remedy_lines(result: CheckResult, health: Health) -> Iterator[Line]:
     if command := commands_text(result.check, found, health):
         yield from heading("ALL AT ONCE")
         yield line(Span(command, Role.PLACE), hanging=2, copied=ShellText(command))
-    for title, sentences in (("BY HAND", found.by_hand), ("NOT FIXED BY THAT", found.left_out)):
+    for title, sentences in found.rest:
         if sentences:
-            yield from heading(title)
+            yield from heading(title.upper())
         yield from (line(f"  {one}", hanging=4, copied=one) for one in sentences[:_ROOTS_SHOWN])
 
 

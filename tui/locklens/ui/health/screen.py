@@ -290,7 +290,7 @@ class HealthScreen(RowActionsScreen):
             return
         found = self._locking(roots)
         if not found.fixes:
-            self.say(f"lock: {[*found.by_hand, *found.left_out][0]}")
+            self.say(f"lock: {[*found.by_hand, *(one.sentence for one in found.left_out)][0]}")
             return
         chosen_roots = [root for root in review.roots if root.path in roots]
         named = [(root.lock_file, entry.address) for root in chosen_roots for entry in root.new.entries]
@@ -301,7 +301,8 @@ class HealthScreen(RowActionsScreen):
                 Lock(self.source.where(top, fix.roots), platforms, tuple(map(str, fix.providers)))
                 for fix in found.fixes
             )
-            self.decide("lock", lambda: parts[0] if len(parts) == 1 else LockMissing(parts))
+            one = parts[0] if len(parts) == 1 and not found.left_out else LockMissing(parts, found.left_out)
+            self.decide("lock", lambda: one)
 
         self.with_platforms(frozenset(named), preview)
 
