@@ -65,7 +65,7 @@ async def test_packages_are_compared_on_demand(tmp_path: Path) -> None:
             assert "not compared: nothing is installed" in on.said
             assert len(registry.requests) == asked
             await on.choose("acme/netbox")
-            assert "`locklens verify -- " in on.said
+            assert f"`locklens -C {top.resolve()} verify -- infra/prod/dns` downloads it" in " ".join(on.said.split())
             assert "says whether this is the publisher's" in " ".join(on.said.split())
             await on.press("slash", *"package-differs", "enter")
             assert on.names == ["infra/prod/dns", "acme/netbox", "infra/prod/network", "hashicorp/tls"]

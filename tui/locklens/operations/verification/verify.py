@@ -339,9 +339,11 @@ class _Verifying:
 
     def _command(self, words: list[str], roots: Sequence[Root]) -> str:
         """Return a command on roots, as it is run in the folder that the shell is in."""
-        start = os.path.realpath(shell_folder())
+        start, folder = os.path.realpath(shell_folder()), os.path.realpath(self._folder)
+        is_elsewhere = os.path.relpath(folder, start).partition(os.sep)[0] == ".."
+        lead, start = (["-C", folder], folder) if is_elsewhere else ([], start)
         paths = sorted(os.path.relpath(os.path.realpath(self._folder / root.path), start) for root in roots)
-        return shell_words(["locklens", *words, *(["--", *paths] if paths != ["."] else [])])
+        return shell_words(["locklens", *lead, *words, *(["--", *paths] if paths != ["."] else [])])
 
     def _downloaded(self, place: PackagePlace, tool: str) -> _Contents:
         context = self._contexts[tool]
