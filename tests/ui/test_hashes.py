@@ -668,20 +668,6 @@ async def test_the_sample(tmp_path: Path) -> None:
             assert "L locks the missing platforms" not in on.said
             await on.press("L")
             assert "lock: nothing to lock: infra/prod/dns: registry.terraform.io/acme/netbox: its hashes" in on.text
-            await on.press("space")
-            await on.choose("confluentinc/confluent")
-            await on.press("space", "L")
-            await until(on, lambda: "PLAN  1 provider, 1 root, 1 file" in on.text)
-            assert isinstance(app.screen, PreviewScreen)
-            assert app.screen._plan is not None
-            (warning,) = app.screen._plan.remarks
-            assert (warning.root, warning.address) == ("infra/prod/dns", "registry.terraform.io/acme/netbox")
-            assert warning.sentence.startswith("left out: its hashes contradict the release")
-            await on.press("escape")
-            await until(on, lambda: isinstance(app.screen, HashesScreen))
-            await on.press("space")
-            await on.choose("acme/netbox")
-            await on.press("space")
             await on.choose("hashicorp/google")
             assert "* windows_amd64 signed   -        ok" in on.said
             await on.choose("confluentinc/confluent")
