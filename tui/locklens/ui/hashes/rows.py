@@ -314,7 +314,8 @@ class HashList(FoldingList[HashRow]):
         self._constraints_room = 0
         if width >= _CONSTRAINTS_FROM:
             names = max((cell_len(_name(row)) for row in rows if row.depth == 1), default=0)
-            wanted = max((len(row.constraints) + 1 for row in rows if row.constraints), default=0)
+            found = [len(row.constraints) + 1 for row in rows if row.constraints]
+            wanted = max(*found, len("constraints ")) if found else 0
             self._constraints_room = max(0, min(room - names, wanted))
         self._room = max(0, room - self._constraints_room)
 
