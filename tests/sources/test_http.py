@@ -23,7 +23,7 @@ from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.cliconfig import Token
 from locklens.sources.http import Kinds, RequestKind
 from locklens.sources.http.client import Client
-from locklens.sources.http.values import requests_per_host, wait_before
+from locklens.sources.http.values import connections_per_host, requests_per_host, wait_before
 
 PLAIN = RequestKind("an answer", 64 * 1024, 5.0)
 BRIEF = RequestKind("an answer", 64 * 1024, 0.4)
@@ -50,7 +50,7 @@ class Counted:
 def at_once(server: Server, client: Client, number: int) -> int:
     """How many of that many requests the server sees at the same time: none is answered before all askers have begun."""
     arrived, network = Counted(), Counted()
-    full = requests_per_host(client._environ)
+    full = connections_per_host(client._environ)
 
     def answer(handler: Handler) -> None:
         arrived.add(1)
@@ -527,9 +527,11 @@ def test_nothing_of_the_http_library_leaves(server: Server, client: Client) -> N
     assert isinstance(ssl.SSLError(), OSError)
 
 
-@pytest.mark.parametrize(("setting", "most"), [("2", 2), ("0", 16), ("many", 16), ("1000", 64)])
-def test_a_setting_says_what_one_host_has_to_bear(setting: str, most: int) -> None:
+@pytest.mark.parametrize(("setting", "most", "own"), [("2", 2, 2), ("0", 64, 16), ("many", 64, 16), ("1000", 64, 64)])
+def test_a_setting_says_what_one_host_has_to_bear(setting: str, most: int, own: int) -> None:
+    """All requests together, and those on connections of their own."""
     assert requests_per_host({"LOCKLENS_REQUESTS_PER_HOST": setting}) == most
+    assert connections_per_host({"LOCKLENS_REQUESTS_PER_HOST": setting}) == own
 
 
 def test_a_host_bears_no_more_than_that(server: Server) -> None:

@@ -139,7 +139,7 @@ def _check_init(options: Namespace) -> None:
 def _run_init(options: Namespace) -> int:
     """Install providers, root by root."""
     if not options.plugin_dir:
-        _greet(options, for_locking=False)
+        _greet(options, for_locking=False, upgrade=options.upgrade)
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.operations.review.policy import policy_at
     from locklens.operations.root_modules import RootOptions
@@ -187,13 +187,13 @@ def _run_init(options: Namespace) -> int:
     return _exit_status(statuses)
 
 
-def _greet(options: Namespace, *, for_locking: bool) -> None:
-    """Have the registries connected to while what comes next is loaded."""
+def _greet(options: Namespace, *, for_locking: bool, upgrade: bool = False) -> None:
+    """Have the registries asked while what comes next is loaded."""
     from locklens.operations.ahead import greet_registries
     from locklens.operations.comparison import RootSettings
 
     settings = RootSettings(tool=given_tool(options), test_directory=options.test_directory)
-    greet_registries(Path.cwd(), options.root, settings, os.environ, for_locking=for_locking)
+    greet_registries(Path.cwd(), options.root, settings, os.environ, for_locking=for_locking, upgrade=upgrade)
 
 
 def _run_lock(options: Namespace) -> int:

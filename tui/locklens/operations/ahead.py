@@ -1,4 +1,4 @@
-"""Connects to the registries that `init` and `lock` will ask, while what they need afterwards is still loaded."""
+"""Asks the registries that `init` and `lock` will ask, while what they need afterwards is still loaded."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ _PROVIDERS = "providers.v1"
 
 
 def greet_registries(
-    folder: Path, roots: Sequence[str], settings: RootSettings, environ: Mapping[str, str], *, for_locking: bool
+    folder: Path,
+    roots: Sequence[str],
+    settings: RootSettings,
+    environ: Mapping[str, str],
+    *,
+    for_locking: bool,
+    upgrade: bool = False,
 ) -> None:
-    """Begin to connect to the registries of what the first root requires, if the command is sure to ask them.
+    """Begin to ask the registries for what the first root requires, if the command is sure to ask the same.
 
-    `lock` always asks them. `init` does where nothing is installed yet, and no other place has packages. Whoever is in
-    doubt here leaves it: the connection is then made with the first request. No request is sent, and what cannot be
-    read is reported by the command.
+    `lock` always asks for the versions of each provider. `init` does where nothing is installed yet, and no other place
+    has packages; for the locked packages too, unless it upgrades. Whoever is in doubt here leaves it: what is not begun
+    is asked later. What cannot be read is reported by the command.
 
     Args:
         folder: The folder that roots are relative to.
@@ -33,6 +39,7 @@ def greet_registries(
         settings: How they are read.
         environ: The tools' settings.
         for_locking: True for `lock`.
+        upgrade: True if locked versions do not count.
     """
     path = roots[0] if roots else ""
     if for_locking or not (folder / path / ".terraform/providers").exists():
@@ -55,7 +62,15 @@ def greet_registries(
             return
         config = read_cli_config(root.tool, environ)
         if for_locking or _installs_from_registries(folder, path, root.tool, environ, config):
-            _connect(configuration.required(), config, environ)
+            required = configuration.required()
+            _connect(required, config, environ)
+            from locklens.addresses import Platform
+            from locklens.project.clifiles import this_platform
+            from locklens.sources.registries import ask_ahead
+
+            locked = {} if upgrade else {entry.address: entry.version for entry in root.migration.entries}
+            here = None if for_locking else Platform.parse(this_platform())
+            ask_ahead(root.tool, environ, {address: locked.get(address) for address in sorted(required)}, here)
     except (LockLensError, OSError, ValueError):
         return
 

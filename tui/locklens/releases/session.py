@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -18,8 +17,9 @@ from locklens.hashes import is_of_zip
 from locklens.releases import Listing, ListingId, LookupFailure, MirroredHashes, MirrorId, ReleaseFacts
 from locklens.releases.authentication import ReleaseAuthenticator
 from locklens.sources.hosts import NotAsked
+from locklens.sources.http.client import JoinedEvent
 from locklens.sources.metadata import ListedVersion, PackageMetadata, ReleaseDates, days_old
-from locklens.sources.registries import Registries
+from locklens.sources.registries import Registries, asked_ahead
 from locklens.sources.urls import github_release
 from locklens.trust.authentication import AuthenticationOutcome, Enforcement, vouchers
 from locklens.trust.gpg import unavailable
@@ -43,9 +43,6 @@ SESSION_WORKERS = 24
 _PATIENCE = 0.6
 """Seconds that cancelled work has to end. What is still running then, such as a gpg that is busy with a hostile key or
 a disk that does not respond, is left to its thread, which ends with the process."""
-
-_LOOK_SECONDS = 0.05
-"""Seconds between two looks at the caller's cancel event during a wait."""
 
 USUAL_PLATFORM = Platform("linux", "amd64")
 """The platform whose package is requested, where there is one: the same everywhere, so that a review does not depend on
@@ -80,7 +77,7 @@ class ReleaseSession:
         self._base = frozenset(base or ())
         self._is_installing = is_installing
         self.cache = settings.cache
-        self.cancel: threading.Event = _SessionCancel(cancel)
+        self.cancel: threading.Event = JoinedEvent(cancel)
         """Ends every wait for registries and packages: set with the caller's event, or by the session for itself."""
         self._lock = threading.Lock()
         self._registries: dict[str, Registries] = {}
@@ -127,7 +124,9 @@ class ReleaseSession:
             registries = self._registries.get(tool.name)
             if registries is None:
                 settings = self._settings
-                registries = self._registries[tool.name] = Registries(
+                may_be_begun = self._asks_all and self._is_installing and not settings.is_offline
+                registries = asked_ahead(tool, settings.environ, self.cancel) if may_be_begun else None
+                registries = self._registries[tool.name] = registries or Registries(
                     tool,
                     settings.environ,
                     base=self._base,
@@ -210,28 +209,6 @@ class ReleaseSession:
         with self._lock:  # Work that was left behind may still add a tool's registries.
             registries = [*self._registries.values()]
         return tuple(str(exchange) for each in registries for exchange in each.log)
-
-
-class _SessionCancel(threading.Event):
-    """An event that is also set while the caller's is; setting it does not set the caller's."""
-
-    def __init__(self, caller: threading.Event | None) -> None:
-        super().__init__()
-        self._caller = caller
-
-    def is_set(self) -> bool:
-        """True if either event is set."""
-        return super().is_set() or (self._caller is not None and self._caller.is_set())
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until either event is set, at most `timeout` seconds."""
-        end = None if timeout is None else time.monotonic() + timeout
-        while not self.is_set():
-            left = _LOOK_SECONDS if end is None else min(_LOOK_SECONDS, end - time.monotonic())
-            if left <= 0:
-                return False
-            super().wait(left)
-        return True
 
 
 class ReleaseLookup:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.errors import (
     ConfigurationError,
+    LockLensError,
     NotFoundError,
     PlatformNotSupportedError,
     ProviderNotFoundError,
@@ -28,7 +29,7 @@ from locklens.project.installation import InstallationMethod, MethodKind, Provid
 from locklens.sources.helpers import Helper
 from locklens.sources.hosts import Access, Credentials, Discovery, NotAsked, asked_hosts
 from locklens.sources.http import Exchange, Kinds, Transfer
-from locklens.sources.http.client import Client
+from locklens.sources.http.client import Client, JoinedEvent
 from locklens.sources.metadata import ListedVersion, PackageMetadata, RegistryVersions, ReleaseDates, SignedChecksums
 from locklens.sources.mirrors import FilesystemMirror, NetworkMirror
 from locklens.sources.registry import Registry
@@ -106,6 +107,14 @@ class Registries:
         self._logins: ConfiguredLogins | None = None
         self._oci_mirrors: dict[str, OciMirror] = {}
         self._folders: dict[str, FilesystemMirror] = {}
+
+    def is_of(self, environ: Mapping[str, str]) -> bool:
+        """True if these are the settings of an environment."""
+        return self._environ == environ
+
+    def load(self) -> None:
+        """Load what speaks HTTP, before there is a request."""
+        self._access().client.load()
 
     @property
     def problems(self) -> tuple[ConfigurationError, ...]:
@@ -254,6 +263,67 @@ class Registries:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _Ahead:
+    """Registries that are asked in this process already, by tool, until a run takes them over."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.begun: dict[str, tuple[Registries, JoinedEvent]] = {}
+
+
+_AHEAD = _Ahead()
+
+
+def ask_ahead(
+    dialect: Dialect,
+    environ: Mapping[str, str],
+    wanted: Mapping[ProviderAddress, Version | None],
+    here: Platform | None = None,
+) -> None:
+    """Load what asks registries, begin to ask them for versions and packages to install, and return.
+
+    Args:
+        dialect: The tool.
+        environ: Its settings.
+        wanted: The providers, with the versions whose packages are asked for too; None for no version.
+        here: The platform of the packages; None to ask for versions alone.
+    """
+    cancel = JoinedEvent()
+    registries = Registries(dialect, environ, asks_all=True, is_installing=True, cancel=cancel)
+    with _AHEAD.lock:
+        _AHEAD.begun[dialect.name] = registries, cancel
+    registries.load()
+
+    def ask(host: str) -> None:
+        registry = registries.registry(host)
+        with suppress(LockLensError):  # Whoever asks again is told.
+            for address in (address for address in wanted if address.host == host):
+                version = wanted[address]
+                if here is not None and version is not None:
+                    registry.begin_package(address, version, here)
+                registry.begin_versions(address)
+
+    for host in sorted({address.host for address in wanted}):  # Each may have to be asked first where its registry is.
+        threading.Thread(target=ask, args=(host,), name="locklens-ahead", daemon=True).start()
+
+
+def asked_ahead(dialect: Dialect, environ: Mapping[str, str], cancel: threading.Event) -> Registries | None:
+    """Return the registries that were asked ahead for a run of a tool, once; None if there are none.
+
+    Args:
+        dialect: The tool.
+        environ: Its settings, which must be the same.
+        cancel: The run's event: it ends the requests that were begun too.
+    """
+    with _AHEAD.lock:
+        registries, event = _AHEAD.begun.get(dialect.name, (None, None))
+        if registries is None or event is None or not registries.is_of(environ):
+            return None
+        del _AHEAD.begun[dialect.name]
+    event.other = cancel
+    return registries
 
 
 class Route(Struct, frozen=True):

@@ -8,6 +8,7 @@ good, and whether a hash is explained by it, is not judged here.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
@@ -39,6 +40,7 @@ from locklens.sources.urls import has_query, host_name, resolve
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from locklens.project.cliconfig import Token
     from locklens.sources.hosts import Access
     from locklens.sources.http import RequestKind, Response, Transfer
     from locklens.versions import Version
@@ -93,8 +95,7 @@ class Registry:
             UnauthorizedError: It wants credentials, or refuses those that were sent.
             UnavailableError: It cannot say.
         """
-        place = f"{quote(str(version), safe='')}/download/{quote(platform.os)}/{quote(platform.arch)}"
-        answer = self._ask(address, place, self._kinds.metadata, is_fresh=is_fresh)
+        answer = self._ask(address, _place(version, platform), self._kinds.metadata, is_fresh=is_fresh)
         if answer.status == _NOT_FOUND:
             words = f"{self._name} does not have a package of {address} {version} for {platform}"
             raise PlatformNotSupportedError(words, source=self._name, address=str(address))
@@ -113,6 +114,14 @@ class Registry:
         if is_short_lived and answer.is_remembered and not is_fresh:
             return self.package(address, version, platform, is_fresh=True)
         return metadata
+
+    def begin_versions(self, address: ProviderAddress) -> None:
+        """Begin to fetch what `versions` returns, and return once it is known where that is."""
+        self._begin(address, "versions", self._kinds.versions)
+
+    def begin_package(self, address: ProviderAddress, version: Version, platform: Platform) -> None:
+        """Begin to fetch what `package` returns, and return once it is known where that is."""
+        self._begin(address, _place(version, platform), self._kinds.metadata)
 
     def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums:
         """Return the publisher's SHA256SUMS and the signature over it, unchecked; both are asked for at once.
@@ -165,13 +174,22 @@ class Registry:
     def _ask(self, address: ProviderAddress, rest: str, kind: RequestKind, *, is_fresh: bool) -> Response:
         """Ask for JSON about a provider, with the host's token where the registry may have it."""
         try:
-            service = self._access.discovery.providers(self.host)
-            token = self._access.credentials.token(self.host) if service.takes_token else None
-            url = resolve(service.url, f"{quote(address.namespace)}/{quote(address.type)}/{rest}")
+            url, token = self._located(address, rest)
             return self._client.get(url, kind, token=token, is_fresh=is_fresh)
         except SourceError as error:
             error.address = str(address)  # Each asker has its own error, also where they share an answer.
             raise
+
+    def _begin(self, address: ProviderAddress, rest: str, kind: RequestKind) -> None:
+        with suppress(SourceError):  # Whoever asks is told.
+            url, token = self._located(address, rest)
+            self._client.begin(url, kind, token=token)
+
+    def _located(self, address: ProviderAddress, rest: str) -> tuple[str, Token | None]:
+        """Return the URL of a document about a provider, and the token that goes there."""
+        service = self._access.discovery.providers(self.host)
+        token = self._access.credentials.token(self.host) if service.takes_token else None
+        return resolve(service.url, f"{quote(address.namespace)}/{quote(address.type)}/{rest}"), token
 
     def _demand_ok(self, answer: Response, address: ProviderAddress) -> None:
         if answer.status in _REFUSALS:
@@ -219,3 +237,7 @@ class Registry:
             words = f"the {what} of {label} cannot be fetched: {status_words(answer.status)} returned from {host}"
             raise UnavailableError(words, source=host, address=str(metadata.address))
         return answer
+
+
+def _place(version: Version, platform: Platform) -> str:
+    return f"{quote(str(version), safe='')}/download/{quote(platform.os)}/{quote(platform.arch)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
@@ -29,11 +30,40 @@ oldest are let go, and would be asked for again."""
 
 _GLANCE = 0.1
 
+_LOOK_SECONDS = 0.05
+"""Seconds between two looks at another event during a wait."""
+
 LIFE = timedelta(hours=1)
 """The time for which an answer is used without asking. A review is repeated many times in a working session, and should
 not ask the same again each time; a republished package must still be noticed the same day."""
 
 _OK, _NOT_FOUND = 200, 404
+
+
+class JoinedEvent(threading.Event):
+    """An event that is also set while another one is; setting it does not set the other one.
+
+    Args:
+        other: The other event; None until there is one.
+    """
+
+    def __init__(self, other: threading.Event | None = None) -> None:
+        super().__init__()
+        self.other = other
+
+    def is_set(self) -> bool:
+        """True if either event is set."""
+        return super().is_set() or (self.other is not None and self.other.is_set())
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until either event is set, at most `timeout` seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self.is_set():
+            left = _LOOK_SECONDS if end is None else min(_LOOK_SECONDS, end - time.monotonic())
+            if left <= 0:
+                return False
+            super().wait(left)
+        return True
 
 
 class Client:
@@ -133,14 +163,21 @@ class Client:
         token = token if may_carry_token(url) else None
         return self._sender().ask(url, kind, token, sent)
 
-    def begin(self, url: str, kind: RequestKind, *, is_fresh: bool = False) -> None:
-        """Ask a URL, without a token, in a thread of its own, unless that was begun before; `get` has the answer."""
+    def begin(self, url: str, kind: RequestKind, *, token: Token | None = None, is_fresh: bool = False) -> None:
+        """Ask a URL in a thread of its own, unless that was begun before; `get` has the answer, or the error."""
+        if token is not None and not may_carry_token(url):
+            token = None
         is_fresh = is_fresh and not self._is_offline
-        future, is_first = self._claimed((url, False), is_fresh=is_fresh)
+        key = (url, token is not None)
+        future, is_first = self._claimed(key, is_fresh=is_fresh)
         if is_first:
             with self._lock:
-                self._beside = self._beside or ThreadPoolExecutor(requests_per_host(self._environ), "locklens-ask")
-                self._beside.submit(self._fulfil, future, (url, False), kind, None, is_fresh=is_fresh)
+                self._beside = self._beside or ThreadPoolExecutor(requests_per_host(self._environ), "locklens-begin")
+                self._beside.submit(self._fulfil, future, key, kind, token, is_fresh=is_fresh)
+
+    def load(self) -> None:
+        """Load what speaks HTTP, before there is a request."""
+        self._sender().load()
 
     def forget(self) -> None:
         """Let every URL and every host that failed be asked again, also what earlier runs were answered.

@@ -98,6 +98,18 @@ class Bounds(threading.local):
             raise LateError("the deadline has passed")
         return left
 
+    def wait_for(self, slots: threading.Semaphore) -> None:
+        """Take a slot; the time until there is one does not count against the deadline.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        begun = time.monotonic()
+        while not slots.acquire(timeout=GLANCE):
+            if self.cancel.is_set():
+                raise RunCancelledError("the run was cancelled")
+        self.deadline += time.monotonic() - begun
+
 
 class RequestTarget(NamedTuple):
     """Where a request goes, and what it asks for there: all of it ASCII.

@@ -40,6 +40,9 @@ _BUNDLES = (
 _FOLDERS = ("/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted/pem/directory-hash")
 """The same with a file for each authority."""
 
+_BEGIN = "-----BEGIN "
+_PEM = re.compile("-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\\s]*)-----END CERTIFICATE-----")
+
 _HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
 
 
@@ -96,9 +99,9 @@ def tls_context(environ: Mapping[str, str], *, is_whole: bool = True) -> ssl.SSL
 
     Args:
         environ: SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are looked at.
-        is_whole: False to read of the system's store only what a certificate asks for, where there is a folder for
-            that, which takes no time. A folder may lack what a user added to the system's file: who is not trusted
-            then must be looked for in the whole store.
+        is_whole: False to read of the system's store, and of SSL_CERT_DIR, only what a certificate asks for, where the
+            files of a folder are named for that, which takes no time; and of SSL_CERT_FILE what the system's file
+            lacks. Such a folder may lack what a user added: who is not trusted then must be looked for in all of it.
 
     Raises:
         OSError: SSL_CERT_FILE cannot be read, and no folder of SSL_CERT_DIR has a certificate; str() names the file.
@@ -108,31 +111,60 @@ def tls_context(environ: Mapping[str, str], *, is_whole: bool = True) -> ssl.SSL
     if not file and not folders:
         return _system_context(is_whole=is_whole)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    for folder in folders.split(";" if sys.platform == "win32" else ":"):
-        if folder:
-            _load_folder(context, Path(folder))
+    named = [folder for folder in folders.split(";" if sys.platform == "win32" else ":") if folder]
+    for folder in named:
+        _load_folder(context, folder, is_whole=is_whole)
     if file:
-        _load_file(context, file)
+        trusts_system = not named or _hashed_folder() in named
+        _load_file(context, file, is_whole=is_whole or not trusts_system)
     if not (file and folders):
         # Each variable replaces one half of the store: the other half stays.
         _load_system(context, is_whole=is_whole)
     return context
 
 
-def _load_file(context: ssl.SSLContext, file: str) -> None:
+def _load_file(context: ssl.SSLContext, file: str, *, is_whole: bool) -> None:
     try:
-        context.load_verify_locations(file)
+        added = None if is_whole else _added_to_system(file)
+        if added is None:
+            context.load_verify_locations(file)
+        elif added:
+            context.load_verify_locations(cadata=added)
     except OSError as error:
         if context.cert_store_stats()["x509"]:
             return
         raise OSError(f"SSL_CERT_FILE names {file}, which holds no certificates that can be read") from error
 
 
-def _load_folder(context: ssl.SSLContext, folder: Path) -> None:
+def _added_to_system(file: str) -> str | None:
+    """Return the certificates of a file that the system's file lacks; None if all must be read.
+
+    A company's file is usually the system's with its own authorities, and OpenSSL takes longer to read it than for a
+    handshake. Those of the system are trusted from its folder.
+    """
+    folder, bundle = _hashed_folder(), _system_bundle()
+    if not (folder and bundle):
+        return None
+    text, known = (Path(path).read_bytes().decode("ascii", "replace") for path in (file, bundle))
+    found = _PEM.findall(text)
+    if not found or len(found) != text.count(_BEGIN):
+        return None  # OpenSSL reads other forms too.
+    of_system = {"".join(body.split()) for body in _PEM.findall(known)}
+    return "".join(
+        f"-----BEGIN CERTIFICATE-----{body}-----END CERTIFICATE-----\n"
+        for body in found
+        if "".join(body.split()) not in of_system
+    )
+
+
+def _load_folder(context: ssl.SSLContext, folder: str, *, is_whole: bool) -> None:
     """Read every certificate in a folder, whatever its name: OpenSSL alone would want hashed names."""
-    if not folder.is_dir():
+    if not Path(folder).is_dir():
         return
-    for path in sorted(folder.iterdir()):
+    if not is_whole and _is_hashed(folder):
+        context.load_verify_locations(capath=folder)
+        return
+    for path in sorted(Path(folder).iterdir()):
         try:
             context.load_verify_locations(path)
         except OSError:
@@ -160,16 +192,23 @@ def _load_system(context: ssl.SSLContext, *, is_whole: bool) -> None:
     context.load_default_certs()
     if context.cert_store_stats()["x509"] > known:
         return
-    bundle = next((path for path in _BUNDLES if Path(path).is_file()), "")
+    bundle = _system_bundle()
     if bundle:
         context.load_verify_locations(bundle)
+
+
+def _system_bundle() -> str:
+    """The system's file of authorities; "" if there is none."""
+    return next((path for path in _BUNDLES if Path(path).is_file()), "")
 
 
 @cache
 def _hashed_folder() -> str:
     """The system's folder in which OpenSSL finds an authority by the hash of its name; "" if there is none."""
-    for folder in _FOLDERS:
-        with suppress(OSError), os.scandir(folder) as entries:
-            if any(_HASHED.fullmatch(entry.name) for entry in entries):
-                return folder
-    return ""
+    return next((folder for folder in _FOLDERS if _is_hashed(folder)), "")
+
+
+def _is_hashed(folder: str) -> bool:
+    with suppress(OSError), os.scandir(folder) as entries:
+        return any(_HASHED.fullmatch(entry.name) for entry in entries)
+    return False

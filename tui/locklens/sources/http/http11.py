@@ -53,20 +53,34 @@ _ERRORS = (
 )
 
 
+class _Server:
+    """The connections to one server that are idle, and how many more requests it may have."""
+
+    def __init__(self, at_once: int) -> None:
+        self.idle: list[httpcore.ConnectionPool] = []
+        self.slots = threading.BoundedSemaphore(at_once)
+
+    def take_back(self, connection: httpcore.ConnectionPool) -> None:
+        self.idle.append(connection)
+        self.slots.release()
+
+
 class Http1Connections:
     """The connections of HTTP/1.1 of a run: those that are idle are used again.
 
     Args:
         dialler: Makes them.
+        at_once: The number of requests to a server at the same time.
     """
 
-    def __init__(self, dialler: Dialler) -> None:
+    def __init__(self, dialler: Dialler, at_once: int) -> None:
         self._dialler = dialler
         self._lock = threading.Lock()
         # It trusts nobody, and is never used: the streams of this module know whom to trust.
         self._nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._made: list[httpcore.ConnectionPool] = []
-        self._idle: dict[tuple[str, str, int, str], list[httpcore.ConnectionPool]] = {}
+        self._at_once = at_once
+        self._servers: dict[tuple[str, str, int, str], _Server] = {}
 
     def ask(
         self,
@@ -90,23 +104,29 @@ class Http1Connections:
             OSError: There is no connection.
             RunCancelledError: The run was cancelled.
         """
-        idle = self._idle.setdefault((target.scheme, target.host, target.port, proxy), [])
+        server = self._server(target, proxy)
+        self._dialler.bounds.wait_for(server.slots)
         with self._lock:
-            made = None if idle else _Backend(self._dialler, target.scheme, is_proxy=bool(proxy))
-            connection = idle.pop() if made is None else self._pool(made, proxy)
-        return self._ask(connection, idle, method, target, headers, content)
+            made = None if server.idle else _Backend(self._dialler, target.scheme, is_proxy=bool(proxy))
+            connection = server.idle.pop() if made is None else self._pool(made, proxy)
+        return self._ask(connection, server, method, target, headers, content)
 
     def adopt(self, connection: Connection, target: RequestTarget) -> None:
         """Take a connection over that was made elsewhere, and chose HTTP/1.1."""
-        idle = self._idle.setdefault((target.scheme, target.host, target.port, ""), [])
+        server = self._server(target, "")
         with self._lock:
-            idle.append(self._pool(_Backend(self._dialler, target.scheme, made=connection), ""))
+            server.idle.append(self._pool(_Backend(self._dialler, target.scheme, made=connection), ""))
 
     def close(self) -> None:
         """Close every connection."""
         with self._lock:
             for connection in self._made:
                 connection.close()
+
+    def _server(self, target: RequestTarget, proxy: str) -> _Server:
+        key = target.scheme, target.host, target.port, proxy
+        with self._lock:
+            return self._servers.setdefault(key, _Server(self._at_once))
 
     def _pool(self, backend: httpcore.NetworkBackend, proxy: str) -> httpcore.ConnectionPool:
         made = httpcore.ConnectionPool(
@@ -122,7 +142,7 @@ class Http1Connections:
     def _ask(
         self,
         connection: httpcore.ConnectionPool,
-        idle: list[httpcore.ConnectionPool],
+        server: _Server,
         method: str,
         target: RequestTarget,
         headers: dict[str, str],
@@ -139,7 +159,7 @@ class Http1Connections:
                 request = httpcore.Request(method, url, headers=named, content=content)
                 answer = connection.handle_request(request)
         except BaseException:
-            idle.append(connection)
+            server.take_back(connection)
             raise
 
         def chunks() -> Iterator[bytes]:
@@ -151,7 +171,7 @@ class Http1Connections:
                 with _translated():
                     answer.close()
             finally:
-                idle.append(connection)
+                server.take_back(connection)
 
         return httpx.Response(answer.status, headers=answer.headers, stream=ResponseBody(chunks(), close))
 

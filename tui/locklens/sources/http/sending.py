@@ -11,7 +11,7 @@ import httpx
 from msgspec.structs import replace
 
 from locklens.errors import RunCancelledError, UnavailableError
-from locklens.sources.http.connecting import GLANCE, Bounds, LateError, PrivateAddressError
+from locklens.sources.http.connecting import Bounds, LateError, PrivateAddressError
 from locklens.sources.http.reading import (
     TRANSPORT_ERRORS,
     FailedError,
@@ -115,6 +115,10 @@ class Sender:
     def close(self) -> None:
         """Close every connection."""
         self._transport.close()
+
+    def load(self) -> None:
+        """Load what most servers are asked with."""
+        self._transport.load()
 
     def forget(self) -> None:
         """Let hosts that failed be tried again."""
@@ -222,11 +226,7 @@ class Sender:
         """Wait for one of the server's slots; waiting does not count against the request's time."""
         with self._lock:
             server = self._servers.setdefault(asked, _Server(self._at_once))
-        start = time.monotonic()
-        while not server.slots.acquire(timeout=GLANCE):
-            if self._cancel.is_set():
-                raise RunCancelledError("the run was cancelled")
-        self._bounds.deadline += time.monotonic() - start
+        self._bounds.wait_for(server.slots)
         try:
             yield server
         finally:

@@ -16,7 +16,7 @@ from locklens.sources.http.ahead import connected_ahead, contexts_of
 from locklens.sources.http.connecting import HTTP1, HTTP2, Dialler, ProtocolError, RequestTarget
 from locklens.sources.http.environment import proxy_for
 from locklens.sources.http.reading import declared_length
-from locklens.sources.http.values import MIB
+from locklens.sources.http.values import MIB, connections_per_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -96,6 +96,10 @@ class Transport(httpx.BaseTransport):
                 server.has_large_packages = True
         return self._connections().ask(method, target, headers, "")
 
+    def load(self) -> None:
+        """Load what most servers are asked with."""
+        import locklens.sources.http.http2  # noqa: F401
+
     def close(self) -> None:
         """Close every connection."""
         with self._lock:
@@ -110,7 +114,7 @@ class Transport(httpx.BaseTransport):
 
         with self._lock:
             if self._http1 is None:
-                self._http1 = Http1Connections(self._dialler)
+                self._http1 = Http1Connections(self._dialler, connections_per_host(self._environ))
             return self._http1
 
     def _ask_shared(

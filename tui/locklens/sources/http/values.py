@@ -39,10 +39,9 @@ _LONGEST_DOWNLOAD = 4 * 3600.0
 longer than without a byte it may fall short of that; and seconds that none may take: a server that sends a little now
 and then would never stall."""
 
-REQUESTS_PER_HOST = 16
-"""Concurrent requests to one host, unless LOCKLENS_REQUESTS_PER_HOST is set."""
-
-_MOST_AT_ONCE = 64
+_CONNECTIONS_PER_HOST, _MOST_AT_ONCE = 16, 64
+"""Concurrent requests to one host, each on a connection of its own and all together, unless LOCKLENS_REQUESTS_PER_HOST
+is set: those on a shared connection cost a server less."""
 
 
 class Response(Struct, frozen=True):
@@ -236,7 +235,12 @@ def user_agent(environ: Mapping[str, str]) -> str:
 
 def requests_per_host(environ: Mapping[str, str]) -> int:
     """Return the number of concurrent requests to one host: LOCKLENS_REQUESTS_PER_HOST, from 1 to 64."""
-    return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or REQUESTS_PER_HOST
+    return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or _MOST_AT_ONCE
+
+
+def connections_per_host(environ: Mapping[str, str]) -> int:
+    """Return the number of those that may each have a connection of their own."""
+    return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or _CONNECTIONS_PER_HOST
 
 
 def _positive(environ: Mapping[str, str], name: str, most: int) -> int:
