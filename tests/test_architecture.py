@@ -28,9 +28,9 @@ DOORS = {
     "deepdiff": ("review.changes",),
     "distributed": ("locklens_backfill.workers",),
     "gnupg": ("trust.gpg",),
+    "h11": ("sources.http",),
     "h2": ("sources.http",),
     "hcl2": ("hcl",),
-    "httpcore": ("sources.http",),
     "httpx": ("sources.http",),
     "idna": ("addresses",),
     "isal": ("packages.contents",),
@@ -44,6 +44,7 @@ DOORS = {
     ),  # the parser keeps its compiled tables in the user's cache folder
     "rich": ("ui",),
     "shtab": ("cli.completion",),
+    "socksio": ("sources.http",),
     "sqlite3": ("storage",),
     "textual": ("ui",),
     "tomlkit": ("policy.editing",),

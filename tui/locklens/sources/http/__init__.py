@@ -1,6 +1,6 @@
 """Asks over HTTP, within bounds of size and time, each URL at most once in a run.
 
-It is the only user of httpx, httpcore and h2.
+It is the only user of httpx, h11 and h2.
 
 What was answered in an earlier run of the last hour is not asked again, and offline counts however old it is.
 

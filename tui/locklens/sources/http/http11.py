@@ -1,30 +1,22 @@
-"""Connections of HTTP/1.1, one request at a time on each, directly or through a proxy, as httpcore speaks it.
+"""Connections of HTTP/1.1, one request at a time on each, directly or through a proxy.
 
-Each connection is a pool of its own: one pool of many connections looks at all of them, with a system call for each,
-before and after each request, while all threads wait for that.
+Heads and chunks are read by `h11`, which knows no sockets. A body whose length is declared is read past it: large
+packages come this way, and each hand through which their bytes go costs as much as TLS does.
 """
 
 from __future__ import annotations
 
 import select
-import ssl
 import threading
-from contextlib import contextmanager
+import time
+from base64 import b64encode
 from typing import Any
 
-import httpcore
+import h11
 import httpx
 
-from locklens.sources.http.connecting import (
-    HTTP1,
-    LateError,
-    ProtocolError,
-    ProxyRefusedError,
-    TransportError,
-    UnsupportedError,
-)
+from locklens.sources.http.connecting import GLANCE, HTTP1, ProtocolError, ProxyRefusedError, UnsupportedError
 from locklens.sources.http.reading import ResponseBody
-from locklens.sources.urls import DEFAULT_PORTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,37 +24,24 @@ if TYPE_CHECKING:
 
     from locklens.sources.http.connecting import Connection, Dialler, RequestTarget
 
+    _Headers = list[tuple[bytes, bytes]]
+    _Key = tuple[str, str, int, str]
 
 _IDLE_SECONDS = 15.0
 
-_BLOCK, _BLOCK_AT_FIRST = 1 << 18, 1 << 16
-"""Bytes that one read takes at most: of a large body, and before it is known to be one."""
+_HEAD = 100 * 1024
+"""Bytes of a head, or of the head of a chunk."""
 
-_RECORD, _LARGE = 1 << 14, 1 << 15
-"""Bytes of a record of TLS, and of a read after which more is waited for: several records at once are a large body."""
+_BLOCK, _BLOCK_AT_FIRST = 1 << 18, 1 << 16
+"""Bytes that one read takes at most: of a body of known length, and of all else."""
+
+_SOCKS_REPLY = 512
+"""Bytes of what a proxy says in SOCKS at most."""
 
 _MOMENT = 0.004
 """Seconds in which more must arrive to be part of the same block."""
 
-_ERRORS = (
-    (httpcore.TimeoutException, LateError),
-    (httpcore.ProxyError, ProxyRefusedError),
-    (httpcore.ProtocolError, ProtocolError),
-    (httpcore.UnsupportedProtocol, UnsupportedError),
-    (httpcore.NetworkError, TransportError),
-)
-
-
-class _Server:
-    """The connections to one server that are idle, and how many more requests it may have."""
-
-    def __init__(self, at_once: int) -> None:
-        self.idle: list[httpcore.ConnectionPool] = []
-        self.slots = threading.BoundedSemaphore(at_once)
-
-    def take_back(self, connection: httpcore.ConnectionPool) -> None:
-        self.idle.append(connection)
-        self.slots.release()
+_REFUSED = "the proxy did not connect"
 
 
 class Http1Connections:
@@ -75,12 +54,10 @@ class Http1Connections:
 
     def __init__(self, dialler: Dialler, at_once: int) -> None:
         self._dialler = dialler
-        self._lock = threading.Lock()
-        # It trusts nobody, and is never used: the streams of this module know whom to trust.
-        self._nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        self._made: list[httpcore.ConnectionPool] = []
         self._at_once = at_once
-        self._servers: dict[tuple[str, str, int, str], _Server] = {}
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._servers: dict[_Key, _Server] = {}
 
     def ask(
         self,
@@ -106,93 +83,223 @@ class Http1Connections:
         """
         server = self._server(target, proxy)
         self._dialler.bounds.wait_for(server.slots)
-        with self._lock:
-            made = None if server.idle else _Backend(self._dialler, target.scheme, is_proxy=bool(proxy))
-            connection = server.idle.pop() if made is None else self._pool(made, proxy)
-        return self._ask(connection, server, method, target, headers, content)
+        made: _Connection | None = None
+        try:
+            made = server.idle() or self._connected(target, proxy)
+            with self._lock:
+                server.used.add(made)
+                is_closed = self._is_closed
+            if is_closed:
+                raise ProtocolError("the connections were closed")
+            address, added = (b"", []) if not proxy else _forwarded(target, proxy)
+            lines = {"Host": target.authority, **headers, "Connection": "keep-alive"}
+            named = [*added, *((name.title().encode(), value.encode()) for name, value in lines.items())]
+            answer = made.ask(method, address + target.path.encode(), named, content)
+        except BaseException:
+            server.take_back(made)
+            raise
+        body = ResponseBody(made.body(), lambda: server.take_back(made))
+        return httpx.Response(answer.status_code, headers=list(answer.headers), stream=body)
 
     def adopt(self, connection: Connection, target: RequestTarget) -> None:
         """Take a connection over that was made elsewhere, and chose HTTP/1.1."""
-        server = self._server(target, "")
-        with self._lock:
-            server.idle.append(self._pool(_Backend(self._dialler, target.scheme, made=connection), ""))
+        self._server(target, "").waiting.append(_Connection(connection, self._dialler))
 
     def close(self) -> None:
         """Close every connection."""
         with self._lock:
-            for connection in self._made:
-                connection.close()
+            self._is_closed = True
+            connections = [made for server in self._servers.values() for made in (*server.waiting, *server.used)]
+        for made in connections:
+            made.close()
 
     def _server(self, target: RequestTarget, proxy: str) -> _Server:
         key = target.scheme, target.host, target.port, proxy
         with self._lock:
             return self._servers.setdefault(key, _Server(self._at_once))
 
-    def _pool(self, backend: httpcore.NetworkBackend, proxy: str) -> httpcore.ConnectionPool:
-        made = httpcore.ConnectionPool(
-            ssl_context=self._nobody,
-            proxy=_proxy(proxy, self._nobody) if proxy else None,
-            max_connections=1,
-            keepalive_expiry=_IDLE_SECONDS,
-            network_backend=backend,
-        )
-        self._made.append(made)
-        return made
+    def _connected(self, target: RequestTarget, proxy: str) -> _Connection:
+        if proxy:
+            return _Connection(_connected_through(_proxy(proxy), target, self._dialler), self._dialler)
+        if target.scheme == "https":
+            return _Connection(self._dialler.dial(target.host, target.port, (HTTP1,)), self._dialler)
+        return _Connection(self._dialler.connect(target.host, target.port), self._dialler)
 
-    def _ask(
-        self,
-        connection: httpcore.ConnectionPool,
-        server: _Server,
-        method: str,
-        target: RequestTarget,
-        headers: dict[str, str],
-        content: Iterable[bytes] | None,
-    ) -> httpx.Response:
-        port = None if target.port == DEFAULT_PORTS[target.scheme] else target.port
-        url = httpcore.URL(
-            scheme=target.scheme.encode(), host=target.host.encode(), port=port, target=target.path.encode()
-        )
-        lines = {"Host": target.authority, **headers, "Connection": "keep-alive"}
-        try:
-            with _translated():
-                named = [(name.title().encode(), value.encode()) for name, value in lines.items()]
-                request = httpcore.Request(method, url, headers=named, content=content)
-                answer = connection.handle_request(request)
-        except BaseException:
-            server.take_back(connection)
-            raise
 
-        def chunks() -> Iterator[bytes]:
-            with _translated():
-                yield from answer.iter_stream()
+class _Server:
+    """The connections to one server, and how many more requests it may have."""
 
-        def close() -> None:
+    def __init__(self, at_once: int) -> None:
+        self.waiting: list[_Connection] = []
+        self.used: set[_Connection] = set()
+        self.slots = threading.BoundedSemaphore(at_once)
+
+    def idle(self) -> _Connection | None:
+        """Return an idle connection that can be used again, None if there is none."""
+        while self.waiting:
             try:
-                with _translated():
-                    answer.close()
-            finally:
-                server.take_back(connection)
+                made = self.waiting.pop()
+            except IndexError:  # Another thread was faster.
+                return None
+            if made.is_usable:
+                return made
+            made.close()
+        return None
 
-        return httpx.Response(answer.status, headers=answer.headers, stream=ResponseBody(chunks(), close))
+    def take_back(self, made: _Connection | None) -> None:
+        """Keep a connection for the next request if it can have one, and let the next one be asked."""
+        if made is not None:
+            self.used.discard(made)
+            if made.is_done:
+                made.since = time.monotonic()
+                self.waiting.append(made)
+            else:
+                made.close()
+        self.slots.release()
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise the library's errors as those of `connecting`."""
-    try:
-        yield
-    except tuple(of_library for of_library, _ in _ERRORS) as error:
-        kind = next(kind for of_library, kind in _ERRORS if isinstance(error, of_library))
-        raise kind(str(error)) from error
+class _Connection:
+    """A connection on which every wait has the bounds."""
 
+    def __init__(self, connection: Connection, dialler: Dialler) -> None:
+        self._connection = connection
+        self._bounds = dialler.bounds
+        self._cycle = h11.Connection(h11.CLIENT, _HEAD)
+        self._length: int | None = None
+        self.since = time.monotonic()
+        self.is_done = True
+        """True if the last answer was read to its end, and another request may follow."""
 
-def _proxy(address: str, context: ssl.SSLContext) -> httpcore.Proxy:
-    try:
-        given = httpx.Proxy(address)
-    except (httpx.InvalidURL, ValueError) as error:
-        raise UnsupportedError(str(error)) from error
-    is_secured = given.url.scheme == "https"
-    return httpcore.Proxy(str(given.url), auth=given.raw_auth, ssl_context=context if is_secured else None)
+    @property
+    def is_usable(self) -> bool:
+        """True if an idle connection is neither too old nor closed by the server."""
+        return time.monotonic() - self.since < _IDLE_SECONDS and not _is_readable(self._connection.fileno())
+
+    def close(self) -> None:
+        """Close it."""
+        self._connection.close()
+
+    def ask(self, method: str, target: bytes, headers: _Headers, content: Iterable[bytes] | None) -> h11.Response:
+        """Send a request, and return the head of its answer.
+
+        Raises:
+            TransportError: There is none.
+            OSError: The connection broke.
+        """
+        self.is_done = False
+        cycle = self._cycle = h11.Connection(h11.CLIENT, _HEAD)
+        try:
+            head = cycle.send(h11.Request(method=method, target=target, headers=headers))
+            if content is None:
+                self.send((head or b"") + (cycle.send(h11.EndOfMessage()) or b""))
+            else:
+                self._send_all(head or b"", content)
+            answer = self._next()
+            while (
+                isinstance(answer, h11.InformationalResponse) and answer.status_code != httpx.codes.SWITCHING_PROTOCOLS
+            ):
+                answer = self._next()
+        except h11.ProtocolError as error:
+            raise ProtocolError(str(error)) from error
+        if not isinstance(answer, h11.Response):
+            raise ProtocolError("no answer in HTTP/1.1")
+        named = dict(answer.headers)
+        has_body = method != "HEAD" and answer.status_code not in {httpx.codes.NO_CONTENT, httpx.codes.NOT_MODIFIED}
+        is_declared = has_body and b"content-length" in named and b"transfer-encoding" not in named
+        self._length = int(named[b"content-length"]) if is_declared else None
+        return answer
+
+    def body(self) -> Iterator[bytes]:
+        """Yield the body of the answer, in blocks of some size.
+
+        Raises:
+            TransportError: It breaks off.
+            OSError: The connection broke.
+        """
+        if self._length is not None:
+            yield from self._declared(self._length)
+            return
+        try:
+            while isinstance(event := self._next(), h11.Data):
+                yield bytes(event.data)
+        except h11.ProtocolError as error:
+            raise ProtocolError(str(error)) from error
+        self.is_done = isinstance(event, h11.EndOfMessage) and self._may_go_on()
+
+    def _declared(self, length: int) -> Iterator[bytes]:
+        arrived, _ = self._cycle.trailing_data
+        left, block = length - len(arrived), arrived[:length]
+        while True:
+            self.is_done = not left and self._may_go_on()
+            if block:
+                yield block
+            if left <= 0:
+                return
+            block = bytearray(min(left, _BLOCK))
+            size = self._fill(memoryview(block))
+            if not size:
+                raise ProtocolError("the server broke the connection off")
+            del block[size:]
+            left -= size
+
+    def _may_go_on(self) -> bool:
+        """True if both sides let another request follow, once the answer was read."""
+        return self._cycle.our_state is h11.DONE
+
+    def send(self, data: bytes) -> None:
+        """Send bytes."""
+        self._connection.settimeout(max(self._bounds.left(), 0.001))
+        self._connection.sendall(data)
+
+    def _send_all(self, head: bytes, content: Iterable[bytes]) -> None:
+        """Send a head and a content. A server that takes no more of it may have answered already."""
+        self.send(head)
+        for part in content:
+            data = self._cycle.send(h11.Data(data=part)) or b""
+            try:
+                self.send(data)
+            except TimeoutError:
+                raise
+            except OSError:
+                self._cycle.send_failed()
+                return
+        self.send(self._cycle.send(h11.EndOfMessage()) or b"")
+
+    def _next(self) -> Any:
+        """Return the next event of the answer."""
+        while (event := self._cycle.next_event()) is h11.NEED_DATA:
+            buffer = bytearray(_BLOCK_AT_FIRST)
+            size = self.read(memoryview(buffer))
+            if not size and self._cycle.their_state is h11.SEND_RESPONSE:
+                raise ProtocolError("the server broke the connection off")
+            self._cycle.receive_data(bytes(memoryview(buffer)[:size]))
+        return event
+
+    def _fill(self, view: memoryview) -> int:
+        """Read what is there, and a whole block where it comes at once."""
+        size = self.read(view)
+        if not size:
+            return 0
+        self._connection.settimeout(_MOMENT)
+        end = time.monotonic() + GLANCE
+        while size < len(view) and time.monotonic() < end:
+            try:
+                more = self._connection.recv_into(view[size:])
+            except OSError:
+                break  # Nothing yet; any other error comes again at the next read.
+            if not more:
+                break
+            size += more
+        return size
+
+    def read(self, view: memoryview) -> int:
+        """Wait for bytes, and return their number; 0 at the end."""
+        while True:
+            self._connection.settimeout(self._bounds.glance())
+            try:
+                return self._connection.recv_into(view)
+            except TimeoutError:
+                continue
 
 
 def _is_readable(number: int) -> bool:
@@ -204,94 +311,80 @@ def _is_readable(number: int) -> bool:
     return bool(poll.poll(0))
 
 
-class _Stream(httpcore.NetworkStream):
-    """A connection on which every wait has the bounds."""
-
-    def __init__(self, connection: Connection, dialler: Dialler, *, is_secured: bool = False) -> None:
-        self._connection = connection
-        self._dialler = dialler
-        self._bounds = dialler.bounds
-        self._is_secured = is_secured
-        self._buffer = bytearray(_BLOCK_AT_FIRST)
-        self._is_large = False
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read what is there, and of a large body a whole block where it comes at once.
-
-        Each chunk goes through several hands, and threads wait for each other at each: that costs more than its bytes.
-        """
-        del timeout
-        if self._is_large and len(self._buffer) < _BLOCK:
-            self._buffer = bytearray(_BLOCK)
-        view = memoryview(self._buffer)
-        size = self._read(view[:max_bytes])
-        if size < _RECORD and not self._is_large:
-            return bytes(view[:size])
-        self._connection.settimeout(_MOMENT if self._is_large else 0)
-        while size < len(view):
-            try:
-                more = self._connection.recv_into(view[size:])
-            except OSError:
-                break  # Nothing yet; any other error comes again at the next read.
-            if not more:
-                break
-            size += more
-        self._is_large = size >= _LARGE
-        return bytes(view[:size])
-
-    def _read(self, view: memoryview) -> int:
-        while True:
-            self._connection.settimeout(self._bounds.glance())
-            try:
-                return self._connection.recv_into(view)
-            except TimeoutError:
-                continue
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        del timeout
-        self._connection.settimeout(max(self._bounds.left(), 0.001))
-        self._connection.sendall(buffer)
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        del ssl_context, timeout
-        if self._is_secured:
-            return self
-        return _Stream(self._dialler.secure(self._connection, server_hostname or ""), self._dialler)
-
-    def get_extra_info(self, info: str) -> Any:
-        if info == "is_readable":
-            return _is_readable(self._connection.fileno())
-        return None
+def _proxy(address: str) -> httpx.Proxy:
+    try:
+        return httpx.Proxy(address)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise UnsupportedError(str(error)) from error
 
 
-class _Backend(httpcore.NetworkBackend):
-    """Connects within the bounds, to the server or to the proxy; once with a connection that was made before."""
+def _login(proxy: httpx.Proxy) -> _Headers:
+    """Return the header with the proxy's login."""
+    if proxy.raw_auth is None:
+        return []
+    return [(b"Proxy-Authorization", b"Basic " + b64encode(b":".join(proxy.raw_auth)))]
 
-    def __init__(
-        self, dialler: Dialler, scheme: str, *, is_proxy: bool = False, made: Connection | None = None
-    ) -> None:
-        self._dialler = dialler
-        self._is_direct_tls = scheme == "https" and not is_proxy
-        self._is_proxy = is_proxy
-        self._made = made
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
-        del timeout, local_address, socket_options
-        made, self._made = self._made, None
-        if made is None and self._is_direct_tls:
-            made = self._dialler.dial(host, port, (HTTP1,))
-        if made is not None:
-            return _Stream(made, self._dialler, is_secured=True)
-        return _Stream(self._dialler.connect(host, port, is_proxy=self._is_proxy), self._dialler)
+def _forwarded(target: RequestTarget, address: str) -> tuple[bytes, _Headers]:
+    """Return what a request that a proxy forwards has in front of its path, and the headers for the proxy."""
+    proxy = _proxy(address)
+    if target.scheme == "https" or proxy.url.scheme.startswith("socks"):
+        return b"", []
+    return f"{target.scheme}://{target.authority}".encode(), _login(proxy)
+
+
+def _connected_through(proxy: httpx.Proxy, target: RequestTarget, dialler: Dialler) -> Connection:
+    """Return a connection through a proxy: to the server, or to the proxy that forwards requests without TLS."""
+    host, scheme = proxy.url.raw_host.decode("ascii"), proxy.url.scheme
+    usual = 1080 if scheme.startswith("socks") else 443 if scheme == "https" else 80
+    made: Connection = dialler.connect(host, proxy.url.port or usual, is_proxy=True)
+    try:
+        if scheme == "https":
+            made = dialler.secure(made, host)
+        if scheme.startswith("socks"):
+            _agree_on_socks(made, proxy, target, dialler)
+        elif target.scheme == "https":
+            _agree_on_tunnel(made, proxy, target, dialler)
+        return dialler.secure(made, target.host) if target.scheme == "https" else made
+    except BaseException:
+        made.close()
+        raise
+
+
+def _agree_on_tunnel(made: Connection, proxy: httpx.Proxy, target: RequestTarget, dialler: Dialler) -> None:
+    name = f"[{target.host}]" if ":" in target.host else target.host
+    place = f"{name}:{target.port}".encode()
+    answer = _Connection(made, dialler).ask("CONNECT", place, [(b"Host", place), *_login(proxy)], None)
+    if answer.status_code // 100 != 2:
+        raise ProxyRefusedError(f"{_REFUSED}: {answer.status_code}")
+
+
+def _agree_on_socks(made: Connection, proxy: httpx.Proxy, target: RequestTarget, dialler: Dialler) -> None:
+    from socksio import ProtocolError as SocksError
+    from socksio import socks5
+
+    talk, connection = socks5.SOCKS5Connection(), _Connection(made, dialler)
+
+    def say(request: Any) -> Any:
+        talk.send(request)
+        connection.send(talk.data_to_send())
+        buffer = bytearray(_SOCKS_REPLY)
+        size = connection.read(memoryview(buffer))
+        return talk.receive_data(bytes(buffer[:size]))
+
+    method = (
+        socks5.SOCKS5AuthMethod.NO_AUTH_REQUIRED
+        if proxy.raw_auth is None
+        else socks5.SOCKS5AuthMethod.USERNAME_PASSWORD
+    )
+    try:
+        if say(socks5.SOCKS5AuthMethodsRequest([method])).method != method:
+            raise ProxyRefusedError(_REFUSED)
+        if proxy.raw_auth is not None and not say(socks5.SOCKS5UsernamePasswordRequest(*proxy.raw_auth)).success:
+            raise ProxyRefusedError(_REFUSED)
+        place = target.host.encode(), target.port
+        answer = say(socks5.SOCKS5CommandRequest.from_address(socks5.SOCKS5Command.CONNECT, place))
+    except SocksError as error:
+        raise ProxyRefusedError(_REFUSED) from error
+    if answer.reply_code != socks5.SOCKS5ReplyCode.SUCCEEDED:
+        raise ProxyRefusedError(f"{_REFUSED}: {answer.reply_code}")
