@@ -10,7 +10,7 @@ import select
 import threading
 import time
 from base64 import b64encode
-from typing import Any
+from typing import Any, NamedTuple
 
 import h11
 import httpx
@@ -85,19 +85,31 @@ class Http1Connections:
         self._dialler.bounds.wait_for(server.slots)
         made: _Connection | None = None
         try:
-            made = server.idle() or self._connected(target, proxy)
-            with self._lock:
-                server.used.add(made)
-                is_closed = self._is_closed
-            if is_closed:
-                raise ProtocolError("the connections were closed")
             address, added = (b"", []) if not proxy else _forwarded(target, proxy)
             lines = {"Host": target.authority, **headers, "Connection": "keep-alive"}
             named = [*added, *((name.title().encode(), value.encode()) for name, value in lines.items())]
-            answer = made.ask(method, address + target.path.encode(), named, content)
+            request = _Request(method, address + target.path.encode(), named, content)
+            made = server.idle()
+            if made is not None and content is None:
+                try:
+                    return self._answer(server, made, request)
+                except (ProtocolError, ConnectionError):
+                    if made.has_heard:
+                        raise
+                server.give_up(made)  # The server ended it while it was idle.
+                made = None
+            made = made or self._connected(target, proxy)
+            return self._answer(server, made, request)
         except BaseException:
             server.take_back(made)
             raise
+
+    def _answer(self, server: _Server, made: _Connection, request: _Request) -> httpx.Response:
+        with self._lock:
+            server.used.add(made)
+            if self._is_closed:
+                raise ProtocolError("the connections were closed")
+        answer = made.ask(request)
         body = ResponseBody(made.body(), lambda: server.take_back(made))
         return httpx.Response(answer.status_code, headers=list(answer.headers), stream=body)
 
@@ -126,6 +138,15 @@ class Http1Connections:
         return _Connection(self._dialler.connect(target.host, target.port), self._dialler)
 
 
+class _Request(NamedTuple):
+    """A request: what its first line says, its headers, and its content, None without one."""
+
+    method: str
+    target: bytes
+    headers: _Headers
+    content: Iterable[bytes] | None = None
+
+
 class _Server:
     """The connections to one server, and how many more requests it may have."""
 
@@ -148,14 +169,18 @@ class _Server:
 
     def take_back(self, made: _Connection | None) -> None:
         """Keep a connection for the next request if it can have one, and let the next one be asked."""
-        if made is not None:
+        if made is not None and made.is_done:
             self.used.discard(made)
-            if made.is_done:
-                made.since = time.monotonic()
-                self.waiting.append(made)
-            else:
-                made.close()
+            made.since = time.monotonic()
+            self.waiting.append(made)
+        elif made is not None:
+            self.give_up(made)
         self.slots.release()
+
+    def give_up(self, made: _Connection) -> None:
+        """Close a connection that cannot be used again."""
+        self.used.discard(made)
+        made.close()
 
 
 class _Connection:
@@ -167,6 +192,8 @@ class _Connection:
         self._cycle = h11.Connection(h11.CLIENT, _HEAD)
         self._length: int | None = None
         self.since = time.monotonic()
+        self.has_heard = False
+        """True if anything of the last answer arrived."""
         self.is_done = True
         """True if the last answer was read to its end, and another request may follow."""
 
@@ -179,21 +206,21 @@ class _Connection:
         """Close it."""
         self._connection.close()
 
-    def ask(self, method: str, target: bytes, headers: _Headers, content: Iterable[bytes] | None) -> h11.Response:
+    def ask(self, request: _Request) -> h11.Response:
         """Send a request, and return the head of its answer.
 
         Raises:
             TransportError: There is none.
             OSError: The connection broke.
         """
-        self.is_done = False
+        self.is_done = self.has_heard = False
         cycle = self._cycle = h11.Connection(h11.CLIENT, _HEAD)
         try:
-            head = cycle.send(h11.Request(method=method, target=target, headers=headers))
-            if content is None:
+            head = cycle.send(h11.Request(method=request.method, target=request.target, headers=request.headers))
+            if request.content is None:
                 self.send((head or b"") + (cycle.send(h11.EndOfMessage()) or b""))
             else:
-                self._send_all(head or b"", content)
+                self._send_all(head or b"", request.content)
             answer = self._next()
             while (
                 isinstance(answer, h11.InformationalResponse) and answer.status_code != httpx.codes.SWITCHING_PROTOCOLS
@@ -204,7 +231,10 @@ class _Connection:
         if not isinstance(answer, h11.Response):
             raise ProtocolError("no answer in HTTP/1.1")
         named = dict(answer.headers)
-        has_body = method != "HEAD" and answer.status_code not in {httpx.codes.NO_CONTENT, httpx.codes.NOT_MODIFIED}
+        has_body = request.method != "HEAD" and answer.status_code not in {
+            httpx.codes.NO_CONTENT,
+            httpx.codes.NOT_MODIFIED,
+        }
         is_declared = has_body and b"content-length" in named and b"transfer-encoding" not in named
         self._length = int(named[b"content-length"]) if is_declared else None
         return answer
@@ -272,6 +302,7 @@ class _Connection:
             size = self.read(memoryview(buffer))
             if not size and self._cycle.their_state is h11.SEND_RESPONSE:
                 raise ProtocolError("the server broke the connection off")
+            self.has_heard = self.has_heard or size > 0
             self._cycle.receive_data(bytes(memoryview(buffer)[:size]))
         return event
 
@@ -354,7 +385,7 @@ def _connected_through(proxy: httpx.Proxy, target: RequestTarget, dialler: Diall
 def _agree_on_tunnel(made: Connection, proxy: httpx.Proxy, target: RequestTarget, dialler: Dialler) -> None:
     name = f"[{target.host}]" if ":" in target.host else target.host
     place = f"{name}:{target.port}".encode()
-    answer = _Connection(made, dialler).ask("CONNECT", place, [(b"Host", place), *_login(proxy)], None)
+    answer = _Connection(made, dialler).ask(_Request("CONNECT", place, [(b"Host", place), *_login(proxy)]))
     if answer.status_code // 100 != 2:
         raise ProxyRefusedError(f"{_REFUSED}: {answer.status_code}")
 
