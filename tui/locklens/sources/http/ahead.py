@@ -8,6 +8,7 @@ import time
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 
 from locklens.sources.http.connecting import HTTP1, HTTP2, Bounds, Dialler, RequestTarget, TlsContexts, TransportError
@@ -24,7 +25,62 @@ _SECONDS = 10.0
 _MOST = 4
 """Hosts that are connected to ahead; roots rarely have providers of more than two."""
 
-_Place = tuple[str, int]
+_Place = tuple[str, int, tuple[str, ...]]
+"""A host, its port, and the protocols that are offered."""
+
+
+class BegunConnections:
+    """Connections that are being made, or were made, until somebody asks on them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._begun: dict[_Place, list[tuple[float, Future[ssl.SSLSocket]]]] = {}
+
+    def count(self, place: _Place) -> int:
+        """The number of connections to a place."""
+        with self._lock:
+            return len(self._begun.get(place, ()))
+
+    def begin(self, place: _Place, contexts: TlsContexts, *, is_public_only: bool = False) -> None:
+        """Begin to connect, and return."""
+        found: Future[ssl.SSLSocket] = Future()
+        with self._lock:
+            self._begun.setdefault(place, []).append((time.monotonic(), found))
+        work = partial(_connect, place, contexts, found, is_public_only=is_public_only)
+        threading.Thread(target=work, name="locklens-ahead", daemon=True).start()
+
+    def take(self, place: _Place, bounds: Bounds) -> ssl.SSLSocket | None:
+        """Return a connection that was begun, once it is made; None if none was, or if it came to nothing.
+
+        Raises:
+            LateError: The deadline has passed.
+            RunCancelledError: The run was cancelled.
+        """
+        with self._lock:
+            begun, found = (self._begun.get(place) or [(0.0, None)]).pop(0)
+        if found is None:
+            return None
+        try:
+            while not found.done():
+                with suppress(NotYetError):
+                    found.exception(bounds.glance())
+        except BaseException:
+            found.add_done_callback(_close)
+            raise
+        if found.exception() is not None:
+            return None  # The next attempt tells why.
+        if time.monotonic() - begun > _SECONDS:
+            _close(found)
+            return None
+        return found.result()
+
+    def close(self) -> None:
+        """Close the connections that nobody took."""
+        with self._lock:
+            left = [found for every in self._begun.values() for _, found in every]
+            self._begun.clear()
+        for found in left:
+            found.add_done_callback(_close)
 
 
 class _Ahead:
@@ -33,7 +89,7 @@ class _Ahead:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.contexts: dict[tuple[str, str], TlsContexts] = {}
-        self.connections: dict[_Place, tuple[float, Future[ssl.SSLSocket]]] = {}
+        self.connections = BegunConnections()
 
 
 _AHEAD = _Ahead()
@@ -63,13 +119,9 @@ def connect_ahead(urls: Iterable[str], environ: Mapping[str, str]) -> None:
     for url in islice(urls, _MOST):
         with suppress(TransportError, ValueError):
             target = RequestTarget.of(url)
-            place = target.host, target.port
-            found: Future[ssl.SSLSocket] = Future()
-            with _AHEAD.lock:
-                if target.scheme != "https" or proxy_for(url, environ) or place in _AHEAD.connections:
-                    continue
-                _AHEAD.connections[place] = time.monotonic(), found
-            threading.Thread(target=_connect, args=(place, contexts, found), name="locklens-ahead", daemon=True).start()
+            place = target.host, target.port, (HTTP2, HTTP1)
+            if target.scheme == "https" and not proxy_for(url, environ) and not _AHEAD.connections.count(place):
+                _AHEAD.connections.begin(place, contexts)
 
 
 def contexts_of(environ: Mapping[str, str]) -> TlsContexts:
@@ -83,36 +135,17 @@ def _named(environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def connected_ahead(host: str, port: int, bounds: Bounds) -> ssl.SSLSocket | None:
-    """Return the connection that was begun to a server, once; None if none was, or if it came to nothing.
-
-    Raises:
-        LateError: The deadline has passed.
-        RunCancelledError: The run was cancelled.
-    """
-    with _AHEAD.lock:
-        begun, found = _AHEAD.connections.pop((host, port), (0.0, None))
-    if found is None:
-        return None
-    try:
-        while not found.done():
-            with suppress(NotYetError):
-                found.exception(bounds.glance())
-    except BaseException:
-        found.add_done_callback(_close)
-        raise
-    if found.exception() is not None:
-        return None  # The next attempt tells why.
-    if time.monotonic() - begun > _SECONDS:
-        _close(found)
-        return None
-    return found.result()
+    """Return the connection that was begun to a server, once; see `BegunConnections.take`."""
+    return _AHEAD.connections.take((host, port, (HTTP2, HTTP1)), bounds)
 
 
-def _connect(place: _Place, contexts: TlsContexts, found: Future[ssl.SSLSocket]) -> None:
+def _connect(
+    place: _Place, contexts: TlsContexts, found: Future[ssl.SSLSocket], *, is_public_only: bool = False
+) -> None:
     bounds = Bounds(threading.Event())
     bounds.deadline = time.monotonic() + _SECONDS
     try:
-        connection = Dialler(contexts, bounds).dial(*place, (HTTP2, HTTP1))
+        connection = Dialler(contexts, bounds, is_public_only=is_public_only).dial(*place)
     except Exception as error:  # noqa: BLE001 - whoever asks connects again, and is told
         found.set_exception(error)
     else:

@@ -220,8 +220,8 @@ class Dialler:
 
     def __init__(self, contexts: TlsContexts, bounds: Bounds, *, is_public_only: bool = False) -> None:
         self.bounds = bounds
-        self._contexts = contexts
-        self._is_public_only = is_public_only
+        self.contexts = contexts
+        self.is_public_only = is_public_only
 
     def connect(self, host: str, port: int, *, is_proxy: bool = False) -> socket.socket:
         """Connect to a host. A proxy is the user's own choice, and may have any address.
@@ -271,7 +271,7 @@ class Dialler:
         try:
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             # The address that answers is checked, not the name: DNS names can be repointed at any time.
-            if self._is_public_only and not is_proxy and not is_public(str(made.getpeername()[0])):
+            if self.is_public_only and not is_proxy and not is_public(str(made.getpeername()[0])):
                 words = f"{display_host(host)} is an address of a private network or this machine"
                 raise PrivateAddressError(words)
         except BaseException:
@@ -285,8 +285,8 @@ class Dialler:
         try:
             connection.settimeout(min(seconds, threading.TIMEOUT_MAX))
             if isinstance(connection, socket.socket) and not isinstance(connection, ssl.SSLSocket):
-                return self._contexts.secure(connection, host, protocols, is_whole=is_whole)
-            return NestedTls(connection, self._contexts, host, protocols)
+                return self.contexts.secure(connection, host, protocols, is_whole=is_whole)
+            return NestedTls(connection, self.contexts, host, protocols)
         except BaseException:
             connection.close()
             raise

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import h11
 import httpx
 
+from locklens.sources.http.ahead import BegunConnections
 from locklens.sources.http.connecting import GLANCE, HTTP1, ProtocolError, ProxyRefusedError, UnsupportedError
 from locklens.sources.http.reading import ResponseBody
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     _Key = tuple[str, str, int, str]
 
 _IDLE_SECONDS = 15.0
+
+_MOST_BEGUN = 6
+"""Connections to a server that are begun before it is known whether they are needed, as many as browsers make."""
 
 _HEAD = 100 * 1024
 """Bytes of a head, or of the head of a chunk."""
@@ -58,6 +62,13 @@ class Http1Connections:
         self._lock = threading.Lock()
         self._is_closed = False
         self._servers: dict[_Key, _Server] = {}
+        self._begun = BegunConnections()
+
+    def begin(self, target: RequestTarget) -> None:
+        """Begin to connect for a request that will probably follow, unless enough connections were begun."""
+        place = target.host, target.port, (HTTP1,)
+        if self._begun.count(place) < min(_MOST_BEGUN, self._at_once):
+            self._begun.begin(place, self._dialler.contexts, is_public_only=self._dialler.is_public_only)
 
     def ask(
         self,
@@ -124,6 +135,7 @@ class Http1Connections:
             connections = [made for server in self._servers.values() for made in (*server.waiting, *server.used)]
         for made in connections:
             made.close()
+        self._begun.close()
 
     def _server(self, target: RequestTarget, proxy: str) -> _Server:
         key = target.scheme, target.host, target.port, proxy
@@ -134,7 +146,9 @@ class Http1Connections:
         if proxy:
             return _Connection(_connected_through(_proxy(proxy), target, self._dialler), self._dialler)
         if target.scheme == "https":
-            return _Connection(self._dialler.dial(target.host, target.port, (HTTP1,)), self._dialler)
+            begun = self._begun.take((target.host, target.port, (HTTP1,)), self._dialler.bounds)
+            made = begun or self._dialler.dial(target.host, target.port, (HTTP1,))
+            return _Connection(made, self._dialler)
         return _Connection(self._dialler.connect(target.host, target.port), self._dialler)
 
 

@@ -45,6 +45,7 @@ class _Server:
         self.is_dialled = False
         self.speaks_http1 = False
         self.has_large_packages = False
+        self.may_have_large_packages = True
         self.shared: Http2Connection | None = None
 
 
@@ -88,8 +89,11 @@ class Transport(httpx.BaseTransport):
         with self._lock:
             server = self._servers.setdefault((target.host, target.port), _Server())
         if not (is_package and server.has_large_packages):
+            if is_package and method == "GET" and server.may_have_large_packages:
+                self._connections().begin(target)  # So that it is there if the package turns out to be large.
             answer = self._ask_shared(server, method, target, headers, is_package=is_package)
             if answer is not None and not (is_package and method == "GET" and _is_large(answer)):
+                server.may_have_large_packages = server.may_have_large_packages and not is_package
                 return answer
             if answer is not None:
                 answer.close()
