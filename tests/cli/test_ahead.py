@@ -1,12 +1,22 @@
-"""Registries that are connected to while the program is still loaded: when, which, and how little comes before."""
+"""Registries that are asked while the program is still loaded: when, which, and how little comes before."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kit.loopback import Server, serving
+from kit.waiting import LIMIT, meanwhile, until
+
+from locklens.addresses import Platform, ProviderAddress
+from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.errors import RunCancelledError
+from locklens.sources.registries import ask_ahead, asked_ahead
+from locklens.versions import Version
 
 MAIN = 'terraform {\n  required_providers {\n    a = { source = "acme.test/acme/a" }\n    b = { source = "acme/b" }\n  }\n}\n'
 ORPHAN = 'provider "orphan.test/acme/x" {\n  version = "1.0.0"\n}\n'
@@ -88,3 +98,52 @@ def test_nobody_is_connected_to_who_may_not_be_asked(root: Path) -> None:
     assert greeted(root, "lock")
     (root / "broken.tf").write_text("terraform {")
     assert greeted(root, "lock") == []
+
+
+A = ProviderAddress("acme.test", "acme", "a")
+HERE = Platform("linux", "amd64")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def environ(server: Server, tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "rc").write_text(
+        f'host "acme.test" {{\n  services = {{ "providers.v1" = "{server.url("/v1/")}" }}\n}}\n'
+    )
+    server.gives("/v1/acme/a/versions", {"versions": []})
+    return {"TF_CLI_CONFIG_FILE": str(tmp_path / "rc"), "HOME": str(tmp_path)}
+
+
+def test_what_is_asked_ahead_is_not_asked_again(server: Server, environ: dict[str, str]) -> None:
+    ask_ahead(TERRAFORM, environ, {A: None})
+    until(lambda: server.asked)
+    assert asked_ahead(OPENTOFU, environ, threading.Event()) is None
+    assert asked_ahead(TERRAFORM, {**environ, "TF_TOKEN_acme_test": "t"}, threading.Event()) is None
+    registries = asked_ahead(TERRAFORM, environ, threading.Event())
+    assert registries is not None
+    with registries:
+        assert registries.registry("acme.test").versions(A).versions == ()
+    assert server.paths() == ["/v1/acme/a/versions"]
+    assert asked_ahead(TERRAFORM, environ, threading.Event()) is None
+
+
+def test_locked_packages_are_asked_for_at_once(server: Server, environ: dict[str, str]) -> None:
+    ask_ahead(TERRAFORM, environ, {A: Version.parse("1.0.0")}, HERE)
+    until(lambda: len(server.asked) == 2)
+    assert sorted(server.paths()) == ["/v1/acme/a/1.0.0/download/linux/amd64", "/v1/acme/a/versions"]
+
+
+def test_a_cancelled_run_ends_what_was_asked_ahead(server: Server, environ: dict[str, str]) -> None:
+    server.on("/v1/acme/a/versions", lambda handler: handler.server.release.wait(LIMIT))  # type: ignore[attr-defined]
+    ask_ahead(TERRAFORM, environ, {A: None})
+    until(lambda: server.asked)
+    cancel = threading.Event()
+    registries = asked_ahead(TERRAFORM, environ, cancel)
+    assert registries is not None
+    with registries, meanwhile(lambda: True, cancel.set, rescue=server.release.set), pytest.raises(RunCancelledError):
+        registries.registry("acme.test").versions(A)

@@ -23,6 +23,7 @@ from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.cliconfig import Token
 from locklens.sources.http import Kinds, RequestKind
 from locklens.sources.http.client import Client
+from locklens.sources.http.environment import _hashed_folder, tls_context
 from locklens.sources.http.values import connections_per_host, requests_per_host, wait_before
 
 PLAIN = RequestKind("an answer", 64 * 1024, 5.0)
@@ -483,6 +484,31 @@ def test_cookies_are_not_kept(server: Server, client: Client) -> None:
     server.gives("/b", b"{}")
     client.get(server.url("/a"), PLAIN)
     assert "cookie" not in server.asked[1].headers
+
+
+def test_of_a_file_of_authorities_only_what_the_system_lacks_is_read_first(
+    secure_server: Server, authority_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is not trusted then is looked for in all of it."""
+    secure_server.gives("/a", b"{}")
+    other, both = trustme.CA(), tmp_path / "both.pem"
+    folder, bundle = tmp_path / "folder", tmp_path / "bundle.pem"
+    folder.mkdir()
+    (folder / "01234567.0").write_bytes(other.cert_pem.bytes())
+    bundle.write_bytes(other.cert_pem.bytes().replace(b"\n", b"\r\n"))
+    both.write_bytes(b"# others\n" + other.cert_pem.bytes() + authority_file.read_bytes())
+    monkeypatch.setattr("locklens.sources.http.environment._FOLDERS", (str(folder),))
+    monkeypatch.setattr("locklens.sources.http.environment._BUNDLES", (str(bundle),))
+    _hashed_folder.cache_clear()
+    environ = {"SSL_CERT_FILE": str(both)}
+    assert tls_context(environ, is_whole=False).cert_store_stats()["x509"] == 1
+    assert tls_context(environ).cert_store_stats()["x509"] >= 2
+    assert tls_context({**environ, "SSL_CERT_DIR": str(tmp_path)}, is_whole=False).cert_store_stats()["x509"] >= 2
+    for system in (bundle, both):  # The second lists the server's authority, which the system's folder lacks.
+        monkeypatch.setattr("locklens.sources.http.environment._BUNDLES", (str(system),))
+        with closing(Client(environ)) as client:
+            assert client.get(secure_server.url("/a"), PLAIN).body == b"{}"
+    _hashed_folder.cache_clear()
 
 
 def test_hosts_are_asked_through_the_proxy(secure_server: Server, authority_file: Path) -> None:
