@@ -89,7 +89,7 @@ class Transport(httpx.BaseTransport):
         with self._lock:
             server = self._servers.setdefault((target.host, target.port), _Server())
         if not (is_package and server.has_large_packages):
-            if is_package and method == "GET" and server.may_have_large_packages:
+            if is_package and method == "GET" and server.may_have_large_packages and not server.speaks_http1:
                 self._connections().begin(target)  # So that it is there if the package turns out to be large.
             answer = self._ask_shared(server, method, target, headers, is_package=is_package)
             if answer is not None and not (is_package and method == "GET" and _is_large(answer)):
