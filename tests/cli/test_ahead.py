@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kit.loopback import Server, serving
+from kit.loopback import Handler, Server, serving
 from kit.waiting import LIMIT, meanwhile, until
 
 from locklens.addresses import Platform, ProviderAddress
@@ -139,7 +139,10 @@ def test_locked_packages_are_asked_for_at_once(server: Server, environ: dict[str
 
 
 def test_a_cancelled_run_ends_what_was_asked_ahead(server: Server, environ: dict[str, str]) -> None:
-    server.on("/v1/acme/a/versions", lambda handler: handler.server.release.wait(LIMIT))  # type: ignore[attr-defined]
+    def stall(_: Handler) -> None:
+        server.release.wait(LIMIT)
+
+    server.on("/v1/acme/a/versions", stall)
     ask_ahead(TERRAFORM, environ, {A: None})
     until(lambda: server.asked)
     cancel = threading.Event()

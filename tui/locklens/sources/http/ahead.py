@@ -57,9 +57,10 @@ class BegunConnections:
             RunCancelledError: The run was cancelled.
         """
         with self._lock:
-            begun, found = (self._begun.get(place) or [(0.0, None)]).pop(0)
-        if found is None:
-            return None
+            waiting = self._begun.get(place)
+            if not waiting:
+                return None
+            begun, found = waiting.pop(0)
         try:
             while not found.done():
                 with suppress(NotYetError):

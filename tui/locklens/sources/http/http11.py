@@ -10,7 +10,7 @@ import select
 import threading
 import time
 from base64 import b64encode
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import h11
 import httpx
@@ -272,19 +272,19 @@ class _Connection:
 
     def _declared(self, length: int) -> Iterator[bytes]:
         arrived, _ = self._cycle.trailing_data
-        left, block = length - len(arrived), arrived[:length]
-        while True:
-            self.is_done = not left and self._may_go_on()
-            if block:
-                yield block
-            if left <= 0:
-                return
+        left = length - len(arrived)
+        self.is_done = not left and self._may_go_on()
+        if length and arrived:
+            yield arrived[:length]
+        while left > 0:
             block = bytearray(min(left, _BLOCK))
             size = self._fill(memoryview(block))
             if not size:
                 raise ProtocolError("the server broke the connection off")
             del block[size:]
             left -= size
+            self.is_done = not left and self._may_go_on()
+            yield cast("bytes", block)  # Nothing changes it any more, and a copy costs as much as a hand.
 
     def _may_go_on(self) -> bool:
         """True if both sides let another request follow, once the answer was read."""
