@@ -305,6 +305,7 @@ class _Connection:
             except TimeoutError:
                 raise
             except OSError:
+                self._bounds.glance()
                 self._cycle.send_failed()
                 return
         self.send(self._cycle.send(h11.EndOfMessage()) or b"")
