@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,23 @@ def test_not_through_a_link_that_leads_out_of_what_is_worked_on(here: Path, has_
         with pytest.raises(ConfigurationError, match="a link leads out of the repository, to"):
             write_atomically(Path(name), b"x")
     assert list(outside.iterdir()) == []
+
+
+def test_pieces_are_made_as_they_are_written_and_a_failing_one_leaves_the_old_file(here: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"new "
+        if Path("report").read_bytes() != b"old":
+            yield b"report"
+        else:
+            raise ConfigurationError("no more")
+
+    Path("report").write_bytes(b"old")
+    with pytest.raises(ConfigurationError, match="no more"):
+        write_atomically(Path("report"), pieces())
+    assert [path.name for path in here.iterdir()] == ["report"]
+    Path("report").write_bytes(b"other")
+    write_atomically(Path("report"), pieces())
+    assert Path("report").read_bytes() == b"new report"
 
 
 def test_anywhere_else_links_are_the_users(here: Path) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
 _NAMES_SHOWN = 5
@@ -128,21 +128,51 @@ def json_text(document: Any, *, indent: int | None = 2) -> Printable:
         document: A value that msgspec encodes.
         indent: None puts it on one line.
     """
+    return plain_json(_ascii_json(document, 0 if indent is None else indent))
+
+
+def json_pages(document: Any, lists: Mapping[str, Iterable[Any]]) -> Iterator[Printable]:
+    """Yield a document as `json_text` returns it, in pieces: the items of some lists one by one, as they are made.
+
+    Args:
+        document: A struct with an empty list in the place of each of them.
+        lists: The items by the name of their field, in the order of the fields.
+    """
+    rest = _ascii_json(document, 2)
+    for name, items in lists.items():
+        # No text in JSON has a line feed, so that the line of the field itself is the only one of this form.
+        before, _, rest = rest.partition(f'\n  "{name}": []')
+        yield _printable_json(f'{before}\n  "{name}": [')
+        end = "]"
+        for item in items:
+            yield _printable_json(("," if end != "]" else "") + f"\n{_ascii_json(item, 2)}".replace("\n", "\n    "))
+            end = "\n  ]"
+        rest = end + rest
+    yield plain_json(rest)
+
+
+def joined(pages: Iterable[Printable]) -> Printable:
+    """Return the pieces of an output as one."""
+    return Printable("".join(pages))
+
+
+def _ascii_json(document: Any, indent: int) -> str:
+    """Return a document as JSON of ASCII alone; 0 puts it on one line."""
     import msgspec
 
     try:
         # One buffer of bytes: json's own encoder keeps each token of an indented document as an object. No name holds
-        # one of the buffers while the next is made: a review of thousands of roots has tens of megabytes.
-        text = msgspec.json.format(msgspec.json.encode(document), indent=0 if indent is None else indent).decode()
+        # one of the buffers while the next is made.
+        text = msgspec.json.format(msgspec.json.encode(document), indent=indent).decode()
     except UnicodeEncodeError:
         import json
 
-        return plain_json(json.dumps(msgspec.to_builtins(document), indent=indent, ensure_ascii=True))
+        return json.dumps(msgspec.to_builtins(document), indent=indent or None, ensure_ascii=True)
     if not text.isascii() or "\x7f" in text:
         import re
 
         text = re.sub(r"[^\x20-\x7e\n]", lambda match: _json_escape(match[0]), text)
-    return plain_json(text)
+    return text
 
 
 def _json_escape(character: str) -> str:
@@ -159,12 +189,16 @@ def plain_json(text: str) -> Printable:
     Raises:
         ValueError: The text is not printable ASCII.
     """
+    return _printable_json(text + "\n")
+
+
+def _printable_json(text: str) -> Printable:
     import re
 
     if re.search(r"[^\x20-\x7e\n]", text) is not None:
         raise ValueError("JSON that is not written in ASCII")
     # "#" stands in strings alone, and is the same character there.
-    return Printable(text.replace("##", "#\\u0023") + "\n")
+    return Printable(text.replace("##", "#\\u0023"))
 
 
 def shell_words(words: Iterable[str]) -> str:

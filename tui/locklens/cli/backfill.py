@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from locklens.cli.output import DONE, FINDINGS, INTERRUPTED, LiveLine, bar, deliver, tell
 from locklens.errors import UsageError
-from locklens.operations.reports import formats_of, render_report
+from locklens.operations.reports import formats_of, report_pages
 from locklens.text import counted, size_words
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _run_backfill(options: Namespace) -> int:
         progress.end()
     # Notes, and failures of packages, were reported as they occurred.
     tell(line for failure in found.failures if not failure.platform for line in _failure_lines(failure))
-    deliver(render_report("backfill", options.format, found), options.output)
+    deliver(report_pages("backfill", options.format, found), options.output)
     if found.is_interrupted:
         tell(["error: interrupted", "hint: run it again to continue: what is done is in the files"])
         return INTERRUPTED

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from locklens.cli.options import Parser, given_tool, network_of, platform_option
 from locklens.cli.output import DONE, FINDINGS, deliver, takes_colour, tell
 from locklens.errors import ConfigurationError, UsageError
-from locklens.operations.reports import formats_of, render_report
+from locklens.operations.reports import formats_of, report_pages
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def run_doctor(options: Namespace) -> int:
     if options.verbose:
         tell((f"diagnosed in {perf_counter() - started:.3f} s",))
     home, colour = os.environ.get("HOME", ""), takes_colour(options.output)
-    deliver(render_report("doctor", options.format, diagnosis, home=home, colour=colour), options.output)
+    deliver(report_pages("doctor", options.format, diagnosis, home=home, colour=colour), options.output)
     if not diagnosis.is_recognised:
         if options.format == "json" or options.output:
             tell([NOTHING_RECOGNISED])

@@ -9,11 +9,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from locklens.cli.options import Parser, given_tool, network_of, platform_option
-from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, put, takes_colour, tell
+from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
 from locklens.cli.review import add_reading_options, check_reading, request_of, require_signatures
 from locklens.errors import ConfigurationError, UsageError
 from locklens.machine import work_in
-from locklens.operations.reports import formats_of, render_report
+from locklens.operations.reports import formats_of, report_pages
 from locklens.text import counted, size_words
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _run_inspect(options: Namespace) -> int:
     if options.verbose:
         tell(words for found in several for words in found.log)
     found = several[0] if len(several) == 1 else Inspections(several)
-    deliver(render_report("inspect", options.format, found), options.output)
+    deliver(report_pages("inspect", options.format, found), options.output)
     return FINDINGS if any(one.has_failed for one in several) else DONE
 
 
@@ -162,14 +162,14 @@ def add_advisories_update_options(parser: Parser) -> None:
 def _run_advisories(options: Namespace) -> int:
     from locklens.operations.advisories import kept_advisories
 
-    return deliver(render_report("advisories", options.format, kept_advisories()), options.output)
+    return deliver(report_pages("advisories", options.format, kept_advisories()), options.output)
 
 
 def _run_update(options: Namespace) -> int:
     from locklens.operations.advisories import update_advisories
 
     kept = update_advisories(options.source, os.environ)
-    return put(render_report("advisories", "text", kept))
+    return deliver(report_pages("advisories", "text", kept))
 
 
 def add_health_options(parser: Parser) -> None:
@@ -215,7 +215,7 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
         health = scan_health(request, on_log=log.extend)
     if options.verbose:
         tell([*log, f"scanned {len(health.review.roots)} roots in {perf_counter() - started:.3f} s"])
-    text = render_report(
+    report = report_pages(
         "health",
         options.format or "text",
         health,
@@ -223,7 +223,7 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
         lists_roots=options.list_roots,
         fail_on=options.fail_on,
     )
-    deliver(text, options.output)
+    deliver(report, options.output)
     return FINDINGS if health.fails(options.fail_on) else DONE
 
 

@@ -22,7 +22,7 @@ from locklens.cli.options import (
 )
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_patch, tell
 from locklens.errors import LockLensError, UsageError
-from locklens.operations.reports import formats_of, render_report
+from locklens.operations.reports import formats_of, report_pages
 from locklens.text import counted, json_text, page, visible
 
 if TYPE_CHECKING:
@@ -398,7 +398,7 @@ def _run_verify(options: Namespace) -> int:
     tell(f"error: {failure.sentence}" for failure in found.failures)
     if options.verbose:
         tell(found.log)
-    deliver(render_report("verify", options.format, found, lists_all=options.all), options.output)
+    deliver(report_pages("verify", options.format, found, lists_all=options.all), options.output)
     if options.format == "text":
         tell(_next_step(found))
     return FINDINGS if found.has_failed else DONE

@@ -29,16 +29,8 @@ NOT_WRITTEN = "dry run: nothing was written"
 
 
 def put(text: Printable) -> int:
-    """Write the result; characters outside of the terminal's encoding are escaped.
-
-    Raises:
-        ConfigurationError: Standard output cannot be written.
-    """
-    with _writing() as stream:
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-        stream.write(text)
-    return DONE
+    """Write the result to stdout; see `deliver`."""
+    return deliver([text])
 
 
 def put_patch(files: Iterable[PlannedFile]) -> int:
@@ -77,19 +69,25 @@ def forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def deliver(text: Printable, output: str | None) -> int:
-    """Write the result to a file, or to stdout without one.
+def deliver(pieces: Iterable[Printable], output: str | None = None) -> int:
+    """Write the result to a file, or to stdout without one; each piece is written before the next one is made.
+
+    On stdout, characters outside of the terminal's encoding are escaped.
 
     Raises:
         ConfigurationError: It cannot be written.
     """
     if output is None:
-        return put(text)
+        with _writing() as stream:
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+            stream.writelines(pieces)
+        return DONE
     from pathlib import Path
 
     from locklens.storage.files import write_atomically
 
-    write_atomically(Path(output), text.encode())
+    write_atomically(Path(output), (piece.encode() for piece in pieces))
     return DONE
 
 

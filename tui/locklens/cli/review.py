@@ -23,7 +23,7 @@ from locklens.cli.output import (
     tell,
 )
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, UsageError
-from locklens.operations.reports import formats_of, render_failure, render_report
+from locklens.operations.reports import formats_of, render_failure, report_pages
 from locklens.text import counted, size_words
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def _run_review(options: Namespace, open_ui: OpenUi) -> int:
         reason = error if isinstance(error, LockLensError) else ExhaustedError(error)
         for form, file in options.report:
             with suppress(LockLensError):  # A file that cannot be written may be the error.
-                deliver(render_failure(form, reason), file)
+                deliver([render_failure(form, reason)], file)
         raise
 
 
@@ -285,7 +285,7 @@ def _run_why(options: Namespace) -> int:
         tell(f"note: {words}" for words in network.cache.take_notices())
         if options.verbose:
             tell(log)
-    deliver(render_report("why", options.format, result, lists_roots=options.list_roots), options.output)
+    deliver(report_pages("why", options.format, result, lists_roots=options.list_roots), options.output)
     return FINDINGS if result.fails(options.fail_on or "block") else DONE
 
 
@@ -380,8 +380,8 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         "packages": packages,
     }
     for other, file in options.report:
-        deliver(render_report(view, other, result, **{**facts, "colour": False}), file)
-    deliver(render_report(view, form, result, **facts), options.output)
+        deliver(report_pages(view, other, result, **{**facts, "colour": False}), file)
+    deliver(report_pages(view, form, result, **facts), options.output)
     return FINDINGS if differs or result.fails(options.fail_on) else DONE
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.options import Parser, cache_of, check_source_options, given_tool, platforms_of
-from locklens.cli.output import DONE, put, tell
+from locklens.cli.output import DONE, deliver, tell
 from locklens.cli.write import apply_plan, plan_with, run_write, scope_of
 from locklens.errors import NoRepositoryError, UsageError
-from locklens.operations.reports import formats_of, render_report
+from locklens.operations.reports import formats_of, report_pages
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _list_candidates(options: Namespace) -> int:
         form = options.format or "text"
         if form == "text":
             tell(f"note: {words}" for words in (*survey.review.notes, *selection.offers.notes))
-        put(render_report("upgrade", form, selection, review=survey.review, is_offline=locklens.is_offline))
+        deliver(report_pages("upgrade", form, selection, review=survey.review, is_offline=locklens.is_offline))
     return DONE
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.text import Printable, json_text
+from locklens.text import Printable, joined
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from locklens.errors import LockLensError
@@ -83,7 +84,12 @@ def formats_of(view: str) -> tuple[str, ...]:
 
 
 def render_report(view: str, form: str, subject: object, **facts: object) -> Printable:
-    """Return a report as text.
+    """Return a report as one text; see `report_pages`."""
+    return joined(report_pages(view, form, subject, **facts))
+
+
+def report_pages(view: str, form: str, subject: object, **facts: object) -> Iterator[Printable]:
+    """Yield a report as text, piece by piece as it is made.
 
     Args:
         view: A view of `REPORTS`.
@@ -93,8 +99,12 @@ def render_report(view: str, form: str, subject: object, **facts: object) -> Pri
     """
     report = REPORTS[view, form]
     renderer, heeded = load(report.renderer), {name: facts[name] for name in report.heeds if name in facts}
-    text: Printable = json_text(renderer.of(subject, **heeded)) if form == "json" else renderer(subject, **heeded)
-    return text
+    if form == "json":
+        from locklens.review.reports.documents import json_document
+
+        yield from json_document(renderer.of(subject, **heeded))
+    else:
+        yield renderer(subject, **heeded)
 
 
 def report_schema(view: str) -> dict[str, object]:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _DESCRIPTOR = re.compile(r"(?:/proc/self|/dev)/fd/([0-9]{1,6})")
 _MAX_LINKS = 8
 
@@ -70,7 +74,7 @@ def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> byt
     return data
 
 
-def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+def write_atomically(path: Path, data: bytes | Iterator[bytes], *, mode: int = 0o644) -> None:
     """Replace a file in one step: a temporary file beside it, flushed to the disk, then renamed over it.
 
     A device, a pipe or an open file of this process, like /dev/stdout, is written to directly.
@@ -78,28 +82,30 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     Args:
         path: The file; a symbolic link is replaced, not followed. Only a link outside of the repository that leads to
             a device, a pipe or an open file of this process is followed.
-        data: The whole new content.
+        data: The whole new content; in pieces, each is made after the one before is written.
         mode: Permissions of the new file, whatever the process's umask is.
 
     Raises:
         ConfigurationError: The file cannot be written, or a link in the current repository leads out of it; the old
             file is untouched.
     """
+    pieces = (data,) if isinstance(data, bytes) else data
     try:
         is_repositorys = lies_in_repository(path.parent, named=path)
         if not (is_repositorys and path.is_symlink()):
             if (opened := _open_descriptor(path)) is not None:
                 with os.fdopen(os.dup(opened), "wb") as file:
-                    file.write(data)
+                    file.writelines(pieces)
                 return
             if path.exists() and not path.is_file():
-                path.write_bytes(data)
+                with path.open("wb") as file:
+                    file.writelines(pieces)
                 return
         descriptor, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
         temporary = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
+                file.writelines(pieces)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.chmod(mode)

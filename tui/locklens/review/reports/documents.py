@@ -7,11 +7,15 @@ where a key changes its meaning.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from locklens.review.model import Proof, Severity
+from locklens.text import json_pages
 from locklens.trust import Tier  # noqa: TC001  # evaluated by msgspec
 
 if TYPE_CHECKING:
@@ -19,7 +23,11 @@ if TYPE_CHECKING:
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.model import Accepted, Evidence, Finding, HashCount, HashFact, HostState, Review
+    from locklens.text import Printable
     from locklens.trust import Signer, SigningKey
+
+_Item_co = TypeVar("_Item_co", covariant=True)
+_Subject = TypeVar("_Subject")
 
 
 def one_of(*values: str) -> Meta:
@@ -41,6 +49,38 @@ ToolName = Annotated[str, one_of("terraform", "opentofu")]
 
 class JsonStruct(Struct, frozen=True, forbid_unknown_fields=True):
     """An object of a JSON document."""
+
+
+class Each(Collection[_Item_co]):
+    """A list of a document whose items are made when they are written: one of thousands of roots is never held whole.
+
+    Args:
+        make: Makes the item of a subject.
+        subjects: The subjects.
+    """
+
+    def __init__(self, make: Callable[[_Subject], _Item_co], subjects: Collection[_Subject]) -> None:
+        self._items = partial(map, make, subjects)
+        self._length = len(subjects)
+
+    def __iter__(self) -> Iterator[_Item_co]:
+        """Make one item after the other."""
+        return self._items()
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return self._length
+
+    def __contains__(self, item: object) -> bool:
+        """True if an item is equal."""
+        return any(one == item for one in self)
+
+
+def json_document(document: JsonStruct) -> Iterator[Printable]:
+    """Yield a document as JSON, in pieces: the items of each `Each` of its fields one by one."""
+    values = {name: getattr(document, name) for name in document.__struct_fields__}
+    lists = {name: value for name, value in values.items() if isinstance(value, Each)}
+    return json_pages(replace(document, **{name: [] for name in lists}), lists)
 
 
 class HostJson(JsonStruct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection  # noqa: TC003  # evaluated by msgspec
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
@@ -10,6 +11,7 @@ from msgspec.structs import asdict
 from locklens.review.health import CheckResult, Health, Spread, commands_text, remedy
 from locklens.review.reports.documents import (
     Count,
+    Each,
     FindingJson,
     FromOne,
     JsonStruct,
@@ -146,7 +148,7 @@ class HealthDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
     """The health of roots."""
 
     run: RunJson
-    roots: list[HealthRootJson]
+    roots: Collection[HealthRootJson]
     checks: Annotated[list[CheckJson], Meta(description="One item for every check, in the order of the text report.")]
     spread: list[SpreadJson]
     summary: HealthSummaryJson
@@ -157,7 +159,7 @@ class HealthDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         review = health.review
         return cls(
             run=RunJson.of(review),
-            roots=[HealthRootJson.of(root) for root in review.roots],
+            roots=Each(HealthRootJson.of, review.roots),
             checks=[CheckJson.of(result, health) for result in health.checks],
             spread=[SpreadJson.of(one) for one in health.spread],
             summary=HealthSummaryJson(

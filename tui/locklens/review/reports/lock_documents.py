@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection  # noqa: TC003  # evaluated by msgspec
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
@@ -11,6 +13,7 @@ from locklens.policy.model import InstallPath  # noqa: TC001  # evaluated by msg
 from locklens.review.model import Change, HashCount, Proof, Review, RootReview, Unverified
 from locklens.review.reports.documents import (
     Count,
+    Each,
     EvidenceJson,
     FindingJson,
     FromOne,
@@ -213,7 +216,7 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
 
     run: RunJson
     policy: CoveragePolicyJson
-    roots: list[LockedRootJson]
+    roots: Collection[LockedRootJson]
     summary: HashesSummaryJson
 
     @classmethod
@@ -229,7 +232,7 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         return cls(
             run=RunJson.of(review),
             policy=CoveragePolicyJson.of(review.policy),
-            roots=[LockedRootJson.of(root, review.policy, packages) for root in review.roots],
+            roots=Each(partial(LockedRootJson.of, policy=review.policy, packages=packages), review.roots),
             summary=HashesSummaryJson(
                 hashes=len(facts),
                 explained=explained(counts),

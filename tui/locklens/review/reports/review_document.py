@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection  # noqa: TC003  # evaluated by msgspec
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
@@ -12,6 +13,7 @@ from locklens.review.reports.advisories import AdvisoriesJson
 from locklens.review.reports.documents import (
     ConfigurationJson,
     Count,
+    Each,
     EvidenceJson,
     FindingJson,
     FromOne,
@@ -279,7 +281,7 @@ class ReviewDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
     base: SideJson
     head: SideJson
     findings: list[FindingJson]
-    roots: list[RootJson]
+    roots: Collection[RootJson]
     summary: ReviewSummaryJson
 
     @classmethod
@@ -290,6 +292,6 @@ class ReviewDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             base=SideJson.of(review.base),
             head=SideJson.of(review.head),
             findings=[FindingJson.of(finding) for finding in review.own_findings],
-            roots=[RootJson.of(root) for root in review.roots],
+            roots=Each(RootJson.of, review.roots),
             summary=ReviewSummaryJson.of(review),
         )
