@@ -51,6 +51,14 @@ class LockEntry(Struct, frozen=True, dict=True):
         return self.version, self.constraints, self.hashes
 
     @property
+    def hash_offsets(self) -> Sequence[int]:
+        """The line of each hash, counted from the block's: equal for entries with one layout, wherever they are."""
+        lines = self.hash_lines
+        if isinstance(lines, range):
+            return range(lines.start - self.line, lines.stop - self.line)
+        return tuple(line - self.line for line in lines)
+
+    @property
     def contents(self) -> EntryContents:
         """Version, constraints and hashes, independent of the layout: equal for entries that mean the same."""
         return str(self.version), self.constraints, frozenset(self.hashes)

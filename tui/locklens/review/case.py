@@ -31,6 +31,11 @@ class FactSubject(Struct, frozen=True):
     tool: Dialect
     change: Change
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for changes of several roots of which the same facts are to be known: see `Change.key`."""
+        return (self.tool.name, *self.change.key)
+
 
 class Case(Struct, frozen=True, dict=True):
     """A change with the facts about it.

@@ -87,6 +87,19 @@ def trace(change: Change, case: Case | None) -> Change:
     )
 
 
+def traced_like(change: Change, traced: Change) -> Change:
+    """Return a change with the proofs and signers of an equal one: see `Change.key`."""
+    return replace(
+        change,
+        added=traced.added,
+        removed=traced.removed,
+        kept=traced.kept,
+        evidence=traced.evidence,
+        old_signer=traced.old_signer,
+        new_signer=traced.new_signer,
+    )
+
+
 def unasked_case(change: Change, tool: Dialect) -> Case | None:
     """Return the facts about a change without registries and without a cache; None for a removed provider."""
     known: dict[FactRequest, Fact] = {}

@@ -351,6 +351,19 @@ class Change(Struct, frozen=True):
         return rank, _ALARM[self.kind], self.address.sort_key
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for changes of several roots that differ in nothing but the place of the entries in their lock files.
+
+        The facts about them are the same, and so are the verdicts on the entries, but for their lines.
+        """
+        sides = [
+            (entry.constraints, entry.hashes, entry.hash_offsets) for entry in (self.old, self.new) if entry is not None
+        ]
+        where = self.elsewhere
+        places = (where.lowest_in, where.lowest.line, where.highest_in, where.highest.line) if where is not None else ()
+        return (self.id, self.kind, *sides, *places)
+
+    @property
     def severity(self) -> Severity | None:
         """The severity of the worst finding; None without findings."""
         return worst(self.findings)

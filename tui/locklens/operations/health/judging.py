@@ -75,8 +75,7 @@ def group_entries(roots: Sequence[ReadRoot]) -> list[EntryGroup]:
         tool = root.review.tool
         for entry in root.review.new.entries:
             # Findings name lines of hashes: entries of another layout are other ones.
-            ends = (entry.hash_lines[0] - entry.line, entry.hash_lines[-1] - entry.line) if entry.hash_lines else ()
-            key = (tool.name, entry.address, str(entry.version), entry.hashes, ends)
+            key = (tool.name, entry.address, str(entry.version), entry.hashes, entry.hash_offsets)
             group = groups.get(key)
             if group is None:
                 group = groups[key] = EntryGroup(tool, _unchanged(entry))

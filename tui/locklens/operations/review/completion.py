@@ -16,7 +16,7 @@ from locklens.operations.review.request import LookupProgress, Progress, RootsKn
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
 from locklens.review.model import NOT_REQUIRED_RULE, Change, ChangeKind, HostState, Review, RootReview
-from locklens.review.rules.judge import judge
+from locklens.review.rules.judge import KnownVerdicts, judge
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -69,26 +69,22 @@ def complete_review(
         return completion.settled_without_registries()
     from locklens.operations.review.answers import answers_with_mirrors, host_states
     from locklens.releases.session import ReleaseLookup, ReleaseSession
-    from locklens.review.case import FactSubject
     from locklens.review.evidence import FactCollector
 
     request = replace(request, network=replace(request.network, reported_hashes=review.policy.reported_hashes))
     assert request.network is not None
     problem = completion.look_inside(request.network.cache)
-    subjects = [
-        FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
-    ]
     with ReleaseSession(request.network, review.base_hosts, cancel) as session:
         lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
         collector = FactCollector(answers_with_mirrors(lookup, session), session.pool)
-        collector.start(subjects)
+        collector.start(completion.subjects)
         hashed = session.cache.hashes
         completion.read_configurations(
             comparison, read, read_before, meanwhile=lambda: completion.settle(collector, hashed, is_patient=False)
         )
         completion.settle(collector, hashed, is_patient=True)
         if request.prove != "none":
-            completion.prove(session, collector.known, subjects, everything=request.prove == "all")
+            completion.prove(session, collector.known, everything=request.prove == "all")
         on_event(LookupProgress(session.log))
         hosts = host_states(collector.known, is_offline=request.network.is_offline)
         finished = completion.finished()
@@ -96,7 +92,10 @@ def complete_review(
 
 
 class _Completion:
-    """A review between draft and completion; its roots are replaced as facts arrive."""
+    """A review between draft and completion; its roots are replaced as facts arrive.
+
+    Of equal changes in several roots, one is the subject of facts.
+    """
 
     def __init__(
         self,
@@ -114,12 +113,21 @@ class _Completion:
         self._changes = {root.lock_file: _by_address(root) for root in review.roots}
         self._cases: dict[str, dict[ProviderAddress, Case]] = {root.lock_file: {} for root in review.roots}
         """The settled facts about each change."""
+        self._equal = _equal_subjects(review)
+        """The changes that leave an entry, equal ones in one list."""
+        self._settled = 0
         self._unread = set(self._roots)
         """Roots whose configuration is not read yet."""
         self._touched: set[str] = set()
         """Roots with facts that they were not judged by yet."""
+        self._verdicts = KnownVerdicts()
         self._last = float("-inf")
         self._pause = BATCH_SECONDS
+
+    @property
+    def subjects(self) -> list[FactSubject]:
+        """One change of each list of equal ones."""
+        return [equal[0] for equal in self._equal.values()]
 
     def read_configurations(
         self,
@@ -178,18 +186,13 @@ class _Completion:
 
     def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
         """Trace changes to the facts that are settled, or wait for all of them."""
+        total = sum(map(len, self._equal.values()))
         for subject in collector.settled(is_patient=is_patient):
             self._settle(subject, collector.known, hashed)
-            self._on_event(Progress("evidence", collector.done, collector.total))
+            self._settled += len(self._equal[subject.key])
+            self._on_event(Progress("evidence", self._settled, total))
 
-    def prove(
-        self,
-        session: ReleaseSession,
-        known: Mapping[FactRequest, Fact],
-        subjects: Sequence[FactSubject],
-        *,
-        everything: bool,
-    ) -> None:
+    def prove(self, session: ReleaseSession, known: Mapping[FactRequest, Fact], *, everything: bool) -> None:
         """Prove `h1` hashes by downloads, and judge their changes again."""
         from locklens.operations.review.prove import Proving
 
@@ -197,30 +200,37 @@ class _Completion:
             self._on_event(plan)
             return True
 
-        if Proving(session, known, subjects, everything=everything).work(confirm, self._on_event):
-            for subject in subjects:
+        if Proving(session, known, self.subjects, everything=everything).work(confirm, self._on_event):
+            for subject in self.subjects:
                 self._settle(subject, known, session.cache.hashes)
 
     def _settle(self, subject: FactSubject, known: Mapping[FactRequest, Fact], hashed: _Hashed) -> None:
         from locklens.review.case import settled_case
 
-        self._trace(subject.lock_file, subject.change, settled_case(subject, known, hashed))
+        self._trace(subject, settled_case(subject, known, hashed))
 
-    def _trace(self, name: str, change: Change, case: Case | None) -> None:
-        from locklens.review.evidence import trace
+    def _trace(self, subject: FactSubject, case: Case | None) -> None:
+        """Trace a change and its equals to the facts."""
+        from locklens.review.evidence import trace, traced_like
 
-        if case is not None:
-            self._cases[name][change.address] = case
-        self._changes[name][change.address] = trace(self._changes[name][change.address], case)
-        self._touch(name)
+        traced, address = trace(subject.change, case), subject.change.address
+        for equal in self._equal[subject.key]:
+            name = equal.lock_file
+            if case is not None:
+                self._cases[name][address] = case
+            self._changes[name][address] = traced_like(self._changes[name][address], traced)
+            self._touch(name)
 
     def settled_without_registries(self) -> Review:
         """Return the review completed without any registry."""
-        for root in self._review.roots:
-            for change in root.changes:
-                from locklens.review.evidence import unasked_case
+        from locklens.review.evidence import trace, unasked_case
 
-                self._trace(root.lock_file, change, unasked_case(change, root.tool))
+        for subject in self.subjects:
+            self._trace(subject, unasked_case(subject.change, subject.tool))
+        for root in self._review.roots:
+            removed = [change for change in root.changes if change.new is None]
+            self._changes[root.lock_file].update((change.address, trace(change, None)) for change in removed)
+            self._touch(root.lock_file)
         hosts = sorted({change.address.host for change in self._review.changes})
         return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
 
@@ -234,7 +244,7 @@ class _Completion:
         if ready := self._touched - self._unread:
             for name in ready:
                 known = replace(self._roots[name], changes=tuple(self._changes[name].values()))
-                self._roots[name] = worst_first(judge(known, self._cases[name]))
+                self._roots[name] = worst_first(judge(known, self._cases[name], self._verdicts))
             self._on_event(RootsKnown(tuple(self._roots[name] for name in ready)))
             self._touched -= ready
         self._last = time.monotonic()
@@ -247,6 +257,18 @@ class _Completion:
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
         notes = (*self._review.notes, *_generated_notes(roots), *_unread_notes(roots))
         return replace(self._review, roots=roots, notes=notes)
+
+
+def _equal_subjects(review: Review) -> dict[tuple[object, ...], list[FactSubject]]:
+    found: dict[tuple[object, ...], list[FactSubject]] = {}
+    for root in review.roots:
+        for change in root.changes:
+            if change.new is not None:
+                from locklens.review.case import FactSubject
+
+                subject = FactSubject(root.lock_file, root.tool, change)
+                found.setdefault(subject.key, []).append(subject)
+    return found
 
 
 def _configuration_reader(

@@ -19,7 +19,7 @@ from locklens.project import RootEvidence, RootPair
 from locklens.review.changes import Comparer, readable_old_side
 from locklens.review.context import RootContext, ToolChange, UnlockedRoot, Unreviewed
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, PolicySide, Review, RootReview, SideName
-from locklens.review.rules.judge import judge, judge_policy_change
+from locklens.review.rules.judge import KnownVerdicts, judge, judge_policy_change
 
 if TYPE_CHECKING:
     import threading
@@ -93,13 +93,14 @@ def review_lock_files(
     if any(root.changes for root in roots):
         roots = _with_other_roots(comparison, pairs, roots)
     changes = [change for root in roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED]
+    known = KnownVerdicts()
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         offline=request.network is None or request.network.is_offline,
         hosts=(),
         base=_name(comparison.base),
         head=_name(comparison.head),
-        roots=tuple(worst_first(judge(root)) if is_judged else root for root in roots),
+        roots=tuple(worst_first(judge(root, known=known)) if is_judged else root for root in roots),
         lock_files=len(comparison.all_locks),
         notes=(*effective.notes, *(dangling(effective.policy, changes) if made_from is None else ())),
         policy=policy,

@@ -29,41 +29,71 @@ if TYPE_CHECKING:
     Subjects = ParamSpec("Subjects")
 
 
-def judge(root: RootReview, cases: Mapping[ProviderAddress, Case] | None = None) -> RootReview:
+class KnownVerdicts:
+    """The verdicts by one policy on the entries of changes and their releases: those on equal changes are found once.
+
+    A monorepo has the same few changes in all of its roots. What the rest of a root adds is judged for each.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], tuple[int, Case | None, list[tuple[str, Verdict]]]] = {}
+
+    def of(self, change: Change, policy: Policy, case: Case | None) -> list[tuple[str, Verdict]]:
+        """Return the verdicts on a change with a new side, with the lines of its entry; see `judge_change`."""
+        assert change.new is not None
+        key = (id(case), *change.key)  # The case is kept, so that no other one gets its id.
+        line, _, found = self._known.get(key) or self._known.setdefault(
+            key, (change.new.line, case, [*_of_entries(change, policy, case)])
+        )
+        if line == change.new.line:
+            return found
+        return [(rule, _lower(verdict, change.new.line - line)) for rule, verdict in found]
+
+
+def _lower(verdict: Verdict, lines: int) -> Verdict:
+    """Return a verdict on an entry that stands so many lines further below."""
+    return verdict if verdict.line is None or verdict.file else replace(verdict, line=verdict.line + lines)
+
+
+def judge(
+    root: RootReview, cases: Mapping[ProviderAddress, Case] | None = None, known: KnownVerdicts | None = None
+) -> RootReview:
     """Return a root with all findings that follow from the known facts, and with the requirements of each change.
 
     Args:
         root: A root with its lock files and its context; its configuration may not be read yet.
         cases: The facts about its changes, as far as they are settled.
+        known: The verdicts on the changes of other roots.
     """
     changes = tuple(
-        replace(change, findings=judge_change(change, root, (cases or {}).get(change.address)))
+        replace(change, findings=judge_change(change, root, (cases or {}).get(change.address), known))
         for change in root.changes
     )
     return replace(root, changes=_with_requirements(root, changes), findings=judge_root(root))
 
 
-def judge_change(change: Change, root: RootReview, case: Case | None = None) -> tuple[Finding, ...]:
+def judge_change(
+    change: Change, root: RootReview, case: Case | None = None, known: KnownVerdicts | None = None
+) -> tuple[Finding, ...]:
     """Return the findings of one change, the worst first.
 
     Args:
         change: The change, with its evidence if that is settled.
         root: The change's root.
         case: The facts that the evidence rests on; None where they are not settled.
+        known: The verdicts on other changes.
     """
     verdicts: list[tuple[str, Verdict]] = []
     if change.new is not None:
         from locklens.review.rules import agreement
-        from locklens.review.rules import change as change_rules
 
-        verdicts += _run(change_rules.CHECKS, change, root.context.policy)
+        found = (known or KnownVerdicts()).of(change, root.context.policy, case)
+        verdicts += _in_root(found, change, root, case) if case is not None else found
         verdicts += _run(agreement.CHECKS, change, root)
         if change.advisories is not None or change.builds is not None:
             from locklens.review.rules import inside
 
             verdicts += _run(inside.CHECKS, change, root)
-        if case is not None:
-            verdicts += _of_case(case, change, root)
     line = change.new.line if change.new is not None else None
     findings = [finding_of(rule, verdict, root.lock_file, line) for rule, verdict in verdicts]
     if (configuration := _judged_configuration(root.new, root.configuration)) is not None:
@@ -130,22 +160,36 @@ def _run(
             yield rule, verdict
 
 
-def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str, Verdict]]:
+def _of_entries(change: Change, policy: Policy, case: Case | None) -> Iterator[tuple[str, Verdict]]:
+    """Judge the entries of a change, and their releases as far as the facts are settled, whatever its root is."""
+    from locklens.review.rules import change as change_rules
+
+    yield from _run(change_rules.CHECKS, change, policy)
+    if case is None:
+        return
     from locklens.review.rules import release
 
-    policy = root.context.policy
-    is_judged = change.kind is not ChangeKind.UNCHANGED or root.context.is_survey
-    for rule, verdict in _run(release.CHECKS, case, policy):
-        if rule == release.UNPROVEN:
-            yield rule, release.beside_packages(verdict, case, root.context)
-        elif is_judged or rule != UNVERIFIED_RULE:
-            yield rule, verdict
+    yield from _run(release.CHECKS, case, policy)
     if change.new is not None and change.new.hashes:
         from locklens.review.coverage import LockedHashes
         from locklens.review.evidence import locked_before
         from locklens.review.rules import platforms
 
         yield from _run(platforms.CHECKS, locked_before(case), LockedHashes.of(change), policy)
+
+
+def _in_root(
+    verdicts: Iterable[tuple[str, Verdict]], change: Change, root: RootReview, case: Case
+) -> Iterator[tuple[str, Verdict]]:
+    """Yield the verdicts on a release as they are in a root."""
+    from locklens.review.rules import release
+
+    is_judged = change.kind is not ChangeKind.UNCHANGED or root.context.is_survey
+    for rule, verdict in verdicts:
+        if rule == release.UNPROVEN:
+            yield rule, release.beside_packages(verdict, case, root.context)
+        elif is_judged or rule != UNVERIFIED_RULE:
+            yield rule, verdict
 
 
 def _judged_configuration(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
