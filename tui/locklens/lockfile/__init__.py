@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _ALIGNED, _ALONE, _CONSTRAINTS = '  version     = "', '  version = "', '  constraints = "'
 _SPECIAL = ('"', "\\", "$", "%")
+_MOST_KNOWN = 2048
+_LONGEST_KNOWN = 1 << 14
+"""Lock files of one repository repeat a few hundred blocks of some two KiB; so many of these take 32 MiB at most."""
 
 
 class LockEntry(Struct, frozen=True, dict=True):
@@ -198,54 +201,87 @@ def scan(data: bytes) -> list[ProviderBlock] | None:
         if not line or (line[0] == "#" and line.replace("\t", "").isprintable()):
             at += 1
             continue
-        found = _block(lines, at)
-        if found is None or lines[found[1] : found[1] + 1] != ["}"]:
+        try:
+            end = lines.index("}", at) + 1
+        except ValueError:
             return None
-        blocks.append(found[0])
-        at = found[1] + 1
+        text = "\n".join(lines[at:end])
+        known = _known.get(text)
+        if known is None:
+            known = _block(lines[at:end])
+            if known is None:
+                return None
+            if len(text) <= _LONGEST_KNOWN:
+                if len(_known) >= _MOST_KNOWN:
+                    _known.clear()
+                _known[text] = known
+        blocks.append(_further_down(known, at))
+        at = end
     return blocks
 
 
-def _block(lines: list[str], at: int) -> tuple[ProviderBlock, int] | None:
-    """Read a block from an index of its lines on; return it with the index of its closing brace's line."""
-    label = _between(lines[at], 'provider "', '" {')
-    second = lines[at + 1] if at + 1 < len(lines) else ""
+_known: dict[str, ProviderBlock] = {}
+"""The blocks that were read, each as at the top of a file, by their text: equal ones share their hashes."""
+
+
+def _further_down(block: ProviderBlock, lines: int) -> ProviderBlock:
+    """Return a block of the tools' layout so many lines further down."""
+    label, version, constraints = block.label, block.version, block.constraints
+    first = lines + block.hash_lines.start if isinstance(block.hash_lines, range) else 0
+    return ProviderBlock(
+        label=Text(label.value, label.line + lines, label.column),
+        line=block.line + lines,
+        version=None if version is None else Text(version.value, version.line + lines, version.column),
+        constraints=None
+        if constraints is None
+        else Text(constraints.value, constraints.line + lines, constraints.column),
+        hashes=block.hashes,
+        hash_lines=range(first, first + len(block.hash_lines)),
+        hash_columns=block.hash_columns,
+    )
+
+
+def _block(lines: list[str]) -> ProviderBlock | None:
+    """Read a block of which these are the lines, down to its closing brace."""
+    label = _between(lines[0], 'provider "', '" {')
+    second = lines[1] if len(lines) > 1 else ""
     start = _ALIGNED if second.startswith(_ALIGNED) else _ALONE
     version = _between(second, start, '"')
     if label is None or version is None:
         return None
-    line = at + 1
-    end = at + 2
+    end = 2
     constraints = None
     if start == _ALIGNED:
-        constraints = _between(lines[end], _CONSTRAINTS, '"') if end < len(lines) else None
+        constraints = _between(lines[end], _CONSTRAINTS, '"')
         if constraints is None:
             return None
         end += 1
-    hashes: list[str] | None = None
+    hashes: tuple[str, ...] | None = None
     first_hash = end + 2  # counted from 1, behind `hashes = [`
     if lines[end : end + 1] == ["  hashes = ["]:
         hashes = _hashes(lines, end + 1)
         if not hashes:
             return None
         end += len(hashes) + 2
+    if end != len(lines) - 1:
+        return None
     return ProviderBlock(
-        label=Text(label, line, len('provider "')),
-        line=line,
-        version=Text(version, line + 1, len(start)),
-        constraints=None if constraints is None else Text(constraints, line + 2, len(_CONSTRAINTS)),
+        label=Text(label, 1, len('provider "')),
+        line=1,
+        version=Text(version, 2, len(start)),
+        constraints=None if constraints is None else Text(constraints, 3, len(_CONSTRAINTS)),
         hashes=hashes,
         hash_lines=range(first_hash, first_hash + len(hashes or ())),
         hash_columns=(len('    "'),) * len(hashes or ()),
-    ), end
+    )
 
 
-def _hashes(lines: list[str], start: int) -> list[str] | None:
+def _hashes(lines: list[str], start: int) -> tuple[str, ...] | None:
     try:
         listed = lines[start : lines.index("  ]", start)]
     except ValueError:
         return None
-    values = [line[5:-2] for line in listed if line.startswith('    "') and line.endswith('",')]
+    values = tuple([line[5:-2] for line in listed if line.startswith('    "') and line.endswith('",')])
     return values if len(values) == len(listed) and all(values) and _is_plain("".join(values)) else None
 
 

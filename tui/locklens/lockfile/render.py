@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from locklens.hashes import hashes_of_zips
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from locklens.lockfile import Conflict, LockEntry, LockFile
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+_UNESCAPED = re.compile(r"[ !#&-\[\]-~]*")
+"""Printable ASCII without quotes, backslashes, and the signs that may begin a template."""
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LAST_BASIC_PLANE = 0xFFFF
 
@@ -39,7 +43,7 @@ def render_entry(entry: LockEntry) -> str:
 
 
 def _quoted(text: str) -> str:
-    if text.isascii() and text.isprintable() and not {'"', "\\", "$", "%"} & set(text):
+    if _UNESCAPED.fullmatch(text) is not None:
         return f'"{text}"'
     normal = nfc(text)
     return '"' + "".join(map(_escaped, normal, (*normal[1:], ""))) + '"'
