@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
+from locklens.project import LOCK_FILE
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.tree import EntryKind, Tree, folder_of, is_at_or_below, normalise
 
@@ -31,7 +32,7 @@ _RESOURCES = re.compile(rb"resources|encrypted_data|\\u|\xc5\xbf", re.IGNORECASE
 letter, and U+017F for s."""
 
 _MAX_LOOKED_INTO = 2000
-"""Changed files that are no configuration and are looked into; of more, each may be a state."""
+"""Changed files beside configuration and lock files that are looked into; of more, each may be a state."""
 
 _UNREAD = "\0"
 """Stands for the folders that an unreadable file may call: a root with one may call any. No folder has this name."""
@@ -123,10 +124,12 @@ def changed_states(tree: Tree, touched: Iterable[str], converted: Collection[str
         converted: Files that git checks out with other bytes than are looked into here.
     """
     paths = [path for path in touched if not is_configuration(path)]
-    if len(paths) > _MAX_LOOKED_INTO:
-        return set(paths)
+    # A review reads every lock file anyway.
+    others = {path for path in paths if path.rpartition("/")[2] != LOCK_FILE}
+    unseen = others if len(others) > _MAX_LOOKED_INTO else set[str]()
+    paths = [path for path in paths if path not in unseen]
     prefetch_listed(tree, paths)
-    return {path for path in paths if path in converted or _may_be_state(tree, path)}
+    return unseen.union(path for path in paths if path in converted or _may_be_state(tree, path))
 
 
 def _may_be_state(tree: Tree, path: str) -> bool:
