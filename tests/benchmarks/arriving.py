@@ -56,7 +56,7 @@ class ArrivingSource(ServingSource):
 
     seconds = 0.0
 
-    def open(self, *, is_fresh: bool = False) -> Arriving:
+    def open(self, *, is_fresh: bool = False, on_event: object = None) -> Arriving:
         del is_fresh
         assert self.served is not None
         served = Arriving(drafted(self.served), self.served)

@@ -13,9 +13,11 @@ import pytest
 from conformance.forking import shared
 from kit.repositories import copy_of
 
+from locklens.cli.main import main
 from locklens.cli.output import LiveLine
 from locklens.errors import ConfigurationError
 from locklens.operations.reports import formats_of, render_failure
+from locklens.operations.review.request import is_told
 
 LOCK = "infra/.terraform.lock.hcl"
 ENTRY = 'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n    "zh:{}",\n  ]\n}}\n'
@@ -139,3 +141,32 @@ def test_downloads_of_a_provider_share_the_last_line_until_it_is_done(monkeypatc
     shown.truncate(0)
     line.show_download("acme/demon 1.0.0 linux_amd64", 0, None)
     assert shown.getvalue().rpartition("\r")[2] == "acme/demon 1.0.0 linux_amd64 0 bytes"
+
+
+def test_a_review_shows_how_many_files_it_has_read_and_removes_that_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_an_edit(tmp_path)
+    for number in range(3):
+        (tmp_path / f"root{number}").mkdir()
+        (tmp_path / f"root{number}" / ".terraform.lock.hcl").write_text(ENTRY.format("1.0.0", number))
+    monkeypatch.chdir(tmp_path)
+    for words in (["review"], ["health"]):
+        with monkeypatch.context() as patched:
+            patched.setattr("sys.stderr", shown := Terminal())
+            patched.setattr("locklens.cli.output._REDRAW_SECONDS", 0)
+            main([*words, "--offline", "--no-cache", "--format", "text"], open_ui=lambda *_: 0)
+        drawn = [line.strip() for line in shown.getvalue().split("\r")]
+        count = 3 if words == ["review"] else 4
+        assert f"reading configurations: {count} of {count} roots" in drawn
+        assert ("reading lock files: 2 of 3 roots" in drawn) == (words == ["review"])
+        assert drawn[-1] == "", drawn[-3:]
+    assert "reading" not in capsys.readouterr().out
+
+
+def test_of_a_thousand_roots_some_are_told() -> None:
+    for total in (1, 7, 199, 200, 1_000, 10_000, 50_000):
+        told = [done for done in range(1, total + 1) if is_told(done, total)]
+        assert min(total, 90) <= len(told) <= 201
+        assert told[-1] == total
+        assert total >= 200 or len(told) == total

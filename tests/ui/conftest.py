@@ -375,6 +375,7 @@ class ServingSource(LockLens):
     _folder: Path | None = None
     request: ReviewRequest = field(default_factory=lambda: ReviewRequest(lambda: None))  # type: ignore[arg-type, return-value]
     opened: list[ServedReview] = field(default_factory=list)
+    opening: Callable[[Callable[[ReviewEvent], None]], object] = lambda _: None
     others: dict[Reads, ServingSource] = field(default_factory=dict)
     asked_views: list[tuple[Reads, Path | None]] = field(default_factory=list)
     proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
@@ -392,9 +393,10 @@ class ServingSource(LockLens):
     whys: list[tuple[WhySubject, bool, bool]] = field(default_factory=list)
     explaining: Callable[[WhySubject, bool], Why] = lambda subject, _: explained(subject)
 
-    def open(self, *, is_fresh: bool = False) -> ServedReview:
+    def open(self, *, is_fresh: bool = False, on_event: Callable[[ReviewEvent], None] = lambda _: None) -> ServedReview:
         if self.error is not None:
             raise self.error
+        self.opening(on_event)
         assert self.served is not None
         draft = drafted(self.served)
         served = ServedReview(draft, self.served, self.files, self.top, gate=self.gate)

@@ -57,7 +57,7 @@ class StepSource(ServingSource):
         self.serving: list[SteppedReview] = []
         self.fresh: list[bool] = []
 
-    def open(self, *, is_fresh: bool = False) -> SteppedReview:
+    def open(self, *, is_fresh: bool = False, on_event: object = None) -> SteppedReview:
         assert self.served is not None
         self.fresh.append(is_fresh)
         self.serving.append(SteppedReview(drafted(self.served), self.served, self.files))
@@ -295,7 +295,7 @@ async def test_a_run_that_fails_leaves_no_row_waiting(three: Review, running: Ru
             raise LockLensError("git went away")
 
     class FailingSource(StepSource):
-        def open(self, *, is_fresh: bool = False) -> SteppedReview:
+        def open(self, *, is_fresh: bool = False, on_event: object = None) -> SteppedReview:
             self.serving.append(Failing(drafted(three), three))
             return self.serving[-1]
 

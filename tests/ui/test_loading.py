@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ui.conftest import Driver, until
 
 from locklens.errors import LockLensError, RepositoryError
+from locklens.operations.review.request import Progress
 from locklens.project.folders import FileWatch
 from locklens.review.model import LockStatus
 from locklens.ui.app import LockLensApp
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pytest
     from ui.conftest import Running, Samples, ServingSource
 
+    from locklens.operations.review.request import ReviewEvent
     from locklens.review.model import Review
 
 
@@ -40,6 +42,22 @@ async def test_the_draft_is_shown_while_configurations_are_read(
         assert "reading configuration" not in on.text
         assert on.current.key == key
         assert on.screen.review == samples.full()
+
+
+async def test_the_first_load_counts_the_lock_files(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    gate = threading.Event()
+
+    def opening(on_event: Callable[[ReviewEvent], None]) -> None:
+        on_event(Progress("lock files", 300, 10_000))
+        assert gate.wait(60)
+
+    async with running(serving(samples.full(), opening=opening), settled=False) as on:
+        await until(on, lambda: on.text.count("eading lock files: 300 of 10000 roots") == 2)  # The body and the status.
+        gate.set()
+        await on.settle()
+        assert "eading lock files" not in on.text
 
 
 async def test_quitting_does_not_wait_for_the_reading(

@@ -82,10 +82,11 @@ def run_doctor(options: Namespace) -> int:
 
     started = perf_counter()
     log = _read(options.log)
-    network, progress = network_of(options), ReviewProgress(is_verbose=options.verbose)
+    network = network_of(options)
     with network.cache:
         request = doctor_request(options, log, Path.cwd(), os.environ, network)
-        diagnosis = diagnose(request, on_event=progress.take)
+        with ReviewProgress(is_verbose=options.verbose) as progress:
+            diagnosis = diagnose(request, on_event=progress.take)
         tell(f"note: {words}" for words in network.cache.take_notices())
     if options.verbose:
         tell((f"diagnosed in {perf_counter() - started:.3f} s",))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.cli.options import Parser, given_tool, network_of, platform_option
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
-from locklens.cli.review import add_reading_options, check_reading, request_of, require_signatures
+from locklens.cli.review import ReviewProgress, add_reading_options, check_reading, request_of, require_signatures
 from locklens.errors import ConfigurationError, UsageError
 from locklens.machine import work_in
 from locklens.operations.reports import formats_of, report_pages
@@ -212,7 +212,8 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
             network=network,
             policy=Path(options.policy) if options.policy else None,
         )
-        health = scan_health(request, on_log=log.extend)
+        with ReviewProgress(is_verbose=False) as progress:
+            health = scan_health(request, on_progress=partial(_tell_scanning, progress), on_log=log.extend)
     if options.verbose:
         tell([*log, f"scanned {len(health.review.roots)} roots in {perf_counter() - started:.3f} s"])
     report = report_pages(
@@ -225,6 +226,12 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
     )
     deliver(report, options.output)
     return FINDINGS if health.fails(options.fail_on) else DONE
+
+
+def _tell_scanning(progress: ReviewProgress, what: str, done: int, total: int) -> None:
+    from locklens.operations.review.request import Progress
+
+    progress.take(Progress("configuration" if what == "roots" else "evidence", done, total))
 
 
 def _open_screen(options: Namespace, open_ui: OpenUi) -> int:

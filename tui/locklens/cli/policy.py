@@ -238,6 +238,7 @@ def _reviewed(options: Namespace, opened: Callable[[], Comparison], *, is_of_all
     network = network_of(options)
     with network.cache:
         request = ReviewRequest(opened, include_unchanged=is_of_all, network=network, is_survey=is_of_all)
-        found = review(request, on_event=ReviewProgress(is_verbose=options.verbose).take)
+        with ReviewProgress(is_verbose=options.verbose) as progress:
+            found = review(request, on_event=progress.take)
         tell(f"note: {words}" for words in network.cache.take_notices())
     return found

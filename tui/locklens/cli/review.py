@@ -29,6 +29,7 @@ from locklens.text import counted, size_words
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
+    from typing import Self
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.comparison import Base, Comparison
@@ -359,7 +360,8 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
     locklens = LockLens(request)
     packages, differs = None, False
     try:
-        result = locklens.review(on_event=ReviewProgress(is_verbose=options.verbose).take)
+        with ReviewProgress(is_verbose=options.verbose) as progress:
+            result = locklens.review(on_event=progress.take)
         if result.changes:
             require_signatures()
         if options.verify:
@@ -386,7 +388,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
 
 
 class ReviewProgress:
-    """Progress of a review.
+    """Progress of a review; what is under way is shown until the block of `with` ends.
 
     Args:
         is_verbose: True to list each request.
@@ -419,10 +421,20 @@ class ReviewProgress:
                 self._line.drop(event.label)
                 outcome = f"failed: {event.problem}" if event.problem else f"hashed, {size_words(event.size)}"
                 self._line.say(f"{event.label}: {outcome}")
-            case Progress() | RootsKnown():
+            case Progress():
+                self._line.show("progress", lambda _: event.words)
+            case RootsKnown():
                 pass
             case _:
                 assert_never(event)
+
+    def __enter__(self) -> Self:
+        """Show nothing yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the redrawn line."""
+        self._line.end()
 
 
 def _planned_words(plan: ProvingPlanned) -> str:

@@ -140,18 +140,19 @@ class LockLens:
 
     # Reading
 
-    def open(self, *, is_fresh: bool = False) -> OpenedReview:
+    def open(self, *, is_fresh: bool = False, on_event: Callable[[ReviewEvent], None] = lambda _: None) -> OpenedReview:
         """Open the comparison anew, and review its lock files.
 
         Args:
             is_fresh: True to ask registries again, even for cached answers.
+            on_event: Called in this thread.
 
         Raises:
             LockLensError: There is nothing to compare.
         """
         from locklens.operations.review.opened import open_review
 
-        return open_review(self._reading(is_fresh=is_fresh))
+        return open_review(self._reading(is_fresh=is_fresh), on_event)
 
     def review(
         self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None

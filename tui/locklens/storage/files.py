@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _DESCRIPTOR = re.compile(r"(?:/proc/self|/dev)/fd/([0-9]{1,6})")
 _MAX_LINKS = 8
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host
 from locklens.errors import ConfigurationError, RunCancelledError
-from locklens.operations.review.request import LookupProgress, Progress, RootsKnown
+from locklens.operations.review.request import LookupProgress, Progress, RootsKnown, is_told
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
 from locklens.review.model import NOT_REQUIRED_RULE, Change, ChangeKind, HostState, Review, RootReview
@@ -162,7 +162,8 @@ class _Completion:
             self._roots[name] = replace(draft, configuration=configuration, context=context)
             self._unread.discard(name)
             self._touch(name)
-            self._on_event(Progress("configuration", done, len(self._review.roots)))
+            if is_told(done, len(self._review.roots)):
+                self._on_event(Progress("configuration", done, len(self._review.roots)))
             meanwhile()
 
     def look_inside(self, cache: Cache) -> str:

@@ -73,8 +73,8 @@ class OpenedReview:
         self._comparison.close()
 
 
-def open_review(request: ReviewRequest) -> OpenedReview:
-    """Open a comparison, and review its lock files.
+def open_review(request: ReviewRequest, on_event: Callable[[ReviewEvent], None] = lambda _: None) -> OpenedReview:
+    """Open a comparison, and review its lock files; `on_event` is called in this thread.
 
     Raises:
         LockLensError: There is nothing to compare.
@@ -85,7 +85,7 @@ def open_review(request: ReviewRequest) -> OpenedReview:
 
     comparison = request.open()
     try:
-        draft = review_lock_files(comparison, request)
+        draft = review_lock_files(comparison, request, on_event=on_event)
         draft = replace(draft, staged=staged_providers(comparison, draft))
         return OpenedReview(comparison, draft, request)
     except BaseException:

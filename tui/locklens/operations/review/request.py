@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from locklens.operations.comparison import Base, Comparison, RootSettings
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.request import DoctorRequest
     from locklens.releases import NetworkSettings
     from locklens.review.model import RootReview
+
+
+Phase = Literal["lock files", "configuration", "evidence"]
+
+_STEPS_TOLD = 200
 
 
 class ReviewRequest(RootSettings, frozen=True):
@@ -57,11 +63,31 @@ class RootsKnown(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """Progress: `done` of `total` roots' configurations, or changes traced to facts."""
+    """Progress: `done` of `total` roots' lock files, of their configurations, or of the changes traced to facts.
 
-    what: Literal["configuration", "evidence"]
+    Of thousands, some two hundred are told: see `is_told`.
+    """
+
+    what: Phase
     done: int
     total: int
+
+    @property
+    def words(self) -> str:
+        """The progress as a clause, as commands and screens show it."""
+        if self.what == "evidence":
+            return f"checking registries: {self.done} of {self.total} done"
+        if not self.total:
+            return "reading lock files"
+        return f"reading {_READ[self.what]}: {self.done} of {counted(self.total, 'root')}"
+
+
+_READ = {"lock files": "lock files", "configuration": "configurations"}
+
+
+def is_told(done: int, total: int) -> bool:
+    """True for those steps of a count that are told: all of few, and the last."""
+    return done == total or done % (total // _STEPS_TOLD + 1) == 0
 
 
 class LookupProgress(Struct, frozen=True):

@@ -14,6 +14,7 @@ from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
+from locklens.operations.review.request import Progress, is_told
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
 from locklens.project import RootEvidence, RootPair
 from locklens.review.changes import Comparer, readable_old_side
@@ -55,14 +56,19 @@ def review(
     """
     comparison = request.open()
     try:
-        drafted = review_lock_files(comparison, request, is_judged=False)
+        drafted = review_lock_files(comparison, request, is_judged=False, on_event=on_event)
         return complete_review(comparison, drafted, request, cancel=cancel, on_event=on_event)
     finally:
         comparison.close()
 
 
 def review_lock_files(
-    comparison: Comparison, request: ReviewRequest, *, made_from: Review | None = None, is_judged: bool = True
+    comparison: Comparison,
+    request: ReviewRequest,
+    *,
+    made_from: Review | None = None,
+    is_judged: bool = True,
+    on_event: Callable[[ReviewEvent], None] = lambda _: None,
 ) -> Review:
     """Review the lock files alone: the `configuration` of each root and the `evidence` of each change are None.
 
@@ -74,6 +80,7 @@ def review_lock_files(
         made_from: For the comparison of a plan, the review that the plan was made from: the policy and the hosts of
             that review apply. None to read both from the comparison's own base.
         is_judged: False for a draft that nobody sees: its completion judges every root.
+        on_event: Called in this thread.
 
     Raises:
         ConfigurationError: The policy has a mistake.
@@ -85,7 +92,11 @@ def review_lock_files(
     )
     include_unchanged, tool = request.include_unchanged, request.tool
     concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
-    pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
+    pairs = []
+    for done, pair in enumerate(concerned, start=1):
+        pairs.append((pair, *_read_pair(comparison, pair, tool)))
+        if is_told(done, len(concerned)):
+            on_event(Progress("lock files", done, len(concerned)))
     policy = effective.policy if made_from is not None else _with_local_paths(effective.policy, request, pairs)
     tools = {root.path: root.tool for root in made_from.roots} if made_from is not None else {}
     setting = _Setting(include_unchanged, tool, policy, tools, Comparer(), request.is_survey)

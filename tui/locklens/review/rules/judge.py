@@ -87,8 +87,8 @@ def judge_change(
     if change.new is not None:
         from locklens.review.rules import agreement
 
-        found = (known or KnownVerdicts()).of(change, root.context.policy, case)
-        verdicts += _in_root(found, change, root, case) if case is not None else found
+        of_entries = (known or KnownVerdicts()).of(change, root.context.policy, case)
+        verdicts += _in_root(of_entries, change, root, case) if case is not None else of_entries
         verdicts += _run(agreement.CHECKS, change, root)
         if change.advisories is not None or change.builds is not None:
             from locklens.review.rules import inside

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, line
+from locklens.operations.review.request import Phase, Progress
 from locklens.review.reports.evidence_lines import host_words
 from locklens.text import counted
 from locklens.ui.phrases import registries_in_short
@@ -29,18 +30,12 @@ class Reading:
 
     done: int | None = None
     total: int = 0
-    phase: str = "configuration"
+    phase: Phase = "lock files"
 
     @property
     def words(self) -> str:
         """The progress in words; "" when idle."""
-        if self.done is None:
-            return ""
-        if self.phase == "evidence":
-            return f"checking registries: {self.done} of {self.total} done"
-        if not self.total:
-            return "reading lock files"
-        return f"reading configurations: {self.done} of {counted(self.total, 'root')}"
+        return Progress(self.phase, self.done, self.total).words if self.done is not None else ""
 
 
 def tabs(active: View) -> tuple[BarLayout, ...]:
@@ -202,6 +197,7 @@ def placeholder(
     review: Review | None,
     error: LockLensError | None,
     *,
+    reading: Reading,
     narrowed: str,
     has_rows: bool,
     empty: Callable[[Review], tuple[Line, ...]],
@@ -211,12 +207,14 @@ def placeholder(
     Args:
         review: The review; None before the first one.
         error: The error of a failed load.
+        reading: How far the first load is.
         narrowed: The filter's text.
         has_rows: True if the list has rows.
         empty: Returns the lines for a review with nothing to list.
     """
     if review is None:
-        return _failed(error) if error is not None else (line(), line(Span("  Reading lock files …", Role.DIM)))
+        words = reading.words or "reading lock files"
+        return _failed(error) if error is not None else one_sentence(f"{words.capitalize()} …", is_final=False)
     if has_rows:
         return ()
     return _unmatched(narrowed) if narrowed else empty(review)

@@ -142,7 +142,7 @@ class ReviewLoader(Widget):
         since = time.time_ns()
         if watch is not None:
             watch.restart()
-        opened = self._source.open(is_fresh=is_fresh)
+        opened = self._source.open(is_fresh=is_fresh, on_event=partial(self._hear, run))
         try:
             draft = opened.draft
             watch = watch or opened.watch(draft, since_ns=since)
@@ -174,7 +174,7 @@ class ReviewLoader(Widget):
         self.top, self.repository, self.error = top, repository, None
         self.marks, self._watch = marks, watch
         self._draft = draft
-        self.progress = Reading(0, len(draft.roots))
+        self.progress = Reading(0, len(draft.roots), "configuration")
         self._show()
 
     def _take_known(self, roots: Iterable[RootReview]) -> None:
@@ -183,6 +183,8 @@ class ReviewLoader(Widget):
 
     def _take_progress(self, progress: Progress) -> None:
         self.progress = Reading(progress.done, progress.total, progress.what)
+        if self._draft is None:
+            self.post_message(self.Progressed())
         self._show_soon()
 
     def _show_soon(self) -> None:

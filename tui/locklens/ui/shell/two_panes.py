@@ -113,6 +113,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         return placeholder(
             self.review,
             self.error,
+            reading=self.loader.progress,
             narrowed=self.narrowed.text,
             has_rows=bool(self.left.rows),
             empty=self.nothing_to_list,
