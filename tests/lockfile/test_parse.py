@@ -250,3 +250,16 @@ def test_a_marker_without_its_counterpart_is_named(marker: str) -> None:
     assert lock.problems[0].summary == "Conflict markers"
     assert lock.problems[0].line == GOOD.count("\n") + 1
     assert not lock.is_complete
+
+
+def test_equal_blocks_share_their_hashes_and_have_places_of_their_own() -> None:
+    shared = 'provider "a.example/b/c" {\n  version     = "1.0.0"\n  constraints = "~> 1.0"\n  hashes = [\n    "zh:1",\n  ]\n}\n'
+    first = 'provider "a.example/b/a" {\n  version = "1.0.0"\n}\n\n'
+    (alone,), (other, below) = (parse(text.encode(), "lock").entries for text in (shared, first + shared))
+    assert alone.hashes is below.hashes
+    assert (alone.line, list(alone.hash_lines)) == (1, [5])
+    assert (below.line, list(below.hash_lines)) == (5, [9])
+    assert below.hash_offsets == alone.hash_offsets != other.hash_offsets
+    bad = shared.replace('"1.0.0"', '"1.0.00"')
+    problems = [parse((first * many + bad).encode(), "lock").problems for many in (0, 1)]
+    assert [found[0].line for found in problems] == [2, 6]

@@ -302,3 +302,20 @@ def test_lock_paths_of_every_side(repo: Path) -> None:
         assert lock_paths(repository, RevisionTree(repository, base)) == (f"a/{LOCK_FILE}",)
         assert lock_paths(repository, WorkTree(repo)) == (f"a/{LOCK_FILE}", f"b/{LOCK_FILE}")
         assert lock_paths(repository, EmptyTree()) == ()
+
+
+def test_of_many_changed_files_each_may_be_a_state_but_for_lock_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A lock file is looked into, however many there are: the review reads them anyway."""
+    monkeypatch.setattr(touched_roots, "_MAX_LOOKED_INTO", 2)
+    state = '{"version": 4, "resources": []}'
+    locks = {f"{name}/{LOCK_FILE}": "# a lock file\n" for name in "abcd"} | {f"e/{LOCK_FILE}": state}
+    others = {f"{number}.txt": "text" for number in range(3)}
+    for path, text in (locks | others).items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    tree = WorkTree(tmp_path)
+    assert touched_roots.changed_states(tree, locks) == {f"e/{LOCK_FILE}"}
+    assert touched_roots.changed_states(tree, [*locks, "0.txt", "1.txt"]) == {f"e/{LOCK_FILE}"}
+    assert touched_roots.changed_states(tree, [*locks, *others]) == {f"e/{LOCK_FILE}", *others}

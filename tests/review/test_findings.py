@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
+from locklens.policy import Policy
 from locklens.project.configuration import (
     Configuration,
     ConfigurationProblem,
@@ -23,15 +26,17 @@ from locklens.project.configuration import (
     Requirement,
     StateReading,
 )
+from locklens.review.case import Case
 from locklens.review.changes import compare
 from locklens.review.context import LockedPlace, RootContext
-from locklens.review.evidence import unasked_case
+from locklens.review.evidence import trace, unasked_case
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
-from locklens.review.rules import agreement
+from locklens.review.rules import agreement, release
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule, wording_of
 from locklens.review.rules.configuration import askers
-from locklens.review.rules.judge import judge, judge_change, judge_root, settle
+from locklens.review.rules.judge import KnownVerdicts, judge, judge_change, judge_root, settle
+from locklens.review.rules.verdict import Verdict
 from locklens.versions import Constraints
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -480,6 +485,62 @@ def test_judging_depends_neither_on_order_nor_on_what_was_found_before() -> None
     assert first_asked == first_required == judge(first_required, cases)
     assert {"LK007", "LK021", "LK027"} <= {one.rule for change in first_asked.changes for one in change.findings}
     assert "LK006" in rules(first_asked.findings)
+
+
+def test_equal_changes_of_many_roots_are_judged_once_and_as_if_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has the lines of its own entry; what a root adds, as packages of its own, is judged for each."""
+    odd = [f"zh:{digit * 64}" for digit in "12"] + ["zh:odd", H1]
+    before, after = block("1.0.0", *odd, constraints="~> 1.0"), block("2.0.0-a", *odd[1:], constraints="~> 2.0")
+    roots = []
+    for number in range(6):
+        other = block("1.0.0", ZH["3"], label="registry.terraform.io/acme/a") * (number % 2) + "# more\n" * number
+        (change,) = compare(lock(other, before), lock(other, after))
+        context = RootContext(Policy.none(), has_packages=number == 5)
+        roots.append(replace(root_of(change, context=context), lock_file=f"{number}/lock"))
+    case = unasked_case(roots[0].changes[0], TERRAFORM)
+    cases = {roots[0].changes[0].address: case} if case is not None else {}
+    traced = [replace(root, changes=(trace(root.changes[0], case),)) for root in roots]
+    alone = [
+        judge(root, {root.changes[0].address: one} if (one := unasked_case(root.changes[0], TERRAFORM)) else {})
+        for root in traced
+    ]
+    run = Counter[str]()
+    checks = {rule: counting(run, rule, check) for rule, check in release.CHECKS.items()}
+    monkeypatch.setattr(release, "CHECKS", checks)
+    known = KnownVerdicts()
+    assert [judge(root, cases, known) for root in traced] == alone
+    assert set(run.values()) == {1}
+    lines = [one.line for root in alone for one in root.changes[0].findings if one.rule == "LK017"]
+    assert len(set(lines)) == len(roots), lines
+    assert {"LK003", "LK016", "LK017", "LK021", "LK025"} <= set(rules(alone[0].changes[0].findings))
+
+
+def counting(
+    run: Counter[str], rule: str, check: Callable[[Case, Policy], Iterator[Verdict]]
+) -> Callable[[Case, Policy], Iterator[Verdict]]:
+    def counted(case: Case, policy: Policy) -> Iterator[Verdict]:
+        run[rule] += 1
+        return check(case, policy)
+
+    return counted
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        block("2.0.0", ZH["2"], ZH["1"]).replace(
+            f'    "{ZH["1"]}",\n    "{ZH["2"]}",', f'    "{ZH["2"]}",\n    "{ZH["1"]}",'
+        ),
+        block("2.0.0", ZH["1"], ZH["2"], constraints=">= 1.0"),
+        block("2.0.0", ZH["1"], ZH["2"]).replace("  hashes", "\n  hashes"),
+        block("2.0.0", ZH["1"]),
+        block("2.0.1", ZH["1"], ZH["2"]),
+    ],
+)
+def test_changes_that_differ_in_what_a_verdict_says_have_other_keys(other: str) -> None:
+    old = lock(block("1.0.0", ZH["0"]))
+    (usual,), (one,) = (compare(old, lock(text)) for text in (block("2.0.0", ZH["1"], ZH["2"]), other))
+    assert usual.key != one.key
 
 
 def test_each_rule_is_checked_by_the_module_of_its_subject() -> None:

@@ -12,7 +12,7 @@ from locklens.ui.phrases import reviewed_words
 from locklens.ui.review.actions import node_place
 from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, NodeKind, outline
-from locklens.ui.review.rows import ChangeList, Mark, Setting, is_reviewed, mark_of, rows
+from locklens.ui.review.rows import ChangeList, Mark, RowMaker, Setting, is_reviewed, mark_of
 from locklens.ui.shell.filtering import parse_filter
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def test_the_same_change_in_many_roots_is_one_row_that_unfolds(samples: Samples)
     sections = outline(samples.many(200), Grouping.ROOT)
     shared = next(section for section in sections if section.key == "section:shared")
     assert [len(node.children) for node in shared.children] == [200, 200]
-    shown = rows((shared,), Setting())
+    shown = RowMaker().rows((shared,), Setting())
     assert [row.node.kind for row in shown] == [NodeKind.SECTION, NodeKind.GROUP, NodeKind.GROUP]
     assert "200 roots" in shown[1].where
-    unfolded = rows((shared,), Setting(turned={shown[1].key}))
+    unfolded = RowMaker().rows((shared,), Setting(turned={shown[1].key}))
     assert len(unfolded) == 203
     assert unfolded[2].node.title == "infra/team-000/service"
 
@@ -67,7 +67,7 @@ def test_grouping_by_provider(samples: Samples) -> None:
     )
     sections = outline(review, Grouping.PROVIDER)
     assert [section.title for section in sections] == ["registry.terraform.io/acme/x", "registry.terraform.io/acme/y"]
-    names = [row.name for row in rows(sections, Setting(Grouping.PROVIDER)) if row.depth]
+    names = [row.name for row in RowMaker().rows(sections, Setting(Grouping.PROVIDER)) if row.depth]
     assert names == ["2 roots", "a"]
 
 
@@ -91,7 +91,10 @@ def test_no_change_is_lost_by_grouping_or_counted_twice(samples: Samples) -> Non
 def test_keys_are_unique(samples: Samples) -> None:
     for grouping in Grouping:
         sections = outline(samples.full(), grouping)
-        keys = [row.key for row in rows(sections, Setting(grouping, {n.key for s in sections for n in s.children}))]
+        keys = [
+            row.key
+            for row in RowMaker().rows(sections, Setting(grouping, {n.key for s in sections for n in s.children}))
+        ]
         assert len(keys) == len(set(keys))
 
 
@@ -148,7 +151,7 @@ def test_a_conflict_shows_both_sides(samples: Samples) -> None:
     review = samples.review(
         samples.root("merge", conflict=samples.conflict("5.1.0", "5.2.0"), status=LockStatus.INVALID)
     )
-    shown = rows(outline(review, Grouping.ROOT), Setting())
+    shown = RowMaker().rows(outline(review, Grouping.ROOT), Setting())
     assert shown[1].phrase == "5.1.0 | 5.2.0"
 
 
@@ -158,7 +161,7 @@ def test_marks_of_groups_and_sections(samples: Samples) -> None:
     assert mark_of(section, set()) is Mark.OPEN
     assert mark_of(section, {first.id}) is Mark.SOME
     assert mark_of(section, {first.id, second.id}) is Mark.ALL
-    assert rows((section,), Setting(marks={first.id}))[0].tally == "✓ 1/2"
+    assert RowMaker().rows((section,), Setting(marks={first.id}))[0].tally == "✓ 1/2"
 
 
 @pytest.mark.parametrize("answer", [LookupAnswer.FAILED, LookupAnswer.NOT_ASKED])
@@ -166,7 +169,7 @@ def test_the_number_of_roots_is_never_cut(samples: Samples, answer: LookupAnswer
     change = samples.change("a-long-namespace/and-a-long-name", "5.84.0-beta1", "5.86.1-beta1")
     change = replace(change, evidence=Evidence(None, ("it is down",), "", answer))
     review = samples.review(*(samples.root(f"r{number}", [change]) for number in range(14)))
-    shown = rows(outline(review, Grouping.ROOT), Setting())
+    shown = RowMaker().rows(outline(review, Grouping.ROOT), Setting())
     listed = ChangeList()
     for width in range(40, 130):
         listed.lay_out(shown, width)
@@ -216,10 +219,25 @@ def test_the_order_is_that_of_the_reports(samples: Samples) -> None:
 def test_the_place_of_a_finding_about_a_root_is_not_cut_off(samples: Samples) -> None:
     message = "registry.terraform.io/pagerduty/pagerduty is required by modules/alerts/main.tf:3 and is not locked"
     finding = samples.finding("LK006", Severity.BLOCK, message, file="infra/prod/modules/alerts/main.tf", line=3)
-    shown = rows(outline(samples.review(samples.root("infra/prod", findings=(finding,))), Grouping.ROOT), Setting())
+    shown = RowMaker().rows(
+        outline(samples.review(samples.root("infra/prod", findings=(finding,))), Grouping.ROOT), Setting()
+    )
     listed = ChangeList()
     for width, end in ((140, "is not locked"), (76, "is requir… modules/alerts/main.tf:3"), (50, "…/main.tf:3")):
         listed.lay_out(shown, width)
         text = "".join(span.text for span in listed.painted(shown[1], width, cursor=False))
         assert text.rstrip().endswith(end)
         assert len(text) == width
+
+
+def test_a_fold_makes_no_other_row_anew_and_a_mark_makes_all(samples: Samples) -> None:
+    sections, maker = outline(samples.full(), Grouping.ROOT), RowMaker()
+    shown = maker.rows(sections, Setting())
+    folded = next(row for row in shown if row.folded is False)
+    again = maker.rows(sections, Setting(turned={folded.key}))
+    kept = {id(row) for row in shown}
+    assert [row.key for row in again if id(row) not in kept] == [folded.key]
+    marked = maker.rows(sections, Setting(turned={folded.key}, marks=frozenset(again[-1].node.mark_ids)))
+    assert [row.key for row in marked] == [row.key for row in again]
+    assert kept.isdisjoint(map(id, marked))
+    assert marked == RowMaker().rows(sections, Setting(turned={folded.key}, marks=frozenset(again[-1].node.mark_ids)))

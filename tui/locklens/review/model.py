@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -492,7 +494,7 @@ class HostState(Struct, frozen=True):
     hint: str = ""
 
 
-class Review(Struct, frozen=True):
+class Review(Struct, frozen=True, dict=True):
     """The whole comparison.
 
     Attributes:
@@ -525,36 +527,55 @@ class Review(Struct, frozen=True):
     staged: frozenset[tuple[str, ProviderAddress]] = frozenset()
     pending: tuple[Acceptance, ...] = ()
 
-    @property
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """All listed changes, without unchanged providers."""
         return tuple(
             change for root in self.roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED
         )
 
-    @property
+    @cached_property
     def distinct_changes(self) -> int:
         """The number of changes, where the same change in several roots counts once."""
         return len({change.group for change in self.changes})
 
-    @property
+    @cached_property
     def is_survey(self) -> bool:
         """True if the subject is all that is locked, and not what changed."""
         return any(root.context.is_survey for root in self.roots)
 
-    @property
+    @cached_property
     def hashes(self) -> HashCount:
         """The claimed hashes of all changes, in a survey all locked ones; headers, reports and JSON show this count."""
         if self.is_survey:
             return HashCount.of(fact for root in self.roots for change in root.changes for fact in change.locked)
         return HashCount.of(fact for change in self.changes for fact in change.claimed)
 
-    @property
+    @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """All findings: of the review itself, and of all roots."""
         return (*self.own_findings, *(finding for root in self.roots for finding in root.all_findings))
 
-    @property
+    @cached_property
+    def severity_counts(self) -> Mapping[Severity, int]:
+        """The number of findings of each severity, without accepted ones.
+
+        A finding about the same change in many roots counts once, as the change does; its worst severity counts.
+        """
+        worst_of: dict[tuple[str, str], Severity] = {}
+        severities = [finding.severity for finding in self.own_findings if finding.accepted is None]
+        for root in self.roots:
+            severities += [finding.severity for finding in root.findings if finding.accepted is None]
+            for change in root.changes:
+                for finding in change.findings:
+                    if finding.accepted is None:
+                        subject = change.group, finding.rule
+                        known = worst_of.setdefault(subject, finding.severity)
+                        worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)
+        counts = Counter((*severities, *worst_of.values()))
+        return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
+
+    @cached_property
     def accepted(self) -> int:
         """The number of accepted findings."""
         return sum(finding.accepted is not None for finding in self.findings)
@@ -577,19 +598,19 @@ class Review(Struct, frozen=True):
         counts = finding.accepted is None and finding.severity is not Severity.OFF
         return counts and threshold != "never" and finding.severity.rank <= Severity(threshold).rank
 
-    @property
+    @cached_property
     def verdict(self) -> str:
         """The worst severity as block, warn or ok."""
         severity = worst(self.findings)
         return severity.value if severity in {Severity.BLOCK, Severity.WARN} else "ok"
 
-    @property
+    @cached_property
     def unverified(self) -> Unverified | None:
         """The most urgent reason why package hashes are unverified; None if there is none."""
         reasons = {reason for change in self.unverified_changes if (reason := change.unverified) is not None}
         return next((reason for reason in Unverified if reason in reasons), None)
 
-    @property
+    @cached_property
     def unverified_changes(self) -> tuple[Change, ...]:
         """The changes, and in a survey the unchanged providers, with unverified package hashes."""
         return tuple(change for root in self.roots for change in root.changes if change.unverified is not None)

@@ -5,6 +5,7 @@ No I/O. The rows of downloads come from the events of a run: a worker writes the
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from locklens.install.context import FetchStarted, InstallEvent, PackageArriving
 from locklens.lines import Line, Role, Span, line
 from locklens.review.model import Bump, Change, ChangeKind, Finding, HashCount, Review, Severity
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.words import severity_counts, side_words
+from locklens.review.reports.words import side_words
 from locklens.text import ID_DIGITS, counted, identity_of, size_words
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: b
     """
     threshold = review.threshold(fail_on)
     if review.fails(fail_on):
-        counts = severity_counts(review)
+        counts = review.severity_counts
         number = sum(count for severity, count in counts.items() if severity.rank <= Severity(threshold).rank)
         kind = "blocking finding" if threshold == Severity.BLOCK else f"finding of {threshold} or worse"
         plural = f"{kind}s" if threshold == Severity.BLOCK else f"findings of {threshold} or worse"
@@ -96,7 +97,7 @@ def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: b
     if is_asking:
         return None, "checking"
     at = f"at {threshold}" if is_brief else f"at --fail-on {threshold}"
-    warned = sum(severity_counts(review)[severity] for severity in (Severity.BLOCK, Severity.WARN))
+    warned = sum(review.severity_counts[severity] for severity in (Severity.BLOCK, Severity.WARN))
     is_stricter_told = bool(warned) and not is_brief
     if is_unanswered(review):
         doubt = "" if is_brief else "not all checked: "
@@ -119,8 +120,13 @@ def finding_mark(path: str, finding: Finding) -> str:
 
     It is another once the finding's message changes, or the content that it is about.
     """
-    subject = identity_of(path, finding.rule, finding.file, finding.message, finding.content)
-    return f"{FINDING_MARK}{subject[:ID_DIGITS]}"
+    return _mark_of(path, finding.rule, finding.file, finding.message, finding.content)
+
+
+@lru_cache(maxsize=1 << 15)
+def _mark_of(*parts: str) -> str:
+    # Each drawing of a list asks for the marks of all of its findings.
+    return f"{FINDING_MARK}{identity_of(*parts)[:ID_DIGITS]}"
 
 
 def reviewed_words(review: Review, marks: frozenset[str], *, changes: bool = True, findings: bool = True) -> str:
@@ -191,7 +197,9 @@ def unverified_of(changes: Iterable[Change], *, is_asking: bool) -> Span:
         changes: The changes of the row.
         is_asking: True while the review is incomplete.
     """
-    worst = min(changes, key=_alarm)
+    # Equal changes of many roots share what was traced.
+    distinct = {(one.new is None, id(one.evidence), id(one.added), id(one.kept)): one for one in changes}
+    worst = min(distinct.values(), key=_alarm)
     if worst.new is None:
         return Span("")
     if worst.evidence is None:

@@ -224,14 +224,15 @@ class _Completion:
 
     def settled_without_registries(self) -> Review:
         """Return the review completed without any registry."""
-        from locklens.review.evidence import trace, unasked_case
+        for root in self._review.roots:
+            for change in root.changes:
+                from locklens.review.evidence import trace, unasked_case
 
+                if change.new is None:
+                    self._changes[root.lock_file][change.address] = trace(change, None)
+                    self._touch(root.lock_file)
         for subject in self.subjects:
             self._trace(subject, unasked_case(subject.change, subject.tool))
-        for root in self._review.roots:
-            removed = [change for change in root.changes if change.new is None]
-            self._changes[root.lock_file].update((change.address, trace(change, None)) for change in removed)
-            self._touch(root.lock_file)
         hosts = sorted({change.address.host for change in self._review.changes})
         return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
 

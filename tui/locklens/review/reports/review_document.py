@@ -29,7 +29,7 @@ from locklens.review.reports.documents import (
     keyed_by,
     one_of,
 )
-from locklens.review.reports.words import listed_counts, severity_counts
+from locklens.review.reports.words import listed_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -266,7 +266,7 @@ class ReviewSummaryJson(JsonStruct, frozen=True):
             changes=dict(Counter(change.kind.value for change in changes)),
             distinct_changes=review.distinct_changes,
             hashes=AddedHashesJson(hashes.total, explained(hashes), hashes.reported, hashes.unverified),
-            findings=SeverityCountsJson.of(severity_counts(review)),
+            findings=SeverityCountsJson.of(review.severity_counts),
             listed_findings=SeverityCountsJson.of(listed_counts(review)),
             accepted=review.accepted,
             unverified=review.unverified,

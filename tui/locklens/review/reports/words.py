@@ -9,7 +9,7 @@ from locklens.lines import Role, Span
 from locklens.review.model import Change, ChangeKind, HashCount, LockStatus, Review, RootReview, Severity, Unverified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from locklens.project.configuration import MissingModule
     from locklens.review.model import SideName
@@ -115,24 +115,6 @@ def missing_module_words(module: MissingModule) -> str:
     return f"unknown: module {module.call} is not fetched"
 
 
-def severity_counts(review: Review) -> dict[Severity, int]:
-    """The number of findings of each severity, without accepted ones.
-
-    A finding about the same change in many roots counts once, as the change does; its worst severity counts.
-    """
-    worst_of: dict[tuple[str, str], Severity] = {}
-    severities = [finding.severity for finding in review.own_findings if finding.accepted is None]
-    for root in review.roots:
-        severities += [finding.severity for finding in root.findings if finding.accepted is None]
-        for change in root.changes:
-            for finding in change.findings:
-                if finding.accepted is None:
-                    subject = change.group, finding.rule
-                    known = worst_of.setdefault(subject, finding.severity)
-                    worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)
-    return by_severity((*severities, *worst_of.values()))
-
-
 def by_severity(severities: Iterable[Severity]) -> dict[Severity, int]:
     """Count severities, the worst first; those that occur nowhere too."""
     counts = Counter(severities)
@@ -141,14 +123,14 @@ def by_severity(severities: Iterable[Severity]) -> dict[Severity, int]:
 
 def findings_in_words(review: Review) -> str:
     """The number of findings of each severity that occurs: "1 block, 2 warn"; "" without any."""
-    return numbers_in_words(severity_counts(review))
+    return numbers_in_words(review.severity_counts)
 
 
 def all_findings_in_words(review: Review) -> str:
     """The same, with the number of all that reports list, where a finding about one change is in several roots."""
     distinct = findings_in_words(review)
     number = sum(listed_counts(review).values())
-    return distinct if number == sum(severity_counts(review).values()) else f"{distinct} (distinct; {number} in all)"
+    return distinct if number == sum(review.severity_counts.values()) else f"{distinct} (distinct; {number} in all)"
 
 
 def listed_counts(review: Review) -> dict[Severity, int]:
@@ -180,11 +162,10 @@ def hashes_of_review(review: Review) -> str:
     return hash_words(review.hashes, "locked" if review.is_survey else claimed_word(review.changes))
 
 
-def claimed_word(changes: Iterable[Change]) -> str:
+def claimed_word(changes: Collection[Change]) -> str:
     """What the claimed hashes are: "added", "kept" from another version or address, or "added or kept"."""
-    counts = [(len(change.added), len(change.claimed)) for change in changes]
-    has_kept = any(claimed > added for added, claimed in counts)
-    if not any(added for added, _ in counts):
+    has_kept = any(change.kept and len(change.claimed) > len(change.added) for change in changes)
+    if not any(change.added for change in changes):
         return "kept" if has_kept else "added"
     return "added or kept" if has_kept else "added"
 

@@ -186,7 +186,7 @@ def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarL
 
 def _severity_counts(review: Review) -> list[Piece]:
     pieces = []
-    for severity, number in words.severity_counts(review).items():
+    for severity, number in review.severity_counts.items():
         action = f"only('sev:{severity.value}')" if number else ""
         role = SEVERITY_ROLES[severity] if number else Role.DIM
         pieces.append(Piece(f"  {number} {severity.value.upper()}", role, action))

@@ -142,21 +142,38 @@ class Setting(Struct, frozen=True):
     standing: Standing = Standing()
 
 
-def rows(outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
-    """Return the visible rows of the sections."""
-    return tuple(_visible(outline, 0, setting))
+class RowMaker:
+    """Makes the rows of an outline, and keeps them: a fold or a moved cursor makes no other row of thousands anew."""
 
+    def __init__(self) -> None:
+        self._outline: tuple[Node, ...] = ()
+        self._made_for: tuple[object, ...] = ()
+        self._rows: dict[tuple[int, bool | None], Row] = {}
+        """By the identity of the node, which the outline keeps, and its fold."""
 
-def _visible(nodes: tuple[Node, ...], depth: int, setting: Setting, unlike: tuple[str, ...] = ()) -> Iterator[Row]:
-    for node in nodes:
-        folded = is_folded(node, setting.turned) if node.children else None
-        row = _row(node, depth, folded, setting)
-        if unlike:
-            row = replace(row, summary=own_words(node.subjects[0].change, unlike))
-        yield replace(row, state=_state(node, is_asking=setting.is_asking), standing=setting.standing.sign(node))
-        if folded is False:
-            differing = row_differences(node) if node.kind is NodeKind.GROUP else ()
-            yield from _visible(node.children, depth + 1, setting, differing)
+    def rows(self, outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
+        """Return the visible rows of the sections."""
+        made_for = setting.grouping, setting.marks, setting.is_asking, setting.standing
+        if self._outline is not outline or self._made_for != made_for:
+            self._outline, self._made_for, self._rows = outline, made_for, {}
+        return tuple(self._visible(outline, 0, setting))
+
+    def _visible(
+        self, nodes: tuple[Node, ...], depth: int, setting: Setting, unlike: tuple[str, ...] = ()
+    ) -> Iterator[Row]:
+        for node in nodes:
+            folded = is_folded(node, setting.turned) if node.children else None
+            row = self._rows.get((id(node), folded))
+            if row is None:
+                row = _row(node, depth, folded, setting)
+                if unlike:
+                    row = replace(row, summary=own_words(node.subjects[0].change, unlike))
+                state, sign = _state(node, is_asking=setting.is_asking), setting.standing.sign(node)
+                row = self._rows[id(node), folded] = replace(row, state=state, standing=sign)
+            yield row
+            if folded is False:
+                differing = row_differences(node) if node.kind is NodeKind.GROUP else ()
+                yield from self._visible(node.children, depth + 1, setting, differing)
 
 
 def _state(node: Node, *, is_asking: bool) -> Span:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import is_
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
@@ -39,7 +40,7 @@ from locklens.ui.review.outline import (
     outline,
     sorted_outline,
 )
-from locklens.ui.review.rows import ChangeList, Row, Setting, Standing, is_folded, is_reviewed, marked_words, rows
+from locklens.ui.review.rows import ChangeList, Row, RowMaker, Setting, Standing, is_folded, is_reviewed, marked_words
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.keys import view_bindings
 from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
@@ -78,6 +79,9 @@ class ReviewScreen(RowActionsScreen):
         self._unmarked: frozenset[str] = frozenset()
         """Ids that one key unmarked, for `Z` to mark again."""
         self._outline: tuple[Node, ...] = ()
+        self._made_of: tuple[object, ...] = (None,)
+        """What the outline was made of: values that another one replaces."""
+        self._rows = RowMaker()
         self._is_ordered = True
         """False while the rows keep places that the order of `sort` no longer gives them."""
 
@@ -123,14 +127,18 @@ class ReviewScreen(RowActionsScreen):
         """
         if self.review is None or not self.is_open:
             return
-        sections = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
-        ordered = sorted_outline(sections, self.sort, self.grouping)
-        # What a registry answers moves no row away from under a user who has begun to read.
-        self._outline = in_places_of(self._outline, ordered) if self.left.is_placed and not is_ordered else ordered
-        self._is_ordered = self._outline == ordered
+        marks = self.loader.marks if self.narrowed.text else None  # A filter may ask for them.
+        made_of = (self.review, self.narrowed, marks, self.grouping, self.sort)
+        if is_ordered or not all(map(is_, made_of, self._made_of)):
+            sections = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
+            ordered = sorted_outline(sections, self.sort, self.grouping)
+            # What a registry answers moves no row away from under a user who has begun to read.
+            self._outline = in_places_of(self._outline, ordered) if self.left.is_placed and not is_ordered else ordered
+            self._is_ordered = self._outline == ordered
+            self._made_of = made_of
         standing = Standing(self.review.staged, frozenset(one.key for one in self.review.pending))
         setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking, standing)
-        self.left.show_rows(rows(self._outline, setting), cursor_key=cursor_key)
+        self.left.show_rows(self._rows.rows(self._outline, setting), cursor_key=cursor_key)
         self.facts.show_lines(frame.review_facts(self.review, self.loader.marks, self.progress))
         self.refresh_notice()
         self.refresh_bars()
