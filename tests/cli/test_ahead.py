@@ -132,6 +132,13 @@ def test_what_is_asked_ahead_is_not_asked_again(server: Server, environ: dict[st
     assert asked_ahead(TERRAFORM, environ, threading.Event()) is None
 
 
+def test_a_changed_environment_takes_nothing_over(server: Server, environ: dict[str, str], tmp_path: Path) -> None:
+    ask_ahead(TERRAFORM, environ, {A: None})
+    until(lambda: server.asked)
+    environ["TF_CLI_CONFIG_FILE"] = str(tmp_path / "other")
+    assert asked_ahead(TERRAFORM, environ, threading.Event()) is None
+
+
 def test_locked_packages_are_asked_for_at_once(server: Server, environ: dict[str, str]) -> None:
     ask_ahead(TERRAFORM, environ, {A: Version.parse("1.0.0")}, HERE)
     until(lambda: len(server.asked) == 2)

@@ -109,6 +109,6 @@ def test_on_a_terminal_it_is_a_warning(clone: Path, environ: dict[str, str]) -> 
         pass
     os.close(main)
     assert process.wait() == 0
-    first = said.decode().splitlines()[0]
+    first = said.decode().split("\r\n")[0].rpartition("\r")[2]  # Progress before it was erased.
     assert first == "warning: no signature can be checked: gpg is not installed, or not on PATH"
     assert b"verdict: " in said

@@ -226,8 +226,8 @@ async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
     gate = threading.Event()
     source = serving(samples.full(), gate=gate)
     async with running(source, settled=False) as on:
-        await until(on, lambda: "acme/demo" in on.text)
-        await on.go_to("acme/demo")
+        await until(on, lambda: "hashicorp/null" in on.text)
+        await on.go_to("hashicorp/null")
         await on.press("v")
         assert "verify: still " in on.text
         await on.go_to("LK006")

@@ -291,9 +291,14 @@ def ask_ahead(
         here: The platform of the packages; None to ask for versions alone.
     """
     cancel = JoinedEvent()
+    environ = dict(environ)  # As it is now: the process may change it before a run takes the registries over.
     registries = Registries(dialect, environ, asks_all=True, is_installing=True, cancel=cancel)
     with _AHEAD.lock:
+        unused = _AHEAD.begun.get(dialect.name)
         _AHEAD.begun[dialect.name] = registries, cancel
+    if unused is not None:
+        unused[1].set()
+        unused[0].close()
     registries.load()
 
     def ask(host: str) -> None:
