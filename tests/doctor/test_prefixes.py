@@ -40,6 +40,9 @@ KNOWN: dict[str, Callable[[int], str]] = {
     "azure": lambda n: f"2026-11-23T08:12:{n % 60:02}.{n:07}Z ##[error]",
     "compose": lambda n: "terraform-1  | ",
     "lost glyphs": lambda n: "? ",
+    "a program's own bars": lambda n: f"│ runner@bld-07 22:10:{n % 60:02}.000 stdout> ",
+    "a stage's bar": lambda n: "┃ ",
+    "a bar behind the time": lambda n: f"22:10:{n % 60:02} │ terraform │ ",
     "go's log": lambda n: f"E1123 08:12:{n % 60:02}.{n:06}       1 run.go:72] ",
 }
 
@@ -128,6 +131,8 @@ def drawn_prefix(dice: random.Random) -> Callable[[int], str]:
         lambda n: f"{n:x}{word}{n}",
         lambda n: ">",
         lambda n: "|",
+        lambda n: "│",
+        lambda n: f"┃ {word}>",
         lambda n: f"<{word}>",
         lambda n: f"({n})",
         lambda n: "+",

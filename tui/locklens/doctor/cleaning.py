@@ -38,7 +38,13 @@ _ESCAPES = re.compile(
 """Control sequences, and colours whose escape character a terminal left out or replaced by its symbol."""
 
 _BOX_END = "╵"
-_GLYPH = re.compile(f"[╷│┃╎{_BOX_END}]")
+_BARS = "│┃╎"
+_GLYPH = re.compile(f"[╷{_BARS}{_BOX_END}]")
+_BAR = re.compile(f"[{_BARS}]")
+_CORNER = re.compile(f"[╷{_BOX_END}]")
+_FEWEST_BARRED = 3
+"""Lines that have a prefix with a bar, which may be another program's box around the tool's."""
+
 _GARBLED = {"â”‚": "│", "â•·": "╷", "â•µ": _BOX_END, "Γöé": "│", "Γò╖": "╷", "Γò╡": _BOX_END}
 """The glyphs in UTF-8 that were read as Windows-1252 or code page 437."""
 
@@ -125,13 +131,16 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
         for number, line in enumerate(lines[first:], start=first + 1)
         for piece in ((line,) if '"' not in line and "\\" not in line else _unpacked(line, fields))
     ][-MOST_LINES:]
-    bare = [_without_colours(piece) for _, piece in unpacked]
+    whole = [_without_colours(piece) for _, piece in unpacked]
+    barred = _barred_shapes(whole)
+    heads = [_split(line, None, barred)[0] for line in whole]
+    bare = [line[len(head) :] for line, head in zip(whole, heads, strict=True)]
     anchors = [_anchor(line, following) for line, following in zip(bare, [*bare[1:], ""], strict=True)]
     shapes = [*_shapes(bare, anchors), *guessed]
     cleaned, unit = [], ""
-    for (number, _), line, anchor in zip(unpacked, bare, anchors, strict=True):
+    for (number, _), head, line, anchor in zip(unpacked, heads, bare, anchors, strict=True):
         prefix, rest = ("", line) if _is_event(line) else _split(line, anchor, shapes)
-        unit = _unit(prefix) if prefix.strip() else unit
+        unit = _unit(head + prefix) if (head + prefix).strip() else unit
         cleaned.append(_cleaned(rest, number, unit))
     return cleaned
 
@@ -253,6 +262,24 @@ def _anchor(line: str, following: str) -> int | None:
         return None
     whole = line.rstrip()
     return _begin(f"{whole} {following[:_LONGEST_FIELD]}" if whole.endswith(("Error:", "Warning:")) else line)
+
+
+def _barred_shapes(lines: Sequence[str]) -> list[re.Pattern[str]]:
+    """Return the shapes, which several lines have, of prefixes that have a bar of their own.
+
+    The tools draw no corner of a box behind a bar, and write nothing between a bar and "Error: ".
+    """
+    known: set[str] = set()
+    for line in lines:
+        bar = _BAR.search(line) if not line.isascii() else None
+        if bar is None or len(known) >= _MOST_SHAPES:
+            continue
+        corner = _CORNER.search(line, bar.end())
+        at = corner.start() if corner is not None else bar.end() + (_begin(line[bar.end() :]) or 0)
+        if at <= _LONGEST_PREFIX and (corner is not None or line[bar.end() : at].strip(f" \t{_BARS}")):
+            known.add(_shape(_TOKENS.findall(line[:at])))
+    shapes = [re.compile(shape) for shape in sorted(known)]
+    return [one for one in shapes if len(list(islice(filter(one.match, lines), _FEWEST_BARRED))) == _FEWEST_BARRED]
 
 
 def _shapes(lines: Sequence[str], anchors: Sequence[int | None]) -> list[re.Pattern[str]]:
