@@ -258,6 +258,11 @@ def _anchor(line: str, following: str) -> int | None:
     """Return the place where the tool's own text begins; None where neither the line nor a wrapped summary tells."""
     if not line.isascii() and (glyph := _GLYPH.search(line)) is not None:
         return glyph.start()
+    return _wrapped_begin(line, following)
+
+
+def _wrapped_begin(line: str, following: str) -> int | None:
+    """Return the place of an error's or warning's beginning; its summary may be in the following line."""
     if "Error:" not in line and "Warning:" not in line:
         return None
     whole = line.rstrip()
@@ -270,12 +275,12 @@ def _barred_shapes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     The tools draw no corner of a box behind a bar, and write nothing between a bar and "Error: ".
     """
     known: set[str] = set()
-    for line in lines:
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         bar = _BAR.search(line) if not line.isascii() else None
         if bar is None or len(known) >= _MOST_SHAPES:
             continue
         corner = _CORNER.search(line, bar.end())
-        at = corner.start() if corner is not None else bar.end() + (_begin(line[bar.end() :]) or 0)
+        at = corner.start() if corner is not None else bar.end() + (_wrapped_begin(line[bar.end() :], following) or 0)
         if at <= _LONGEST_PREFIX and (corner is not None or line[bar.end() : at].strip(f" \t{_BARS}")):
             known.add(_shape(_TOKENS.findall(line[:at])))
     shapes = [re.compile(shape) for shape in sorted(known)]
