@@ -113,8 +113,8 @@ QUERY = "Failed to query available provider packages"
 ADDRESS = "registry.terraform.io/acme/demo"
 VERSIONS = (
     f"Could not retrieve the list of available versions for provider acme/demo: could not query provider registry for "
-    f'{ADDRESS}: the request failed after 2 attempts, please try again later: Get "http://127.0.0.1:1/v1/providers/acme/'
-    'demo/versions": context deadline exceeded'
+    f'{ADDRESS}: the request failed after 2 attempts, please try again later: Get "https://registry.terraform.io/v1/'
+    'providers/acme/demo/versions": context deadline exceeded'
 )
 NO_NAME = (
     "Could not retrieve the list of available versions for provider acme/demo: could not connect to {0}: failed to "
@@ -161,6 +161,21 @@ def test_another_registry_proves_nothing(made: Any, doctor: Any, monkeypatch: py
     assert "fails here too" in document["causes"][0]["evidence"]
 
 
+@pytest.mark.parametrize("answer", ["versions", "sums"])
+def test_another_host_of_the_message_is_not_the_registry_that_was_asked(answer: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    returned = "failed to retrieve authentication checksums for provider: 500 Internal Server Error returned from 127.0.0.1:1"
+    message = (
+        VERSIONS.replace("https://registry.terraform.io", "http://127.0.0.1:1")
+        if answer == "versions"
+        else f"Error while installing acme/demo v1.4.2: could not query provider registry for {ADDRESS}: {returned}"
+    )
+    summary = QUERY if answer == "versions" else "Failed to install provider"
+    evidence = _evidence(doctor(folder, _log(folder, summary, message)))["registry-down"]
+    assert "same request" not in evidence
+    assert "the message names 127.0.0.1:1, and registry.terraform.io was asked here" in evidence
+
+
 def test_no_title_names_a_certificate_for_a_name(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["download-damaged"])
     log = _log(folder, QUERY, NO_NAME.format("registry.terraform.io"))
@@ -168,7 +183,7 @@ def test_no_title_names_a_certificate_for_a_name(made: Any, doctor: Any) -> None
     assert "VERDICT The runner's DNS or proxy settings keep it from registry.terraform.io. [LIKELY]" in text
     document = doctor(folder, _log(folder, QUERY, VERSIONS))
     commands = [one["command"] for one in document["remedies"] if one["id"] == "test-registry"]
-    assert commands == ["curl -sSvI http://127.0.0.1:1/v1/providers/acme/demo/versions"]
+    assert commands == ["curl -sSvI https://registry.terraform.io/v1/providers/acme/demo/versions"]
 
 
 def test_a_file_that_a_mirror_lacks_is_not_yanked(made: Any, doctor: Any) -> None:

@@ -50,6 +50,12 @@ def _repeated(x: Examined) -> _Repeated:
         "sums": (x.as_of if x.is_known else None, release.trouble),
         "discovery": (answer, None if answer else trouble),
     }
+    assert x.error is not None
+    assert x.address is not None
+    if x.error.host not in {"", x.address.host}:
+        # The host of a registry's services: whether its answer leads to the same one here is not known.
+        words = f"the message names {x.error.host}, and {x.address.host} was asked here: the outcome may differ"
+        return _Repeated(None, words if answer or trouble is not None else "", answer)
     as_of, problem = known.get(_request(x), (None, None))
     if problem is not None and problem.was_asked:
         return _Repeated(False, f"the same request fails here too: {problem.words}")
