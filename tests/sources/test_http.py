@@ -535,6 +535,15 @@ def test_a_proxy_may_have_an_authority_of_its_own(authority: trustme.CA, authori
                 assert "not trusted" in refusal(client, "https://registry.acme.test/a")
 
 
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+def test_a_proxy_that_is_not_there(scheme: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    client = Client({"HTTPS_PROXY": f"{scheme}://127.0.0.1:{port}"})
+    said = refusal(client, "https://registry.acme.test/a")
+    assert said == "the proxy for requests to registry.acme.test cannot be reached"
+
+
 def test_a_proxy_that_refuses(server: Server) -> None:
     client = Client({"HTTPS_PROXY": server.url("")})
     assert "the proxy did not let the request" in refusal(client, "https://registry.acme.test/a")

@@ -59,6 +59,10 @@ class ProxyRefusedError(TransportError):
     """The proxy did not let the request through."""
 
 
+class ProxyDownError(TransportError):
+    """The proxy itself cannot be reached."""
+
+
 class UnsupportedError(TransportError):
     """The URL, or the proxy's, is of a kind that cannot be asked."""
 
@@ -228,12 +232,18 @@ class Dialler:
 
         Raises:
             OSError: It cannot be reached.
+            ProxyDownError: It cannot be reached, and is a proxy.
             LateError: It cannot be reached in time.
             PrivateAddressError: It has an address that must not be asked.
             RunCancelledError: The run was cancelled.
         """
         left = self.bounds.left()
-        return abandonable(lambda: self._connected(host, port, left, is_proxy=is_proxy), self.bounds)
+        try:
+            return abandonable(lambda: self._connected(host, port, left, is_proxy=is_proxy), self.bounds)
+        except OSError as error:
+            if is_proxy and not isinstance(error, TimeoutError):
+                raise ProxyDownError(host) from error
+            raise
 
     def secure(self, connection: Connection, host: str, protocols: tuple[str, ...] = (HTTP1,)) -> Connection:
         """Agree on TLS over a connection, with the certificate of `host`.

@@ -16,6 +16,7 @@ from locklens.addresses import display_host
 from locklens.sources.http.connecting import (
     LateError,
     ProtocolError,
+    ProxyDownError,
     ProxyRefusedError,
     TransportError,
     UnsupportedError,
@@ -83,6 +84,9 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
     name = display_host(host)
     if isinstance(error, LateError | TimeoutError):
         return TransportFailure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)
+    if isinstance(error, ProxyDownError):
+        hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
+        return TransportFailure(f"the proxy for requests to {name} cannot be reached", may_pass=True, hint=hint)
     if isinstance(error, ProxyRefusedError):
         hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
         return TransportFailure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
