@@ -164,7 +164,9 @@ def test_another_registry_proves_nothing(made: Any, doctor: Any, monkeypatch: py
 @pytest.mark.parametrize("answer", ["versions", "sums"])
 def test_another_host_of_the_message_is_not_the_registry_that_was_asked(answer: str, made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["download-damaged"])
-    returned = "failed to retrieve authentication checksums for provider: 500 Internal Server Error returned from 127.0.0.1:1"
+    returned = (
+        "failed to retrieve authentication checksums for provider: 500 Internal Server Error returned from 127.0.0.1:1"
+    )
     message = (
         VERSIONS.replace("https://registry.terraform.io", "http://127.0.0.1:1")
         if answer == "versions"

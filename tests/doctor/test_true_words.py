@@ -224,7 +224,10 @@ def test_a_folder_that_was_replaced_is_fixed(made: Any, doctor: Any) -> None:
     place.rename(f"{place}.suspect")
     shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", place)
     document = doctor(folder, "--mirror", "mirror", "ci.log")
-    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init")
+    assert (document["state"], document["next"], document["remedies"]) == ("fixed", None, [])
+    out = " ".join(doctor(folder, "--mirror", "mirror", "--format", "text", "ci.log").split())
+    assert "has a locked hash: run the command that failed again. [FIXED]" in out
+    assert "NEXT" not in out
     assert document["fixed"].endswith(f"and live/prod/.terraform/providers/{DEMO}/1.4.2/linux_amd64 has a locked hash")
     assert {one["verdict"] for one in document["causes"]} == {"no"}
 

@@ -84,8 +84,7 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
     if any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes):
         return ""
-    own = next((one for one in x.packages if one.is_of_root and one.hashes & frozenset(x.entry.hashes)), None)
-    if x.replaced and own is not None:
+    if (own := _reinstalled(x)) is not None:
         return f"{x.replaced} was moved aside, and {own.origin.path} has a locked hash"
     if x.replaced:
         return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
@@ -94,6 +93,18 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     if before is None or not covers:
         return ""
     return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}"
+
+
+def _reinstalled(x: Examined) -> FoundPackage | None:
+    """Return the root's own copy that the lock file accepts, where another one was moved aside; else None."""
+    if x.entry is None or not x.replaced:
+        return None
+    return next((one for one in x.packages if one.is_of_root and one.hashes & frozenset(x.entry.hashes)), None)
+
+
+def awaits_init(x: Examined) -> bool:
+    """True unless the root of a fixed error has its package already, so that init has nothing left to do for it."""
+    return _reinstalled(x) is None
 
 
 def _has_changed(x: Examined) -> bool:

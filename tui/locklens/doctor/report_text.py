@@ -67,7 +67,8 @@ def missing_words(cause: Cause) -> str:
 def verdict_sentence(diagnosis: Diagnosis) -> str:
     """Return the verdict in one sentence or several, without its certainty."""
     if diagnosis.fixed:
-        return f"{_capital(diagnosis.fixed)}: run init again."
+        again = "init" if diagnosis.next_step else "the command that failed"
+        return f"{_capital(diagnosis.fixed)}: run {again} again."
     certain = diagnosis.with_verdict(CauseVerdict.YES)
     chief = certain or diagnosis.with_verdict(CauseVerdict.LIKELY)
     if not chief:
@@ -216,7 +217,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
     words = wrap(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL) or [""]
     yield labelled("VERDICT", words[0], width=_LABEL)
     yield from (" " * _LABEL + line for line in words[1:])
-    if diagnosis.fixed:
+    if diagnosis.next_step:
         yield f"{'NEXT':{_LABEL}}$ {diagnosis.next_step}"
     yield from _labelled("", tally(diagnosis))
     for number, need in enumerate(narrowing(diagnosis)):

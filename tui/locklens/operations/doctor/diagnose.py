@@ -20,7 +20,7 @@ from locklens.doctor.causes import (
     of_one_root,
     remedies_for,
 )
-from locklens.doctor.fixed import changed_words, fixed_words
+from locklens.doctor.fixed import awaits_init, changed_words, fixed_words
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
@@ -144,6 +144,7 @@ def _diagnosed(
         notes += dict.fromkeys(filter(None, map(changed_words, known)))
         notes += dict.fromkeys(_of_other_version(one) for one in known if one.is_of_other_version and not one.fitting)
         notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
+    pending = [one for one in affected if awaits_init(one.examined)] if fixed else []
     affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
     causes = joined_causes(affected, rules)
     chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
@@ -160,7 +161,7 @@ def _diagnosed(
         errors=read.errors,
         facts=facts,
         causes=causes,
-        remedies=remedies_for(affected) if not fixed else _run_again(affected),
+        remedies=remedies_for(affected) if not fixed else _run_again(pending),
         not_offered=not_offered_for(causes) if not fixed else (),
         onset=_onset(examiner, chief, has_several) if chief is not None else None,
         is_locked=None if has_several.providers else _is_locked(chief),
@@ -171,7 +172,7 @@ def _diagnosed(
         notes=(*notes, *answers.notes),
         examined=_examined_words(affected, has_several),
         fixed=fixed,
-        next_step=" && ".join(dict.fromkeys(one.next_step for one in affected)) if fixed else "",
+        next_step=" && ".join(dict.fromkeys(one.next_step for one in pending)),
         places=places,
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
