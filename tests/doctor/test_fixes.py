@@ -251,6 +251,28 @@ def test_an_older_version_is_no_upgrade(made: Any, doctor: Any) -> None:
     assert is_locked_as(folder, DEMO)
 
 
+def test_a_version_that_the_registry_does_not_list_is_in_no_fix(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["hand-edit"]
+    rules = (FaultRule(Fault.WITHDRAWN, "registry.terraform.io/acme/netbox", "3.10.0"),)
+    for where, is_named in ((replace(incident, rules=rules), False), (incident, True)):
+        folder = made(where)
+        out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+        assert "the version was edited, the hashes were not" in out
+        assert ("locklens upgrade acme/netbox=3.10.0" in out) == is_named
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(("version", "fixes"), [("", []), ("1.4.2", ["upgrade"])])
+def test_no_upgrade_is_offered_where_no_version_is_known_to_have_a_key(
+    version: str, fixes: list[str], made: Any, doctor: Any
+) -> None:
+    rules = (FaultRule(Fault.UNSIGNED, DEMO.provider, version),)
+    document = doctor(made(replace(INCIDENTS["key-changed"], rules=rules)), "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], "the registry lists no key" in first["evidence"]) == ("key-changed", True)
+    assert [one["id"] for one in document["remedies"]] == fixes
+
+
 def test_modules_that_exclude_one_another_are_rewritten_for_what_is_locked(made: Any, doctor: Any) -> None:
     folder = made(SampleIncident("", ("none",), (lock_file(DEMO),)))
     root = folder / "live/prod"

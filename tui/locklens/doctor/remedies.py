@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
-from locklens.doctor.version_remedies import upgrade
+from locklens.doctor.version_remedies import listed_versions, upgrade
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.merge import MergeSide, merge, share_packages
 from locklens.lockfile.parse import conflict_sides
 from locklens.text import counted, listing, shell_words
+from locklens.trust.authentication import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -132,8 +133,10 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     elif past.entry.version == x.entry.version:
         yield _restored(one, past)
     else:
+        listed = listed_versions(x)
+        is_there = listed is None or x.entry.version in listed
         then = f"then locklens upgrade {x.name}={x.entry.version} writes the hashes of that version"
-        yield _restored(one, past, then)
+        yield _restored(one, past, then if is_there else "")
 
 
 def fix_republished(one: Affected) -> Iterator[Remedy]:
@@ -167,6 +170,11 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     """For a release whose signature is refused: a version with another one; a bad one is reported first."""
     if one.examined.is_of_bad_signature:
         yield from fix_package(one)
+    case, neighbour = one.examined.case, one.examined.neighbour
+    judged = case.new.authentication if case is not None else None
+    is_keyless = judged is not None and judged.refusal is Refusal.NO_KEYS
+    if is_keyless and (neighbour is None or not neighbour.keys):
+        return  # no version is known to have a key, and without one each is refused
     yield from upgrade(one, f"Upgrade {one.examined.name}: a version whose signature is not valid is refused")
 
 

@@ -28,7 +28,7 @@ def upgrade(one: Affected, title: str = "") -> Iterator[Remedy]:
         command = one.line("upgrade", *one.mirror_words, x.name)
         yield Remedy("upgrade", title, len(one.roots), _HIGH, None, command, f"{_REVIEW}; no registry has signed it")
         return
-    listed, entry = _listed(x), x.entry
+    listed, entry = listed_versions(x), x.entry
     if listed is None or entry is None or x.configuration is None or x.address is None:
         yield _upgraded(one, title)
         return
@@ -46,7 +46,7 @@ def upgrade(one: Affected, title: str = "") -> Iterator[Remedy]:
         yield from _with_other_constraints(one.alone, newest(one for one in listed if not one.prerelease))
 
 
-def _listed(x: Examined) -> list[Version] | None:
+def listed_versions(x: Examined) -> list[Version] | None:
     """Return the versions that the registry lists; None if they are unknown."""
     listing = x.case.listing if x.case is not None else None
     return [one.version for one in listing.versions] if listing is not None and listing.is_known else None
@@ -84,7 +84,7 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
     x, alone = one.examined, one.alone
     if x.configuration is None or x.address is None:
         return
-    listed, offered = _listed(x), list[Remedy]()
+    listed, offered = listed_versions(x), list[Remedy]()
     clash = conflicts(x.configuration.of(x.address))
     if x.entry is not None and not clash:
         offered += upgrade(alone)
