@@ -158,6 +158,12 @@ def test_an_edit_of_hashes_that_a_commit_has_as_they_were_signed(is_committed: b
     assert (fix["id"], fix["trust"]) == ("restore-entry", "low")
     run(fix["command"])
     assert is_locked_as(folder, DEMO)
+    for number in range(2 if is_committed else 0):
+        for words in ((), ("--platform", "linux_amd64")):
+            assert doctor(folder, *words, "ci.log")["state"] == "fixed"
+        assert "[OK]" in doctor(folder, "--format", "text", "--", "live/prod")
+        if not number:
+            git(folder, "commit", "-qam", "restored")
 
 
 def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, doctor: Any) -> None:

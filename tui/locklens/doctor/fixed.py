@@ -14,7 +14,7 @@ from locklens.text import listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from locklens.doctor.examined import Examined, FoundPackage
+    from locklens.doctor.examined import Examined, FoundPackage, PastEntry
     from locklens.doctor.model import Cause
 
 _OF_ENTRIES = frozenset(
@@ -77,11 +77,13 @@ def _satisfied(x: Examined) -> str:
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     """Return how hashes or folders have changed, where nothing speaks for a cause any more."""
     assert x.entry is not None
-    before = x.past[0] if x.past else None
+    before = _before(x)
     covers = _covers_since(x)
     is_more = before is not None and before.entry is not None and {*before.entry.hashes} < {*x.entry.hashes}
     if before is not None and covers and is_more and _accepts_release(x):
         return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
+    if before is not None and covers and _is_restored(x) and _accepts_release(x):
+        return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}"
     if any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes):
         return ""
     if (own := _reinstalled(x)) is not None:
@@ -112,17 +114,37 @@ def _has_changed(x: Examined) -> bool:
 
     Hashes that were taken away or replaced by hand may be what the failing run met.
     """
-    before = x.past[0].entry if x.past else None
-    if x.entry is None or before is None or before.version != x.entry.version:
+    before = _before(x)
+    if x.entry is None or before is None or before.entry is None or before.entry.version != x.entry.version:
         return False
-    committed, now = frozenset(before.hashes), frozenset(x.entry.hashes)
-    is_restored = any(one.entry is not None and frozenset(one.entry.hashes) == now for one in x.past[1:])
-    return committed != now and (committed < now or is_restored)
+    committed, now = frozenset(before.entry.hashes), frozenset(x.entry.hashes)
+    return committed != now and (committed < now or _is_restored(x))
+
+
+def _before(x: Examined) -> PastEntry | None:
+    """Return the committed state; of hashes that are those of an earlier commit again, the state between."""
+    now = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
+    if len(x.past) > 1 and x.past[0].entry is not None and frozenset(x.past[0].entry.hashes) == now:
+        return x.past[1] if _is_restored(x) else x.past[0]
+    return x.past[0] if x.past else None
+
+
+def _is_restored(x: Examined) -> bool:
+    """True if the entry has the hashes of an earlier commit again."""
+    hashes = [frozenset(one.entry.hashes) if one.entry is not None else frozenset[str]() for one in x.past]
+    now = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
+    rest = hashes[1:] if hashes and hashes[0] == now else hashes
+    return now in rest[1:]
 
 
 def _covers_since(x: Examined) -> bool:
     """True if a hash of the failing run's package is locked, and is not in the committed entry."""
-    return _has_changed(x) and _covers(x) and not _covers(replace(x, entry=x.past[0].entry))
+    return (
+        _has_changed(x)
+        and _covers(x)
+        and (before := _before(x)) is not None
+        and not _covers(replace(x, entry=before.entry))
+    )
 
 
 def _covers(x: Examined) -> bool:
@@ -135,7 +157,8 @@ def changed_words(x: Examined) -> str:
     """Return a note on an entry that was changed since its last commit, where that need not end the error."""
     if x.error is None or x.error.kind not in _OF_HASHES or x.fitting or not _has_changed(x) or _covers_since(x):
         return ""
-    before = x.past[0]
+    before = _before(x)
+    assert before is not None
     came = x.unpacked - hashes_of_files(before.entry.hashes if before.entry is not None else ())
     platforms = sorted({x.attributed[text] for text in came if text in x.attributed})
     with_h1 = f", with the h1 of {listing(platforms)}" if platforms else ""

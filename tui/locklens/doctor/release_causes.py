@@ -122,17 +122,20 @@ def _of_its_path(x: Examined, cause: Judgement) -> Judgement:
 
 
 def _replaced(x: Examined) -> str:
-    """Return how an earlier commit locked this version with packages that it has no longer; "" if none did."""
+    """Return how an earlier commit locked this version with packages that it has no longer; "" if none did.
+
+    Not where a commit before that one has today's packages: then it was an edit, which was taken back.
+    """
     assert x.entry is not None
     theirs = frozenset(text for _, entry in x.entries_of_other_versions() for text in entry.hashes)
     theirs |= frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset()
-    for past in x.past:
-        entry = past.entry
-        if entry is None or entry.version != x.entry.version:
-            continue
+    of_version = [(one.commit, one.entry) for one in x.past if one.entry and one.entry.version == x.entry.version]
+    signed = [packages_of(entry.hashes) for _, entry in of_version]
+    oldest = max((number for number, zh in enumerate(signed) if zh and zh <= x.listed), default=-1)
+    for commit, entry in of_version[oldest + 1 :]:
         gone = packages_of(entry.hashes) - x.listed - x.packed - theirs
         if gone and gone == packages_of(entry.hashes):
-            words = f"commit {past.commit[:12]} locks {counted(len(gone), 'other zh', 'other zh')} of {x.release}"
+            words = f"commit {commit[:12]} locks {counted(len(gone), 'other zh', 'other zh')} of {x.release}"
             return f"{words}, none of them in its SHA256SUMS of today; the lock file here has those of today"
     return ""
 
