@@ -279,6 +279,39 @@ def test_no_upgrade_is_offered_where_no_version_is_known_to_have_a_key(
     assert [one["id"] for one in document["remedies"]] == fixes
 
 
+@pytest.mark.parametrize("words", [(), ("ci.log",)])
+def test_a_block_that_was_added_twice_is_of_the_commit_that_added_it(
+    words: tuple[str, ...], made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS["lock-syntax"], locks=(lock_file(DEMO),)))
+    sound = git(folder, "rev-parse", "--short=12", "HEAD").strip()
+    text = (folder / LOCK).read_text("utf-8")
+    block = text[text.index("provider ") :]
+    (folder / LOCK).write_text(f"{text}\n{block}", "utf-8")
+    git(
+        folder,
+        "-c",
+        "user.name=Kay",
+        "-c",
+        "user.email=kay@example.com",
+        "commit",
+        "-qam",
+        "dup",
+        "--author=Kay <kay@example.com>",
+    )
+    out = " ".join(doctor(folder, "--format", "text", *words, "--", "live/prod").split())
+    assert "by Kay" in out
+    assert "merge left the lock file wrong. [CONFIRMED]" not in out
+    document = doctor(folder, *words, "--", "live/prod")
+    causes = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (causes["lock-syntax"], causes["bad-merge"]) == ("yes", "unknown")
+    fixes = [one["command"] for one in document["remedies"]]
+    assert fixes == [f"git diff {sound} -- {LOCK}", f"git restore -s {sound} -- {LOCK}"]
+    assert git(folder, *shlex.split(fixes[0])[1:])
+    git(folder, *shlex.split(fixes[1])[1:])
+    assert (folder / LOCK).read_text("utf-8") == text
+
+
 def test_modules_that_exclude_one_another_are_rewritten_for_what_is_locked(made: Any, doctor: Any) -> None:
     folder = made(SampleIncident("", ("none",), (lock_file(DEMO),)))
     root = folder / "live/prod"

@@ -152,7 +152,7 @@ class Examined(Struct, frozen=True, dict=True):
         twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
         is_canonical: True if the file is written as its tool writes it.
-        reads_history: True if there is a git repository.
+        readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
         has_data: True if the root has been initialised here.
         data: The root's folder of installed packages, absolute.
         data_base: The folder that it must not lead out of.
@@ -185,7 +185,7 @@ class Examined(Struct, frozen=True, dict=True):
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None
     is_canonical: bool = True
-    reads_history: bool = False
+    readable_commit: str = ""
     has_data: bool = False
     downloads: tuple[str, ...] = ()
     data: str = ""

@@ -53,7 +53,8 @@ def bad_merge(x: Examined) -> Judgement | None:
         return _unreadable(x, f"conflict between {ours} and {theirs} at {lines}")
     duplicate = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
     if duplicate is not None:
-        return _unreadable(x, f"{lock.path}:{duplicate.line}: {duplicate.summary}")
+        words = f"{lock.path}:{duplicate.line}: {duplicate.summary}; a merge leaves that, and so does an edit"
+        return Judgement(_UNKNOWN, words, "whether the commit that added the second block is a merge")
     if lock.problems or x.entry is None:
         return None
     for place, entry in x.entries_of_other_versions():

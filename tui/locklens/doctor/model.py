@@ -340,7 +340,7 @@ class Onset(Struct, frozen=True):
     """The commit since which the lock file has the entry's hashes.
 
     Attributes:
-        commit: Its full id; "" where the entry is not committed yet.
+        commit: Its full id; "" where the entry, or the line that is wrong, is not committed yet.
         date: ISO 8601 in UTC.
         author: Name only, so that reports can be pasted.
         subject: The first line of its message.

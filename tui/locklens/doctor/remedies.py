@@ -247,14 +247,17 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:
-    """The change that made the file unreadable is shown."""
+    """The change that made the file unreadable is shown, or taken back."""
     x = one.examined
-    sound = next((past for past in x.past if past.entry is not None), None)
-    revision = sound.commit[:12] if sound is not None else "HEAD"
+    if not x.readable_commit:
+        return
+    revision = x.readable_commit[:12]
     command = shell_words([*x.git, "diff", revision, "--", x.lock.path])
     title = "Look at what changed since the last readable commit, and fix that line"
-    if x.reads_history:
-        yield Remedy("show-change", title, 1, _NONE, 0, command)
+    yield Remedy("show-change", title, 1, _NONE, 0, command)
+    command = shell_words([*x.git, "restore", "-s", revision, "--", x.lock.path])
+    note = "all that was changed in the file since then is lost"
+    yield Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, _LOW, 0, command, note)
 
 
 def fix_tool(one: Affected) -> Iterator[Remedy]:

@@ -184,7 +184,7 @@ class Examiner:
             others=others,
             locking=locking,
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
-            reads_history=self._history is not None,
+            readable_commit=self._history.readable(root.lock.path) if self._history and root.lock.problems else "",
             has_data=self._data(root.path).is_dir(),
             data=str(self._data(root.path)),
             data_base=self._base(self._data(root.path)),
@@ -252,7 +252,9 @@ class Examiner:
         return tuple(result)
 
     def onset(self, examined: Examined) -> Onset | None:
-        """Return the commit that git blames for the entry as it is; None where that is not known."""
+        """Return the commit that git blames for the entry as it is, or for the line that is wrong; None for unknown."""
+        if self._history is not None and examined.lock.problems:
+            return self._history.onset_of_line(examined.lock, examined.lock.problems[0].line)
         if self._history is None or examined.entry is None:
             return None
         return self._history.onset(examined.lock, examined.past, examined.entry)
@@ -321,6 +323,28 @@ class LockHistory:
             else:
                 states.append(PastEntry(commit, date, entry))
         return tuple(states)
+
+    def readable(self, lock_path: str) -> str:
+        """Return the newest commit whose lock file can be read; "" if there is none.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        return next((commit for commit, _, lock in self._locks(lock_path) if lock.exists and lock.is_valid), "")
+
+    def onset_of_line(self, lock: LockFile, line: int) -> Onset | None:
+        """Return the commit that git blames for a line of the lock file in the work tree; None for no line.
+
+        Raises:
+            RepositoryError: Git does not answer.
+        """
+        is_committed = bool(self._locks(lock.path))
+        blamed = self._repository.blamed(lock.path, lock.data, line, line) if line and is_committed else ()
+        one = next(iter(blamed), None)
+        if one is None or not one.commit:
+            return Onset("", change=f"line {line}") if line else None
+        facts = self._repository.commit(one.commit)
+        return Onset(one.commit, one.date, facts.author, facts.subject, f"line {line}")
 
     def _locks(self, lock_path: str) -> list[tuple[str, str, LockFile]]:
         if lock_path not in self._read:
