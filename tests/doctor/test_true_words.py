@@ -232,6 +232,28 @@ def test_a_folder_that_was_replaced_is_fixed(made: Any, doctor: Any) -> None:
     assert {one["verdict"] for one in document["causes"]} == {"no"}
 
 
+def test_an_installed_folder_that_leads_into_the_plugin_cache_is_the_cache_s(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    place = folder / "live/prod/.terraform/providers" / DEMO / "1.4.2/linux_amd64"
+    cached = folder / "cache" / DEMO / "1.4.2/linux_amd64"
+    cached.parent.mkdir(parents=True)
+    place.rename(cached)
+    place.symlink_to(cached)
+    words = ("--plugin-cache", "cache", "ci.log")
+    document = doctor(folder, *words)
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("plugin-corrupted", "likely")
+    shown = f"cache/{DEMO}/1.4.2/linux_amd64"
+    assert f"it is a link to {shown} in the plugin cache" in first["evidence"]
+    moved = [one["command"] for one in document["remedies"] if one["id"] == "reinstall"]
+    assert [one.partition(" && ")[0] for one in moved] == [f"mv -- {shown} {shown}.suspect"]
+    out = " ".join(doctor(folder, "--format", "text", *words).split())
+    assert "VERDICT The plugin cache's copy, which the installed folder is a link to, is not the locked package" in out
+    cached.rename(f"{cached}.suspect")
+    shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", cached)  # as init installs it again
+    assert doctor(folder, *words)["state"] == "fixed"
+
+
 def test_a_mirror_that_is_the_only_source_is_filled_again(made: Any, doctor: Any, tmp_path: Path) -> None:
     folder = made(INCIDENTS["mirror-differs"])
     settings = tmp_path / "demo.tfrc"

@@ -58,6 +58,7 @@ class FoundPackage(Struct, frozen=True):
         base: The repository, plugin cache or mirror that it is in, absolute.
         later: Files that were changed after the folder was made.
         is_of_run: True if the user named it, or its folder, as that of the failing run.
+        cached: The path, as the user knows it, of the plugin cache's folder that it is a link to; "" for none.
     """
 
     origin: PackageOrigin
@@ -70,6 +71,7 @@ class FoundPackage(Struct, frozen=True):
     base: str = ""
     later: tuple[str, ...] = ()
     is_of_run: bool = False
+    cached: str = ""
 
     @property
     def zh(self) -> str:

@@ -401,7 +401,7 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         if not blamed:
             shown = f"{found[0].origin.path} ({_short(found[0].shown_hash)})"
             return Judgement(_NO, f"{shown} is what commit {x.committed(found[0])[:12]} locks: the entry changed")
-        copy = _copy(x, tuple(blamed))
+        copy = _of_link(_copy(x, tuple(blamed)), blamed[0].cached)
         if copy.verdict is _NO and x.replaced:
             words = f"{copy.evidence}; the folder that was there was moved aside"
             return replace(copy, evidence=words, basis=Basis.FILES, missing="")
@@ -424,6 +424,15 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         words = "the message says so: the installed program is of another platform, or damaged"
         return Judgement(_LIKELY, words, ASK_HASH, basis=Basis.RUN)
     return None
+
+
+def _of_link(copy: Judgement, cached: str) -> Judgement:
+    """Return the judgement of an installed folder; of a link into the plugin cache, it is one of the cache's folder."""
+    if not cached or copy.verdict not in {_YES, _LIKELY}:
+        return copy
+    words = f"{copy.evidence}; it is a link to {cached} in the plugin cache, as those of other roots may be"
+    title = "the plugin cache's copy, which the installed folder is a link to, is not the locked package"
+    return replace(copy, evidence=words, title=title)
 
 
 def plugin_missing(x: Examined) -> Judgement | None:

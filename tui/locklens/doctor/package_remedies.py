@@ -5,6 +5,8 @@ from __future__ import annotations
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.doctor.examined import KEPT_ASIDE, FoundPackage, holding
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.text import shell_words
@@ -42,7 +44,7 @@ def copies(one: Affected) -> Iterator[Remedy]:
 
 
 def _targets(one: Affected) -> Iterator[FoundPackage]:
-    """Yield the folders on this machine that are the cause."""
+    """Yield the folders on this machine that are the cause; for a link into the plugin cache, the cache's folder."""
     x = one.examined
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     kinds = {_PLACES[cause.id] for cause in one.causes if cause.id in _PLACES and cause.verdict in _HOLDING}
@@ -51,7 +53,8 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
         is_of_other = x.error is not None and x.error.kind == "plugin-other-platform" and found.is_of_root
         is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked
         if found.place and found.origin.kind in kinds and is_here and is_suspect:
-            yield found
+            real = next((one for one in x.packages if found.cached and one.origin.path == found.cached), found)
+            yield replace(found, origin=real.origin, place=real.place, base=real.base)
 
 
 def _replacement(
@@ -164,10 +167,10 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
     if x.error is not None and x.error.kind in _OF_PROGRAMS:
         yield from _fix_program(one, x.error)
         return
-    title = "Install the locked package again"
     targets = [target for target in _targets(one) if target.is_of_root]
     for target in targets:
-        yield _moved_aside(one, target, "reinstall", "Move the installed folder aside")
+        title = f"Move the {'plugin cache' if target.cached else 'installed'} folder aside"
+        yield _moved_aside(one, target, "reinstall", title)
     own = next((copy for copy in x.packages if copy.is_of_root), None)
     if own is None and x.entry is not None and x.has_data:
         place = f"{x.address}/{x.entry.version}/{x.platform}"
@@ -178,7 +181,9 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
     if not targets:
         there = own.shown_hash if own is not None else ""
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
-        yield Remedy("reinstall", title, 1, _NONE, one.size_of(x.platform), one.line("init"), note)
+        yield Remedy(
+            "reinstall", "Install the locked package again", 1, _NONE, one.size_of(x.platform), one.line("init"), note
+        )
 
 
 _ON_SERVERS = frozenset({PackagePath.NETWORK_MIRROR, PackagePath.OCI_MIRROR})

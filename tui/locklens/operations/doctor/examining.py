@@ -226,6 +226,7 @@ class Examiner:
         if sources.cache:
             is_named = bool(self._request.cache)
             found += [replace(each, is_of_run=is_named) for each in finder.in_cache(sources.cache, address, version)]
+            found = _linked(found)
         for mirror in dict.fromkeys((*self._request.mirrors, *sources.mirrors)):
             is_named = mirror in self._request.mirrors
             found += [replace(each, is_of_run=is_named) for each in finder.in_mirror(mirror, address, version)]
@@ -258,6 +259,17 @@ class Examiner:
         if self._history is None or examined.entry is None:
             return None
         return self._history.onset(examined.lock, examined.past, examined.entry)
+
+
+def _linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:
+    """Return the copies, with the folder of the plugin cache for each installed one that is a link to it."""
+    cached = {os.path.realpath(one.place): one.origin.path for one in found if one.origin.kind == "plugin-cache"}
+    return [
+        replace(one, cached=cached.get(os.path.realpath(one.place), ""))
+        if one.place and one.origin.kind == "installed"
+        else one
+        for one in found
+    ]
 
 
 def _first(told: dict[str, str], name: str, sources: Iterable[tuple[str, str]]) -> str:
