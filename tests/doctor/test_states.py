@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.command_line import no_screen
 from kit.schemas import validate
 from msgspec.structs import replace
 
+from locklens.cli.main import main
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
 from locklens.project.clifiles import this_platform
 
@@ -181,3 +183,18 @@ def test_a_unit_of_the_log_names_the_root(made: Any, doctor: Any) -> None:
     log = "\n".join(f"10:11:12.123 STDERR [/builds/x/templates/certs/terraform] terraform: {line}" for line in lines)
     (folder / "ci.log").write_text(log, "utf-8")
     assert doctor(folder, "ci.log")["facts"]["root"] == "templates/certs/terraform"
+
+
+def test_a_mirror_that_the_user_names_is_fixed_once_it_is_filled(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["mirror-differs"]
+    folder = made(incident)
+    fixes = doctor(folder, *incident.options, "ci.log")["remedies"]
+    command = next(one["command"] for one in fixes if one["id"] == "replace-copy")
+    aside, filling = command.split(" && ")
+    assert filling.startswith("locklens mirror ")
+    subprocess.run(aside, shell=True, cwd=folder, check=True)
+    document = doctor(folder, *incident.options, "ci.log")
+    assert (document["state"], document["causes"][0]["id"]) == ("open", "mirror-differs")
+    assert main([*filling.split()[1:], "--no-cache"], no_screen) == 0
+    document = doctor(folder, *incident.options, "ci.log")
+    assert (document["state"], "has a locked hash" in document["fixed"]) == ("fixed", True)

@@ -196,6 +196,7 @@ class Examined(Struct, frozen=True, dict=True):
     hashes_of: str = ""
     is_offline: bool = False
     replaced: str = ""
+    is_mirror_replaced: bool = False
     fitting: tuple[str, ...] = ()
     asks_registry: bool = True
     mirrors: tuple[str, ...] = ()

@@ -86,6 +86,9 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}"
     if any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes):
         return ""
+    if x.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
+        filled = next((one for one in x.of_kind("mirror") if one.hashes & frozenset(x.entry.hashes)), None)
+        return f"{x.replaced} was moved aside, and {filled.origin.path} has a locked hash" if filled else ""
     if (own := _reinstalled(x)) is not None:
         return f"{x.replaced} was moved aside, and {own.origin.path} has a locked hash"
     if x.replaced:

@@ -240,8 +240,8 @@ def mirror_differs(x: Examined) -> Judgement | None:
     found = x.of_kind("given", "mirror")
     if found:
         return _copy(x, found)
-    if x.replaced and not x.asks_registry:
-        words = f"{x.replaced} was moved aside, and nothing here has the package: init fails until the mirror is filled"
+    if x.replaced and (x.is_mirror_replaced or not x.asks_registry):
+        words = f"{x.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
         return Judgement(_LIKELY, words, basis=Basis.HERE)
     if path is None and x.error is not None and x.error.kind == "current-package" and not x.of_kind("mirror"):
         missing = "the origin of the package: --install-path, and its hash: --package FILE"

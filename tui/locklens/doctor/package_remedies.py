@@ -144,7 +144,8 @@ def _hash_words(target: FoundPackage, then: str) -> str:
 
 def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
     """Return the command that brings the package back, for a mirror one that fills it; "" where no registry has it."""
-    if target is not None and target.origin.kind == "mirror" and not one.examined.asks_registry:
+    is_used = target is not None and (target.is_of_run or not one.examined.asks_registry)
+    if target is not None and target.origin.kind == "mirror" and is_used:
         if one.examined.is_denied:
             return ""
         return _mirror_line(one, target.top(one.examined.address), target.platform)

@@ -116,10 +116,10 @@ class Examiner:
         root = self._checkout.shown(subject.root.path) if subject is not None and not subject.fitting else None
         return Incident(tool or None, version or None, platform or None, path, root, tuple(told.items()))
 
-    def _replaced(self, one: DoctorSubject, sources: Sources) -> str:
-        """Return a folder of the package that a fix has moved aside; "" for none."""
+    def _replaced(self, one: DoctorSubject, sources: Sources) -> tuple[str, bool]:
+        """Return a folder of the package that a fix has moved aside, "" for none, and whether it is a mirror's."""
         if one.entry is None:
-            return ""
+            return "", False
         below = f"{one.entry.address}/{one.entry.version}"
         mirrors = sources.of_provider(one.entry.address).mirrors
         named = [place for place in (sources.cache, *self._request.mirrors, *mirrors) if place]
@@ -130,8 +130,9 @@ class Examiner:
                 continue
             for name in names:
                 if KEPT_ASIDE in name:
-                    return f"{below}/{name.partition(KEPT_ASIDE)[0]}"
-        return ""
+                    is_of_mirror = top in {*self._request.mirrors, *mirrors}
+                    return f"{below}/{name.partition(KEPT_ASIDE)[0]}", is_of_mirror
+        return "", False
 
     def _place_here(self, error: RecognisedError | None, subject: DoctorSubject | None) -> str:
         """Return the failing folder or file, as the message names it, if it is on this machine; "" if not."""
@@ -153,6 +154,7 @@ class Examiner:
         if entry is not None:
             packages = self._compared(packages, entry)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
+        replaced, is_mirror_replaced = self._replaced(one, sources)
         others: tuple[ElsewhereEntry, ...] = ()
         locking: tuple[str, ...] = ()
         twins: tuple[ElsewhereEntry, ...] = ()
@@ -189,7 +191,8 @@ class Examiner:
             data=str(self._data(root.path)),
             data_base=self._base(self._data(root.path)),
             twins=twins,
-            replaced=self._replaced(one, sources),
+            replaced=replaced,
+            is_mirror_replaced=is_mirror_replaced,
             is_offline=self._request.network is None or self._request.network.is_offline,
             fitting=tuple(map(self._checkout.shown, one.fitting)),
             asks_registry=known.has_direct,
