@@ -114,3 +114,13 @@ def test_a_mirror_that_was_repaired_is_fixed(corp: Path, doctor: Any) -> None:
     document = doctor(corp, "ci.log")
     assert document["state"] == "fixed"
     assert document["fixed"].endswith(f"terraform-provider-demo_1.4.2_{platform}.zip has a locked hash now")
+
+
+def test_what_the_mirror_has_altered_is_not_locked_from_it(corp: Path, doctor: Any) -> None:
+    mirror, platform = corp.parent / "mirror", str(this_platform())
+    assert main(["lock", "--no-cache", f"--fs-mirror={mirror}", f"--platform={platform}", "--", "one"], no_screen) == 0
+    lay_package(mirror, platform, "tampered")
+    for words in ((), ("--platform", platform)):
+        document = doctor(corp, *words, "ci.log")
+        assert document["causes"][0]["id"] == "mirror-differs"
+        assert not [one["command"] for one in document["remedies"] if "locklens lock" in one["command"]]

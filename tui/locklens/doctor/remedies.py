@@ -70,6 +70,8 @@ def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, no
     if one.platform and x.entry is not None and not copies and not (x.network_mirrors or x.oci_mirrors):
         return
     is_known = any(copy.hashes & locked for copy in copies)
+    if not is_known and any(cause.id is _C.MIRROR_DIFFERS and cause.is_probable for cause in one.causes):
+        return  # what is suspected to be altered is not locked, and nothing vouches for it
     words = "its zip file is locked already" if is_known else "no registry has signed it: compare it with its publisher"
     cost = _NONE if is_known else _HIGH
     note = f"{words}; {note}" if note else words
