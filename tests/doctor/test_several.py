@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.incidents import SampleIncident, boxed_log
-from locklens.demo.packages import lock_file
+from locklens.demo.packages import lock_file, write_unpacked
 from locklens.doctor.model import CauseVerdict
 from locklens.project.clifiles import this_platform
 
@@ -125,3 +125,58 @@ def test_beside_a_provider_that_is_not_locked_a_guess_about_another_one_is_not_l
     causes = doctor(folder, "ci.log")["causes"]
     assert [one["id"] for one in causes if one["verdict"] in {"yes", "likely"}] == ["not-locked"]
     assert {one["id"]: one["verdict"] for one in causes}["h1-missing"] == "unknown"
+
+
+@pytest.fixture
+def equal(made: Any) -> Path:
+    """A repository with two more roots that have the entry of the first one; returns its top."""
+    folder: Path = made(SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"),)))
+    for name in ("qa", "test"):
+        (folder / "live" / name).mkdir()
+        for file in ("main.tf", ".terraform.lock.hcl"):
+            (folder / "live" / name / file).write_bytes((folder / "live/prod" / file).read_bytes())
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "roots with equal entries")
+    return folder
+
+
+DUPLICATE = (
+    "Error: failed to read dependency lock file: Duplicate provider lock: This lockfile already declared a lock for "
+    "provider registry.terraform.io/acme/demo at .terraform.lock.hcl:4,1-44.\n"
+)
+
+
+def test_of_roots_with_equal_entries_the_one_that_cannot_be_read_is_named(equal: Path, doctor: Any) -> None:
+    (equal / "ci.log").write_text(DUPLICATE, "utf-8")
+    document = doctor(equal, "ci.log")
+    assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}
+    assert "each lock file that the log fits can be read here" in document["causes"][0]["evidence"]
+    lock = equal / "live/qa/.terraform.lock.hcl"
+    text = lock.read_text("utf-8")
+    lock.write_text(text + text[text.index("provider ") :], "utf-8")
+    document = doctor(equal, "ci.log")
+    first = document["causes"][0]
+    assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/qa", "lock-syntax", "yes")
+    assert "has the same entry" not in " ".join(doctor(equal, "--format", "text", "ci.log").split())
+
+
+CACHED = (
+    "Error: registry.terraform.io/acme/demo: the cached package for registry.terraform.io/acme/demo 1.4.2 (in "
+    ".terraform/providers) does not match any of the checksums recorded in the dependency lock file\n"
+)
+
+
+def test_of_roots_with_equal_entries_the_one_with_an_altered_folder_is_named(equal: Path, doctor: Any) -> None:
+    (equal / "ci.log").write_text(CACHED, "utf-8")
+    document = doctor(equal, "ci.log")
+    assert "which root's installed folder it was is not known" in document["causes"][0]["evidence"]
+    reinstall = [one for one in document["remedies"] if one["id"] == "reinstall"]
+    assert [(one["roots"], one["command"]) for one in reinstall] == [(3, "locklens init --root=ROOT")]
+    for name in ("qa", "test"):
+        place = equal / "live" / name / ".terraform/providers"
+        write_unpacked(place, DEMO.provider, "1.4.2", str(this_platform()), "tampered" if name == "qa" else "")
+    document = doctor(equal, "ci.log")
+    first = document["causes"][0]
+    assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/qa", "plugin-corrupted", "likely")
+    assert "live/qa/.terraform/providers/" in first["evidence"]
+    assert all(one["command"].startswith("mv -- live/qa/.terraform/") for one in document["remedies"])

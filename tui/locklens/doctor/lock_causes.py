@@ -40,6 +40,10 @@ def lock_syntax(x: Examined) -> Judgement | None:
         return None
     if x.error is not None and x.error.kind == "lock-invalid":
         words = f"{x.lock.path} can be read here: it was fixed since, or the log is from another root"
+        if x.fitting:  # a lock file among them that cannot be read would be the one
+            words = (
+                "each lock file that the log fits can be read here: the log is of another commit, or it was fixed since"
+            )
         return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
     return Judgement(_NO, f"{x.lock.path} can be read")
 

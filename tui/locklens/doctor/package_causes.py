@@ -417,7 +417,10 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         copy = _unknown_copy(x, "the message says so")
         return replace(copy, verdict=_LIKELY, basis=Basis.RUN)
     if x.error is not None and x.error.kind == "cached-package":
-        words = "the message says that its hash is not locked; the installed folder is not at hand"
+        place = (
+            "which root's installed folder it was is not known" if x.fitting else "the installed folder is not at hand"
+        )
+        words = f"the message says that its hash is not locked; {place}"
         copy = _unknown_copy(x, words)
         return replace(copy, verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
     if x.error is not None and x.error.kind == "plugin-other-platform":

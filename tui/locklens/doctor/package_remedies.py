@@ -182,9 +182,8 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
     if not targets:
         there = own.shown_hash if own is not None else ""
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
-        yield Remedy(
-            "reinstall", "Install the locked package again", 1, _NONE, one.size_of(x.platform), one.line("init"), note
-        )
+        where, title = replace(one, roots=("ROOT",)) if x.fitting else one.alone, "Install the locked package again"
+        yield Remedy("reinstall", title, len(one.alone.roots), _NONE, one.size_of(x.platform), where.line("init"), note)
 
 
 _ON_SERVERS = frozenset({PackagePath.NETWORK_MIRROR, PackagePath.OCI_MIRROR})

@@ -117,6 +117,7 @@ def _diagnosed(
     if checkout.repository is not None:
         notes += packages_words(checkout.repository, (one.root.path for one in subjects))
     examiner = Examiner(request, read, checkout, finder, cancel)
+    subjects = examiner.with_altered_folders(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
     damaged = [
@@ -180,7 +181,9 @@ def _diagnosed(
 
 
 def _is_locked(one: Affected | None) -> bool | None:
-    return None if one is None or one.examined.address is None else one.examined.entry is not None
+    if one is None or one.examined.address is None or one.examined.lock.problems:
+        return None
+    return one.examined.entry is not None
 
 
 def _is_of(one: Affected, cause: Cause) -> bool:

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from locklens.project.git import Repository
 
 
+_OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
+"""Errors about the installed folder of one root, whatever others have the same entry."""
+
+
 class Examiner:
     """Examines subjects; hashes each copy of a package once.
 
@@ -81,6 +85,34 @@ class Examiner:
             ConfigurationError: It cannot be hashed.
         """
         return self._packages_on_disk.given(self._request.package, platform) if self._request.package else None
+
+    def with_altered_folders(self, subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
+        """Return the subjects; of an error about an installed folder, those of the roots whose folder is not locked.
+
+        All roots with equal entries fit such a log, and their folders may differ. Where no folder here is altered, or
+        not every folder was hashed, the subjects stay as they are.
+        """
+        found: list[DoctorSubject] = []
+        for one in subjects:
+            altered = self._altered(one) if one.fitting and one.error and one.error.kind in _OF_FOLDERS else []
+            more = self._locks.elsewhere(one, altered) if altered and not self.is_cut else [one]
+            found += [each for each in more if each not in found]
+        return found
+
+    def _altered(self, one: DoctorSubject) -> list[str]:
+        """Return the roots that an error fits whose installed package of this machine's platform is not locked."""
+        assert one.address is not None
+        found, machine = list[str](), this_platform()
+        for path in one.fitting:
+            entry = self._locks.lock(path).by_address.get(one.address)
+            if entry is None:
+                continue
+            shown = f"{self._checkout.shown(path)}/.terraform/providers".removeprefix("./")
+            copies = self._packages_on_disk.installed(self._data(path), shown, one.address, str(entry.version))
+            locked = frozenset(entry.hashes)
+            if any(each.hashes and each.platform == machine and not each.hashes & locked for each in copies):
+                found.append(path)
+        return found
 
     def examined(self, subjects: Sequence[DoctorSubject]) -> list[Examined]:
         """Return what is known of each subject, without facts of registries."""

@@ -142,7 +142,7 @@ class SubjectFinder:
     def with_same_entry(self, subject: DoctorSubject) -> tuple[str, ...]:
         """Return the root, and others with the same entry; relative to the current folder."""
         own = self._checkout.shown(subject.root.path)
-        if subject.entry is None:
+        if subject.entry is None or subject.root.lock.problems:
             return (own,)
         same = [
             path
@@ -152,6 +152,15 @@ class SubjectFinder:
             and (entry.version, frozenset(entry.hashes)) == (subject.entry.version, frozenset(subject.entry.hashes))
         ]
         return (own, *map(self._checkout.shown, same))
+
+    def elsewhere(self, subject: DoctorSubject, paths: Sequence[str]) -> list[DoctorSubject]:
+        """Return a subject of each of some roots that an error may be of, relative to the top."""
+        found = []
+        for path in paths:
+            root = self._root(path)
+            entry = root.lock.by_address.get(subject.address) if subject.address is not None else None
+            found.append(DoctorSubject(subject.error, root, subject.address, entry))
+        return _unsure(found, paths)
 
     def lock(self, path: str) -> LockFile:
         """Return the lock file of a folder, without its configuration."""
@@ -238,6 +247,8 @@ class SubjectFinder:
     def _fitting(self, error: RecognisedError) -> list[str]:
         """Return the roots that have the entry that an error names, or that require the provider without it."""
         locks = self._checkout.locks
+        if error.kind == "lock-invalid" and (broken := [path for path in locks if self.lock(path).problems]):
+            return [path for path in broken if self._fits(path, error)] or broken
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
             return [path for path in requiring if not self._fits(path, error)] or requiring
